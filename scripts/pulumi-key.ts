@@ -1,0 +1,96 @@
+import { MADE_KEY_FIELDS } from "../domain/made-key.ts";
+import type { Schema } from "../domain/manifest/schema.ts";
+import {
+  described,
+  fieldsOf,
+  need,
+  type Property,
+  placeOf,
+  resource,
+  type Signature,
+  specOf,
+  TEAM_ID,
+} from "./pulumi-resource.ts";
+
+/** A key, as the provider has it: what the management API makes, and what the provider does besides. */
+export function keyResource(crd: Schema): Signature {
+  const spec = specOf(crd);
+  const rotation = fieldsOf(spec.rotation);
+  const overlap = fieldsOf(rotation.overlap).duration;
+  const made = MADE_KEY_FIELDS.map((name) => [name, need(spec[name], name)] as const);
+  return resource(
+    { ...crd, description: "An API key: what it may do, and how long it lives." },
+    {
+      ...placeOf(crd),
+      ...Object.fromEntries(made),
+      state: { ...need(spec.state, "state"), description: SUSPENDABLE, enum: ["Active", "Suspended"] },
+      deliver: {
+        type: "string",
+        description:
+          "secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept.",
+        enum: ["secret", "none"],
+        default: "secret",
+      },
+      rotation: {
+        ...need(spec.rotation, "rotation"),
+        properties: {
+          ...rotation,
+          interval: { ...need(rotation.interval, "interval"), description: INTERVAL },
+          overlap: { ...need(overlap, "overlap"), description: OVERLAP, default: "24h" },
+        },
+      },
+      reason: { type: "string", description: "Why, for the audit log. Not a place for a secret.", maxLength: 500 },
+    },
+    {
+      keyID: described(crd, "keyID"),
+      prefix: described(crd, "keyPrefix"),
+      effectiveScopes: described(crd, "effectiveScopes"),
+      teamId: TEAM_ID,
+      versions: versionsOf(crd),
+    },
+    {
+      secret: {
+        type: "string",
+        description: "The key. Absent with deliver: none, and of a key that was imported.",
+        secret: true,
+      },
+      previousSecret: {
+        type: "string",
+        description: "The key before the last rotation, for as long as it works beside the new one.",
+        secret: true,
+      },
+      expiresTime: described(crd, "expiresAt"),
+      revocation: {
+        type: "object",
+        description: "The receipt of its revocation, where it is revoked.",
+        required: ["reason", "at", "confirmed"],
+        properties: {
+          reason: { type: "string", description: "Why." },
+          at: { type: "string", description: "When, RFC 3339." },
+          sequence: { type: "integer", description: "Its place in the change feed." },
+          confirmed: { type: "boolean", description: "Whether no server replica accepts the key any more." },
+        },
+      },
+    },
+  );
+}
+
+const SUSPENDABLE = "Active; or Suspended, refused until it is Active again. A key ends with its resource.";
+const INTERVAL =
+  "How old the key may become before an up puts a new one in its place: a Go duration such as 720h. Without it nothing rotates by time.";
+const OVERLAP = "How long the old key works on beside the new one: a Go duration; 0s for not at all.";
+
+function versionsOf(crd: Schema): Property {
+  const versions = described(crd, "versions");
+  const { keyPrefix, lastUsedTime: _, ...fields } = fieldsOf(versions.items);
+  const state = { ...need(fields.state, "state"), enum: ["reserved", "active", "retiring", "retired", "revoked"] };
+  return {
+    ...versions,
+    description: "Its versions, the newest first.",
+    items: {
+      ...need(versions.items, "versions[]"),
+      required: ["number", "prefix", "state", "mintedAt"],
+      properties: { ...fields, prefix: need(keyPrefix, "keyPrefix"), state },
+    },
+  };
+}

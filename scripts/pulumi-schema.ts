@@ -1,0 +1,101 @@
+import type { PulumiPackage } from "./pulumi-package.ts";
+import type { Fields, Property } from "./pulumi-resource.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The schema of the Pulumi package, as `pulumi package get-schema` shows it. It has no inner objects and enumerations
+ * without a name: they are named after the kind and the path that leads to them.
+ *
+ * @returns JSON text
+ * @throws where one name would mean two types
+ */
+export function renderPulumiSchema(
+  { config, resources, functions }: PulumiPackage,
+  about: { readonly version: string; readonly description: string; readonly license: string },
+): string {
+  const types = new Map<string, Json>();
+  const fieldsOf = (fields: Fields | undefined, path: string) =>
+    mapValues(fields ?? {}, (field, name) => renderProperty(field, path + capitalise(name), types));
+  const configuration = fieldsOf(config, "Provider");
+  const body = {
+    config: { variables: configuration },
+    provider: {
+      description: "Keyplane's management API, and who asks it.",
+      inputProperties: mapValues(configuration, (field, name) => ({
+        ...field,
+        defaultInfo: { environment: [`KEYPLANE_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`] },
+      })),
+    },
+    resources: byToken(resources, ({ description, inputs, outputs }, kind) => ({
+      description,
+      properties: fieldsOf(outputs.properties, kind),
+      required: outputs.required,
+      inputProperties: fieldsOf(inputs.properties, kind),
+      requiredInputs: inputs.required,
+    })),
+    functions: byToken(functions, ({ description, kind, inputs, outputs }) => ({
+      description,
+      inputs: { type: "object", properties: fieldsOf(inputs.properties, kind) },
+      outputs: { type: "object", properties: fieldsOf(outputs.properties, kind), required: outputs.required },
+    })),
+  };
+  const named = Object.fromEntries([...types].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return `${JSON.stringify({ name: "keyplane", displayName: "Keyplane", ...about, ...body, types: named }, null, 2)}\n`;
+}
+
+function renderProperty(property: Property, path: string, types: Map<string, Json>): Json {
+  const { secret, replaces } = property;
+  return {
+    description: describe(property),
+    ...renderType(property, path, types),
+    ...(secret && { secret }),
+    ...(replaces && { replaceOnChanges: true }),
+  };
+}
+
+function renderType(property: Property, path: string, types: Map<string, Json>): Json {
+  const { type, items, properties, required, description } = property;
+  if (items) return { type, items: renderType(items, path.replace(/s$/, ""), types) };
+  if (properties) {
+    const fields = mapValues(properties, (field, name) => renderProperty(field, path + capitalise(name), types));
+    return define(path, { description, type, properties: fields, ...(required && { required }) }, types);
+  }
+  if (property.enum) {
+    const values = property.enum.map((value) => ({ name: value.split(/\W/).map(capitalise).join(""), value }));
+    return define(path, { description, type, enum: values }, types);
+  }
+  return { type };
+}
+
+function define(path: string, type: Json, types: Map<string, Json>): Json {
+  const token = tokenOf(path);
+  const before = types.get(token);
+  if (before && JSON.stringify(before) !== JSON.stringify(type)) throw new Error(`${token} would be two types`);
+  types.set(token, type);
+  return { $ref: `#/types/${token}` };
+}
+
+/** What a field means, with what holds where it is left out. */
+export function describe({ description = "", default: fallback }: Property): string {
+  return fallback === undefined ? description : `${description} Default \`${JSON.stringify(fallback)}\`.`;
+}
+
+function byToken<T>(members: Readonly<Record<string, T>>, render: (member: T, name: string) => Json): Json {
+  return Object.fromEntries(Object.entries(members).map(([name, member]) => [tokenOf(name), render(member, name)]));
+}
+
+function tokenOf(name: string): string {
+  return `keyplane:index:${name}`;
+}
+
+function mapValues<T, R>(
+  record: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => R,
+): Record<string, R> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value, name)]));
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { REASONS } from "../../domain/conditions.ts";
+import { OPERATIONS } from "../../domain/operations.ts";
+import { SCOPES } from "../../domain/scopes.ts";
+import { filesBelow, read } from "./sources.ts";
+
+const sources = ["domain", "controller", "server"].flatMap((folder) => filesBelow(folder, ".ts"));
+const texts = new Map(sources.map((file) => [file, read(file)]));
+/** Whether any source but the catalogue itself has the word as a text of its own. */
+const isUsed = (word: string, catalogue: string) =>
+  [...texts].some(([file, text]) => file !== catalogue && new RegExp(`["'\`.]${word}["'\`]`).test(text));
+
+describe("one catalogue for each thing", () => {
+  it.each(Object.keys(REASONS))("the reason %s is stated somewhere", (reason) => {
+    const isOfCrds = filesBelow("crds", ".yaml").every((file) => read(file).includes(`reason: ${reason}\n`));
+    expect(isUsed(reason, "domain/conditions.ts") || isOfCrds).toBe(true);
+  });
+
+  it.each(Object.keys(OPERATIONS))("the operation %s is served", (operation) => {
+    const tool = operation.startsWith("mcp.memory_") ? operation.slice("mcp.".length) : operation;
+    expect(isUsed(tool, "domain/operations.ts")).toBe(true);
+  });
+
+  it.each(SCOPES)("the scope %s is needed by an operation, and declarable", (scope) => {
+    expect(Object.values(OPERATIONS).some((operation) => operation.scope === scope)).toBe(true);
+    expect(read("crds/platformkeys.yaml")).toContain(scope);
+  });
+});

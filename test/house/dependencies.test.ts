@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { read } from "./sources.ts";
+
+const dependencies = Object.entries({ ...packageJson.dependencies, ...packageJson.devDependencies });
+const decisions = read("docs/decisions/dependencies.md");
+
+describe("dependencies", () => {
+  it.each(dependencies)("%s is pinned exactly (%s)", (_, version) => {
+    expect(version).toMatch(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
+  });
+
+  it.each(dependencies)("%s has its line among the decisions", (name) => {
+    expect(decisions).toContain(`| \`${name}\` |`);
+  });
+
+  it("has no decision for a dependency that is gone", () => {
+    const decided = [...decisions.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+    expect(decided.filter((name) => !dependencies.some(([one]) => one === name))).toEqual([]);
+  });
+
+  it("names no registry and no path of one machine in the lock file", () => {
+    expect(read("package-lock.json")).not.toMatch(/"resolved": "(?!https:\/\/registry\.npmjs\.org\/)/);
+  });
+});

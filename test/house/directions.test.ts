@@ -1,0 +1,86 @@
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesBelow, read } from "./sources.ts";
+
+const FOLDERS = ["domain", "store", "controller", "server", "cli", "infra"] as const;
+
+/** What each folder may import of the others: domain <- store <- {controller, server} <- cli, and domain <- infra. */
+const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
+  domain: [],
+  store: ["domain"],
+  controller: ["domain", "store"],
+  server: ["domain", "store"],
+  cli: ["domain", "store", "controller", "server"],
+  infra: ["domain"],
+};
+
+/** Packages that only one place may know. */
+const ONLY_IN: Readonly<Record<string, string>> = {
+  kysely: "store/",
+  pg: "store/",
+  "@electric-sql/pglite": "store/",
+  undici: "server/gateway/",
+  jose: "server/auth/",
+  "@kubernetes/client-node": "controller/cluster/kubernetes/",
+  "@pulumi/pulumi": "infra/pulumi/",
+  "@pulumi/kubernetes": "infra/pulumi/kubernetes/",
+  "@grpc/grpc-js": "infra/pulumi/provider/",
+};
+
+/** Modules of Node's that make code impure. */
+const IMPURE = /^node:(fs|net|http|https|child_process|worker_threads|timers|os|process|dgram|tls)/;
+
+type Import = { readonly file: string; readonly from: string };
+
+const IMPORTS: readonly Import[] = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts")).flatMap((file) =>
+  [...read(file).matchAll(/^(?:import|export)\b[^;"]*?"([^"]+)";/gms)].map(([, from = ""]) => ({ file, from })),
+);
+
+/** The top folder of a relative import, or undefined for a package. */
+function folderOf({ file, from }: Import): string | undefined {
+  return from.startsWith(".") ? join(dirname(file), from).split("/")[0] : undefined;
+}
+
+describe("imports go one way", () => {
+  it("finds the imports that it judges", () => {
+    expect(IMPORTS.length).toBeGreaterThan(300);
+  });
+
+  it.each(FOLDERS)("%s imports only what it may", (folder) => {
+    const allowed = [folder, ...MAY_IMPORT[folder]];
+    const wrong = IMPORTS.filter(({ file }) => file.startsWith(`${folder}/`)).filter((one) => {
+      const target = folderOf(one);
+      return target !== undefined && !allowed.includes(target);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(Object.entries(ONLY_IN))("only %s's own place imports it", (name, place) => {
+    const wrong = IMPORTS.filter(
+      ({ file, from }) => (from === name || from.startsWith(`${name}/`)) && !file.startsWith(place),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps I/O, clocks and randomness out of domain", () => {
+    const files = filesBelow("domain", ".ts");
+    expect(IMPORTS.filter(({ file, from }) => file.startsWith("domain/") && IMPURE.test(from))).toEqual([]);
+    const impure =
+      /\b(Date\.now|new Date\(\)|Math\.random|randomBytes\(|randomUUID|performance\.now|process\.|setTimeout|console\.)/;
+    const wrong = files.filter((file) =>
+      impure.test(withoutComments(read(file)).replaceAll("randomBytes(RANDOM_CHARACTERS)", "")),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("reads the environment in config.ts alone", () => {
+    const wrong = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts")).filter(
+      (file) => /process\.env/.test(withoutComments(read(file))) && !file.endsWith("/config.ts"),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+function withoutComments(source: string): string {
+  return source.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\/\/.*$/gm, "");
+}

@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { CONDITION_TYPES } from "../../domain/conditions.ts";
+import { parseManifests } from "../../domain/manifest/parse.ts";
+import { readManifest } from "../../domain/manifest/validate.ts";
+import packageJson from "../../package.json" with { type: "json" };
+import { filesBelow, ROOT, read } from "./sources.ts";
+
+const documents = ["README.md", ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md"))];
+/** Those with kinds of ours; what belongs to Kubernetes itself is in files of its own. */
+const examples = filesBelow("examples", ".yaml").filter((file) => read(file).includes("apiVersion: keyplane.dev/"));
+
+function faultsOf(text: string, file: string): string[] {
+  const { documents: parsed, faults } = parseManifests(text, file);
+  return [...faults, ...parsed.flatMap((document) => readManifest(document).faults)].map(({ message }) => message);
+}
+
+describe("the docs", () => {
+  it.each(documents)("%s links to nothing that is not there", (file) => {
+    const links = [...read(file).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, to = ""]) => to);
+    const missing = links.filter((to) => !/^https?:/.test(to) && !existsSync(join(ROOT, dirname(file), to)));
+    expect(missing).toEqual([]);
+  });
+
+  it.each(documents)("%s shows manifests that are valid", (file) => {
+    const blocks = [...read(file).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
+    const manifests = blocks.filter((text) => text.startsWith("apiVersion: keyplane.dev"));
+    expect(manifests.flatMap((text) => faultsOf(text, file))).toEqual([]);
+  });
+
+  it.each(documents)("%s applies files that are there", (file) => {
+    const applied = [...read(file).matchAll(/kubectl apply [^`\n]*?-f (\S+)/g)].map(([, path = ""]) => path);
+    expect(applied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it.each(documents)("%s looks for conditions that exist", (file) => {
+    const named = [...read(file).matchAll(/(?:condition\.type == "|--for=condition=)(\w+)/g)].map(
+      ([, type = ""]) => type,
+    );
+    expect(named.filter((type) => !(CONDITION_TYPES as readonly string[]).includes(type))).toEqual([]);
+  });
+
+  it.each(documents)("%s names npm scripts that exist", (file) => {
+    const named = [...read(file).matchAll(/npm run (?:--silent )?([a-z][a-z0-9:-]*)/g)].map(([, name = ""]) => name);
+    expect(named.filter((name) => !(name in packageJson.scripts))).toEqual([]);
+  });
+});
+
+describe("the examples", () => {
+  it.each(examples)("%s is valid, without a warning", (file) => {
+    expect(faultsOf(read(file), file)).toEqual([]);
+  });
+});

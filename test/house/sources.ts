@@ -1,0 +1,17 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "../..");
+
+/** Files below a folder of the project whose names end so, as paths from the project's root. */
+export function filesBelow(folder: string, ending: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes("node_modules"))
+    .sort();
+}
+
+export function read(file: string): string {
+  return readFileSync(join(ROOT, file), "utf8");
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { filesBelow, read } from "./sources.ts";
+
+/** `| b15 | what must hold | test/a.test.ts, test/b.test.ts |`, or `-` where no test proves it yet. */
+const ROWS = [...read("docs/security/threats.md").matchAll(/^\| ([bc]\d+) \| (.+?) \| (.+?) \|$/gm)].map(
+  ([, id = "", what = "", proof = ""]) => ({ id, what, proof }),
+);
+/** The rows that a test names: they begin its name, as in "b15: ...", "b34, b35: ..." and "b15-b17: ...". */
+const NAMED = /["'`]((?:[bc]\d+(?:, | and |-)?)+): /g;
+const named = new Map(
+  filesBelow("test", ".test.ts")
+    .filter((file) => !file.startsWith("test/house/"))
+    .map((file) => [file, new Set([...read(file).matchAll(NAMED)].flatMap(([, ids = ""]) => ids.split(/, | and |-/)))]),
+);
+
+describe("docs/security/threats.md", () => {
+  it("lists every abuse case and every fault once", () => {
+    const wanted = [...numbered("b", 80), ...numbered("c", 46)];
+    expect(ROWS.map(({ id }) => id)).toEqual(wanted);
+  });
+
+  it.each(ROWS.filter(({ proof }) => proof !== "-"))("$id is proven by a test that exists", ({ id, proof }) => {
+    for (const file of proof.split(", ")) {
+      expect(named.has(file), `${file} does not exist`).toBe(true);
+      expect([...(named.get(file) ?? [])], `${file} names the row`).toContain(id);
+    }
+  });
+
+  it("misses no row that a test claims to prove", () => {
+    const proven = new Set(ROWS.filter(({ proof }) => proof !== "-").map(({ id }) => id));
+    const claimed = [...named].flatMap(([file, ids]) => [...ids].map((id) => ({ id, file })));
+    expect(claimed.filter(({ id }) => !proven.has(id))).toEqual([]);
+  });
+});
+
+function numbered(letter: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${letter}${i + 1}`);
+}
