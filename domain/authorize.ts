@@ -1,0 +1,74 @@
+import type { KeyRecord } from "./key-record.ts";
+import { type RefusalCause, unusableBecause } from "./key-state.ts";
+import { OPERATIONS, type OperationName } from "./operations.ts";
+import { type Product, productScopes, type ScopeSet, scopeBit } from "./scopes.ts";
+
+/** What a request asks for, as its matched route says. */
+export type Demand =
+  | { readonly product: "memory"; readonly operation: OperationName | undefined }
+  | {
+      readonly product: "gateway";
+      /** Undefined for a path and method that are no operation. */
+      readonly operation: OperationName | undefined;
+      /** The gateway that the path's public id names, where one exists. */
+      readonly gateway: { readonly gatewayId: string; readonly teamId: string } | undefined;
+    };
+
+/** Why a request is refused. `unauthorized` is 401, `forbidden` 403, `not_found` 404. */
+export type Denial =
+  | { readonly code: "unauthorized"; readonly cause: RefusalCause }
+  | { readonly code: "forbidden"; readonly reason: ForbiddenReason }
+  | { readonly code: "not_found" };
+
+export type ForbiddenReason = "bound_to_another_gateway" | "no_scope_of_this_product" | "scope_missing";
+
+const UNAUTHORIZED = Object.fromEntries(
+  (["unknown", "revoked", "expired", "suspended", "wrong_team"] as const).map((cause) => [
+    cause,
+    { code: "unauthorized", cause },
+  ]),
+) as Record<RefusalCause, Denial>;
+const BOUND_ELSEWHERE: Denial = { code: "forbidden", reason: "bound_to_another_gateway" };
+const NO_PRODUCT_SCOPE: Denial = { code: "forbidden", reason: "no_scope_of_this_product" };
+const SCOPE_MISSING: Denial = { code: "forbidden", reason: "scope_missing" };
+const NOT_FOUND: Denial = { code: "not_found" };
+
+const PRODUCT_SCOPES: Record<Product, ScopeSet> = {
+  gateway: productScopes("gateway"),
+  memory: productScopes("memory"),
+};
+
+/** The bits that an operation asks for, any one of which lets it through. */
+const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
+  Object.entries(OPERATIONS).map(([name, { product, scope }]) => [
+    name,
+    scope === null ? PRODUCT_SCOPES[product] : scopeBit(scope),
+  ]),
+) as Record<OperationName, ScopeSet>;
+
+/**
+ * Decides one request: the only place that does (spec §2). Pure and without allocation.
+ *
+ * @param key the record that the presented secret's digest found, or undefined for none
+ * @param now milliseconds since the epoch
+ * @returns undefined when the request may go on, else the first denial in the order of spec §2.8
+ */
+export function authorize(key: KeyRecord | undefined, demand: Demand, now: number): Denial | undefined {
+  if (key === undefined) return UNAUTHORIZED.unknown;
+  const cause = unusableBecause(key, now);
+  if (cause !== undefined) return UNAUTHORIZED[cause];
+  if (demand.product === "gateway") {
+    if (key.boundGatewayId !== null) {
+      if (demand.gateway?.gatewayId !== key.boundGatewayId) return BOUND_ELSEWHERE;
+    }
+    if (demand.gateway?.teamId !== key.teamId) return UNAUTHORIZED.wrong_team;
+  }
+  if ((key.scopes & PRODUCT_SCOPES[demand.product]) === 0) return NO_PRODUCT_SCOPE;
+  if (demand.operation === undefined) return NOT_FOUND;
+  return permits(key, demand.operation) ? undefined : SCOPE_MISSING;
+}
+
+/** Whether the key's scopes cover an operation: for the rights that only a parsed body decides (spec §2.8). */
+export function permits(key: KeyRecord, operation: OperationName): boolean {
+  return (key.scopes & NEEDED[operation]) !== 0;
+}

@@ -1,0 +1,107 @@
+/** Everything that a condition can say, and what a reader should do about it: the one catalogue (spec §5). */
+
+export const CONDITION_TYPES = [
+  "Ready",
+  "Accepted",
+  "ResolvedRefs",
+  "SecretDelivered",
+  "Enforced",
+  "Rotating",
+  "StaleConsumers",
+  "Reconciling",
+  "Stalled",
+] as const;
+
+export type ConditionType = (typeof CONDITION_TYPES)[number];
+
+/** Each reason, with the next step for the person who reads it; an empty string where there is nothing to do. */
+export const REASONS = {
+  // what is as declared
+  Accepted: "",
+  Resolved: "",
+  Delivered: "",
+  Imported: "",
+  Enforced: "",
+  Ready: "",
+  Suspended: "Set spec.state to Active to let the key work again.",
+  Revoked: "A revoked secret never works again. Delete the declaration and make it again for a new one.",
+  NotRotating: "",
+  NoStaleConsumers: "",
+  Claimed: "",
+  Serving: "",
+  // what is on its way
+  Pending: "See that a Keyplane controller runs and serves this namespace.",
+  Minting: "",
+  Confirming: "Every server replica is being told; this takes at most a few seconds.",
+  Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
+  Deleting: "",
+  // what somebody has to do something about
+  OldVersionInUse: "Have that consumer read the Secret again before then.",
+  EndedInUse: "Have that consumer read the Secret again: what it holds is refused.",
+  Invalid: "Correct the declaration as the message says.",
+  NamespaceUnclaimed: "Add this namespace to spec.namespaces of a PlatformTeam.",
+  ReferenceNotFound: "Declare what is referred to, or correct its name and namespace.",
+  SecretConflict: "Delete or rename the Secret that is in the way, or choose another spec.secret.name.",
+  SecretImmutable: "Delete the immutable Secret; it is made again with a new version.",
+  SecretLost: "Delete and apply the declaration, rotate the key, or set spec.secret.onLost to Rotate.",
+  SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
+  SecretUnreadable: "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac.",
+  ImportUnusable: "Correct spec.source, or what it refers to.",
+  Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
+  RevokedByHand: "Delete the declaration and apply it again to get a new key.",
+  DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
+  Outdated:
+    "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
+  Retrying: "The controller tries again by itself.",
+  NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
+  PublicIDTaken: "Choose another spec.publicID.",
+  CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+  LibraryNotFound:
+    "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef names, in a namespace of the team.",
+} as const satisfies Record<string, string>;
+
+export type Reason = keyof typeof REASONS;
+
+/** A condition as a decision states it; the reconciler adds times and generation. */
+export type StatedCondition = {
+  readonly type: ConditionType;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: Reason;
+  readonly message: string;
+};
+
+/** States a condition; what the catalogue advises for a reason is added to the message where it is not True. */
+export function condition(
+  type: ConditionType,
+  status: StatedCondition["status"],
+  reason: Reason,
+  message: string,
+): StatedCondition {
+  const advice = REASONS[reason];
+  return { type, status, reason, message: advice === "" ? message : `${message} ${advice}` };
+}
+
+/** Said of a declaration that is older than the one last applied: which of the two is meant, only a person knows. */
+export const OUTDATED = "A later generation of this declaration has been applied than the one that the cluster shows.";
+
+/** The reasons that nothing but a person ends: neither time nor what else is being applied along with it. */
+const STALLED: ReadonlySet<Reason> = new Set<Reason>([
+  "Invalid",
+  "RevokedByHand",
+  "Expired",
+  "SecretConflict",
+  "SecretImmutable",
+  "SecretLost",
+  "SecretTampered",
+  "NamespaceTaken",
+  "PublicIDTaken",
+]);
+
+/**
+ * What `Ready` says for those who wait, by kstatus' rules: `Stalled` is a failure, `Reconciling` is in progress, and each
+ * is there only while it is True.
+ */
+export function progressOf(ready: StatedCondition): StatedCondition[] {
+  if (ready.status === "True") return [];
+  return [{ ...ready, type: STALLED.has(ready.reason) ? "Stalled" : "Reconciling", status: "True" }];
+}

@@ -1,0 +1,59 @@
+import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
+import { parseDuration } from "./manifest/duration.ts";
+import { effectiveScopes, secretTarget } from "./manifest/effective.ts";
+import type { Spec } from "./manifest/kinds.ts";
+
+/** Reads a valid spec. `namespace` and `name` are the object's own. */
+export function declareKey(namespace: string, name: string, spec: Spec<"PlatformKey">): DeclaredKey {
+  const within = (ref: { name: string; namespace?: string | undefined }): NamedRef => ({
+    namespace: ref.namespace ?? namespace,
+    name: ref.name,
+  });
+  const rotation = spec.rotation;
+  return {
+    displayName: spec.displayName ?? name,
+    scopes: effectiveScopes(spec),
+    state: spec.state ?? "Active",
+    source: spec.source,
+    gatewayRef: spec.gatewayRef ? within(spec.gatewayRef) : null,
+    allowedModels: spec.allowedModels ?? null,
+    libraryRefs: spec.libraryAccess?.mode === "Restricted" ? (spec.libraryAccess.libraryRefs ?? []).map(within) : null,
+    mcpDefaultLibraryRef: spec.mcpDefaultLibraryRef ? within(spec.mcpDefaultLibraryRef) : null,
+    expiresAfter: spec.expiresAfter === undefined ? null : parseDuration(spec.expiresAfter),
+    expiresAt: spec.expiresAt === undefined ? null : Date.parse(spec.expiresAt),
+    rotationInterval: rotation?.interval === undefined ? null : parseDuration(rotation.interval),
+    rotationTrigger: rotation?.trigger ?? null,
+    overlap: declareOverlap(rotation?.overlap),
+    rateLimit: spec.rateLimit
+      ? {
+          requestsPerMinute: spec.rateLimit.requestsPerMinute,
+          burst: spec.rateLimit.burst ?? spec.rateLimit.requestsPerMinute,
+        }
+      : null,
+    secret: {
+      ...secretTarget(name, spec),
+      deleteWithKey: spec.secret?.creationPolicy !== "Orphan",
+      healLost: spec.secret?.onLost !== "Report",
+      healTampered: spec.secret?.onTampered !== "Report",
+      template: spec.secret?.template ?? null,
+    },
+    restartTargets: spec.restartTargets ?? [],
+    retainOnDelete: spec.deletionPolicy === "Retain",
+    deletionProtection: spec.deletionProtection ?? false,
+  };
+}
+
+function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotation"]>["overlap"]): Overlap {
+  if (overlap === undefined) return DEFAULT_OVERLAP;
+  if (overlap.mode === "Adoption") {
+    return {
+      mode: "Adoption",
+      min: parseDuration(overlap.min ?? "0s"),
+      max: parseDuration(overlap.max ?? "24h"),
+      quiet: overlap.quiet === undefined ? DEFAULT_QUIET : parseDuration(overlap.quiet),
+    };
+  }
+  return overlap.duration === undefined
+    ? DEFAULT_OVERLAP
+    : { mode: "Fixed", duration: parseDuration(overlap.duration) };
+}

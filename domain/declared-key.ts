@@ -1,0 +1,52 @@
+import type { Spec } from "./manifest/kinds.ts";
+import type { Scope } from "./scopes.ts";
+
+/** A reference to an object of one of our kinds; the namespace is filled in. */
+export type NamedRef = { readonly namespace: string; readonly name: string };
+
+/** How long an old version goes on beside its successor. Milliseconds. */
+export type Overlap =
+  | { readonly mode: "Fixed"; readonly duration: number }
+  | { readonly mode: "Adoption"; readonly min: number; readonly max: number; readonly quiet: number };
+
+/** The overlap where a declaration says nothing (spec §5). */
+export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_000 };
+/** How long an old version must have gone unused before it counts as abandoned, where nothing is said. Milliseconds. */
+export const DEFAULT_QUIET = 10 * 60_000;
+
+/** A PlatformKey's spec with every default filled in and every text parsed. Durations and times are milliseconds. */
+export type DeclaredKey = {
+  readonly displayName: string;
+  readonly scopes: readonly Scope[];
+  readonly state: "Active" | "Suspended" | "Revoked";
+  readonly source: Spec<"PlatformKey">["source"];
+  readonly gatewayRef: NamedRef | null;
+  readonly allowedModels: readonly string[] | null;
+  /** Null: all of the team's. */
+  readonly libraryRefs: readonly NamedRef[] | null;
+  readonly mcpDefaultLibraryRef: NamedRef | null;
+  /** Counts from the mint of each version. */
+  readonly expiresAfter: number | null;
+  /** Ends the whole key. */
+  readonly expiresAt: number | null;
+  readonly rotationInterval: number | null;
+  readonly rotationTrigger: string | null;
+  readonly overlap: Overlap;
+  readonly rateLimit: { readonly requestsPerMinute: number; readonly burst: number } | null;
+  readonly secret: {
+    readonly name: string;
+    readonly dataKey: string;
+    readonly deleteWithKey: boolean;
+    readonly healLost: boolean;
+    readonly healTampered: boolean;
+    readonly template: "Env" | "McpConfig" | "ServiceBinding" | null;
+  };
+  readonly restartTargets: readonly { readonly kind: string; readonly name: string }[];
+  readonly retainOnDelete: boolean;
+  readonly deletionProtection: boolean;
+};
+
+/** The longest that an old version may go on beside its successor, in milliseconds. */
+export function overlapLimit(overlap: Overlap): number {
+  return overlap.mode === "Fixed" ? overlap.duration : overlap.max;
+}

@@ -1,0 +1,28 @@
+import { rotationDueAt } from "./mint-reason.ts";
+import type { ObservedKey } from "./observed-key.ts";
+import { type StoredKey, versionIn } from "./stored-key.ts";
+
+/** How long before a key ends somebody is warned, in milliseconds. */
+const NOTICE = 7 * 24 * 3_600_000;
+
+/** An end that somebody is to be warned of, and from when on. Milliseconds since the epoch. */
+export type ExpiryNotice = { readonly expiry: number; readonly from: number };
+
+/**
+ * The warning that a key wants. None for one that lives no longer than the notice itself, which was meant to be short;
+ * nor for the end of a version that a rotation comes before.
+ */
+export function expiryNotice({ declared }: ObservedKey, key: StoredKey, now: number): ExpiryNotice | undefined {
+  const active = versionIn(key, "active");
+  if (key.state === "revoked" || active === undefined) return undefined;
+  const rotates = rotationDueAt(active, declared.rotationInterval, key.id);
+  const versionEnds = active.expiresAt !== null && !(now < rotates && rotates < active.expiresAt);
+  const ends = [
+    { expiry: declared.expiresAt, since: Math.min(...key.versions.map(({ mintedAt }) => mintedAt)) },
+    { expiry: versionEnds ? active.expiresAt : null, since: active.mintedAt },
+  ];
+  const notices = ends.flatMap(({ expiry, since }) =>
+    expiry !== null && expiry - since > NOTICE ? [{ expiry, from: expiry - NOTICE }] : [],
+  );
+  return notices.sort((a, b) => a.expiry - b.expiry)[0];
+}

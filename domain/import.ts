@@ -1,0 +1,24 @@
+import { keyDigest, keyPrefix, keyShape } from "./key-format.ts";
+import type { Importable } from "./observed-key.ts";
+
+/** An imported secret has at least this many characters behind `inf_`: fewer could be guessed (spec §5). */
+const LEAST_CHARACTERS = 32;
+
+/** What importing a secret given as text would learn of it. The problem never quotes it. */
+export function importText(text: string): Importable {
+  if (!text.startsWith("inf_") || text.length < 4 + LEAST_CHARACTERS) {
+    return { problem: `The secret must be inf_ and at least ${LEAST_CHARACTERS} characters more.` };
+  }
+  if (keyShape(text) === "malformed") {
+    return {
+      problem:
+        "The secret has spaces or other characters that no header carries, or 61 characters and a wrong checksum.",
+    };
+  }
+  return { digest: keyDigest(text), prefix: keyPrefix(text) };
+}
+
+/** What importing a secret by its hash alone would learn. */
+export function importHash(hash: { readonly sha256: string; readonly prefix: string }): Importable {
+  return { digest: Buffer.from(hash.sha256, "hex").toString("latin1"), prefix: hash.prefix };
+}

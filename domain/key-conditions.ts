@@ -1,0 +1,151 @@
+import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "./conditions.ts";
+import { isLost, isRotationHeldBack, isTampered, mintReason } from "./mint-reason.ts";
+import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
+import { staleConsumers } from "./stale-consumers.ts";
+import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
+
+/**
+ * What the state of the world says about a key to the people who wait for it. `Ready` is True when the world is as
+ * declared; `Reconciling` and `Stalled` are present only while True, as kstatus reads them.
+ */
+export function keyConditions(observed: ObservedKey, now: number): StatedCondition[] {
+  const key = governedKey(observed);
+  const delivered = secretDelivered(observed, key, now);
+  const ready = readiness(observed, key, delivered, now);
+  return [
+    ready,
+    accepted(observed),
+    resolvedRefs(observed),
+    delivered,
+    enforced(observed, key),
+    rotating(observed, key, now),
+    staleConsumers(observed, key, now),
+    ...progressOf(ready),
+  ];
+}
+
+/** How a key came to be revoked whose declaration does not ask for it. */
+const REVOKED: Readonly<Record<RevocationReason, string>> = {
+  ByHand: "The key was revoked by hand, in the console, by the API or by keyplane revoke.",
+  Declared: "The key was revoked when its declaration asked for it.",
+  Deleted: "The key was revoked when its declaration was deleted.",
+  Orphaned: "The key was revoked when its declaration could not be found.",
+  Moved: "The key was revoked when its namespace went to another team.",
+};
+
+function readiness(
+  observed: ObservedKey,
+  key: StoredKey | undefined,
+  delivered: StatedCondition,
+  now: number,
+): StatedCondition {
+  const { declared, references } = observed;
+  const no = (reason: Reason, message: string) => condition("Ready", "False", reason, message);
+  const yes = (reason: Reason, message: string) => condition("Ready", "True", reason, message);
+
+  if (observed.deleting) {
+    return declared.deletionProtection && key !== undefined && key.state !== "revoked"
+      ? no("DeletionProtected", "The declaration is being deleted, and its key is protected from deletion.")
+      : no("Deleting", "The declaration is being deleted.");
+  }
+  if (declared.state === "Revoked" && (key === undefined || key.state === "revoked")) {
+    return yes("Revoked", "The key is revoked, as declared.");
+  }
+  if (key?.state === "revoked") return no("RevokedByHand", REVOKED[key.revocation?.reason ?? "ByHand"]);
+  if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
+  if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
+  if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));
+  if (declared.state === "Suspended") return yes("Suspended", "The key is suspended, as declared.");
+  const ended = endedAt(observed, key, now);
+  if (ended !== undefined) return no("Expired", `The key expired at ${new Date(ended).toISOString()}.`);
+  if (delivered.status !== "True") return { ...delivered, type: "Ready" };
+  if (!observed.confirmed) return no("Confirming", "The last change is on its way to every replica.");
+  return yes("Ready", `Version ${versionIn(key, "active")?.number} is delivered and enforced.`);
+}
+
+function endedAt({ declared }: ObservedKey, key: StoredKey | undefined, now: number): number | undefined {
+  return [declared.expiresAt, versionIn(key, "active")?.expiresAt].find(
+    (at): at is number => at !== null && at !== undefined && at <= now,
+  );
+}
+
+function accepted({ references }: ObservedKey): StatedCondition {
+  return references.teamId === null
+    ? condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.")
+    : condition("Accepted", "True", "Accepted", "The declaration is valid and its namespace belongs to a team.");
+}
+
+function resolvedRefs({ references }: ObservedKey): StatedCondition {
+  return references.missing.length > 0
+    ? condition("ResolvedRefs", "False", "ReferenceNotFound", references.missing.join(" "))
+    : condition("ResolvedRefs", "True", "Resolved", "Everything that is referred to exists.");
+}
+
+function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now: number): StatedCondition {
+  const { secret, declared } = observed;
+  const no = (reason: Reason, message: string) => condition("SecretDelivered", "False", reason, message);
+  const name = `Secret ${declared.secret.name}`;
+  const active = versionIn(key, "active");
+  if (active?.imported && mintReason(observed, key, now) === undefined) {
+    const message = `Version ${active.number} (${active.prefix}...) was imported.`;
+    return condition("SecretDelivered", "True", "Imported", message);
+  }
+  if (secret.state === "foreign") return no("SecretConflict", `${name} exists and is not this key's.`);
+  if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
+  if (active === undefined) return no(...unminted(observed, now));
+  if (secret.state === "ours" && secret.immutable && mintReason(observed, key, now) !== undefined) {
+    return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
+  }
+  if (secret.state === "ours" && secret.holds === active.number) {
+    return condition(
+      "SecretDelivered",
+      "True",
+      "Delivered",
+      `${name} holds version ${active.number} (${active.prefix}...).`,
+    );
+  }
+  if (isLost(secret) && !declared.secret.healLost)
+    return no("SecretLost", `${name} is gone, and spec.secret.onLost is Report.`);
+  if (isTampered(secret, active) && !declared.secret.healTampered) {
+    return no("SecretTampered", `${name} was edited, and spec.secret.onTampered is Report.`);
+  }
+  return no("Minting", "A new version is on its way to the Secret.");
+}
+
+/** Why a key that has no active version has none. */
+function unminted({ declared, references, importable, secret }: ObservedKey, now: number): [Reason, string] {
+  const nothing = "Nothing is minted meanwhile.";
+  if (references.teamId === null) return ["NamespaceUnclaimed", nothing];
+  if (references.missing.length > 0) return ["ReferenceNotFound", nothing];
+  if (declared.state === "Suspended") return ["Suspended", nothing];
+  if (declared.expiresAt !== null && declared.expiresAt <= now) return ["Expired", nothing];
+  if (importable !== null && "problem" in importable) return ["ImportUnusable", importable.problem];
+  if (importable === null && secret.state === "ours" && secret.immutable) {
+    return ["SecretImmutable", `Secret ${declared.secret.name} is immutable, and holds an earlier key. ${nothing}`];
+  }
+  return ["Minting", "No version has been delivered yet."];
+}
+
+function enforced(observed: ObservedKey, key: StoredKey | undefined): StatedCondition {
+  if (!observed.confirmed) {
+    return condition("Enforced", "False", "Confirming", "The last change is on its way to every replica.");
+  }
+  return key === undefined
+    ? condition("Enforced", "False", "Minting", "There is no key yet.")
+    : condition("Enforced", "True", "Enforced", "Every replica enforces the key as declared.");
+}
+
+function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number): StatedCondition {
+  const retiring = key?.versions.filter((version) => version.state === "retiring") ?? [];
+  if (key === undefined || retiring.length === 0)
+    return condition("Rotating", "False", "NotRotating", "No old version is accepted.");
+  const until = retiring.map(
+    ({ number, retireAt }) =>
+      `version ${number} until ${retireAt === null ? "its deadline" : new Date(retireAt).toISOString()}`,
+  );
+  const accepted = `Still accepted beside the active version: ${until.join(", ")}.`;
+  const message = isRotationHeldBack(observed, key, now)
+    ? `${accepted} The next rotation waits for the first.`
+    : accepted;
+  return condition("Rotating", "True", "Rotating", message);
+}

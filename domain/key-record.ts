@@ -1,0 +1,79 @@
+import type { RateLimit } from "./rate-limit.ts";
+import type { ScopeSet } from "./scopes.ts";
+
+/** What is declared of a key as a whole. `active` is the only state that may be used. */
+export type KeyState = "active" | "suspended" | "revoked";
+
+/**
+ * The life of one version, that is of one secret (design §2): `reserved` before its Secret is written, `active`,
+ * `retiring` while its successor takes over, then one of the three ends.
+ */
+export type VersionState = "reserved" | "active" | "retiring" | "retired" | "voided" | "revoked";
+
+/** What a decision reads of a key and that many keys have in common: a replica keeps each such combination once. */
+export type KeyTerms = {
+  readonly teamId: string;
+  /** The namespace that bare library names are looked up in; empty for a key that no namespace declares. */
+  readonly namespace: string;
+  /** False while the key's namespace is not claimed by its team: the key is suspended until it is again. */
+  readonly teamHoldsNamespace: boolean;
+  readonly state: KeyState;
+  readonly versionState: VersionState;
+  readonly scopes: ScopeSet;
+  /** Null: any gateway of the team. Otherwise the id of the one gateway, or `""` when that gateway is gone. */
+  readonly boundGatewayId: string | null;
+  /** Ids of the libraries that may be reached, or null for all of the team's. */
+  readonly libraryIds: readonly string[] | null;
+  readonly mcpDefaultLibraryId: string | null;
+  /** The team's own default, from its MCP agent policy. */
+  readonly teamDefaultLibraryId: string | null;
+  /** Routes and models that may be named at a gateway, or null for any. */
+  readonly allowedModels: readonly string[] | null;
+  readonly rateLimit: RateLimit | null;
+};
+
+/**
+ * Everything that deciding a request needs to know of one version of a key: a row of a replica's index, found by the
+ * digest of the presented secret. Times are milliseconds since the epoch.
+ */
+export type KeyRecord = KeyTerms & {
+  readonly keyId: string;
+  readonly version: number;
+  /** The earliest of the key's end, the version's end and, when retiring, its deadline; Infinity for none. */
+  readonly expiresAt: number;
+};
+
+export const DIALECTS = ["openai", "gemini", "anthropic"] as const;
+/** The wire format of a model provider. */
+export type Dialect = (typeof DIALECTS)[number];
+
+/** A gateway as a replica serves it. Credentials are in clear here and nowhere else in the server. */
+export type GatewayRecord = {
+  readonly gatewayId: string;
+  readonly publicId: string;
+  readonly teamId: string;
+  /** False while its namespace is not claimed by its team: it serves nobody. */
+  readonly teamHoldsNamespace: boolean;
+  readonly routesOnly: boolean;
+  readonly upstreams: readonly UpstreamRecord[];
+  readonly routes: readonly RouteRecord[];
+};
+
+export type UpstreamRecord = {
+  readonly name: string;
+  readonly dialect: Dialect;
+  /** Origin and optional path prefix, without a trailing slash. */
+  readonly baseUrl: string;
+  /** The provider's credential; null while its Secret cannot be read, and then nothing is forwarded. */
+  readonly credential: string | null;
+};
+
+export type RouteRecord = {
+  /** The `model` value that names this route. */
+  readonly model: string;
+  readonly routeId: string;
+  /** Name of the upstream, and the model asked of it. */
+  readonly upstream: string;
+  readonly upstreamModel: string;
+  readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
+};

@@ -1,0 +1,21 @@
+import type { Spec } from "./manifest/kinds.ts";
+
+/**
+ * What can be said of a key that the management API makes: of a PlatformKey's spec all that does not need a controller,
+ * and that can change without a new secret.
+ */
+export const MADE_KEY_FIELDS = [
+  "displayName",
+  "preset",
+  "scopes",
+  "gatewayRef",
+  "allowedModels",
+  "libraryAccess",
+  "mcpDefaultLibraryRef",
+  "state",
+  "expiresAfter",
+  "expiresAt",
+  "rateLimit",
+] as const satisfies readonly (keyof Spec<"PlatformKey">)[];
+
+export type MadeKeySpec = Pick<Spec<"PlatformKey">, (typeof MADE_KEY_FIELDS)[number]>;

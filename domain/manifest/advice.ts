@@ -1,0 +1,46 @@
+import { parseDuration } from "./duration.ts";
+import { effectiveScopes } from "./effective.ts";
+import type { Complaint } from "./fault.ts";
+import type { PlatformKeySpec } from "./generated/platform-key.ts";
+
+type Advice = {
+  readonly path: readonly string[];
+  readonly message: string;
+  applies(spec: PlatformKeySpec): boolean;
+};
+
+/** What admission lets through, since it grants nothing, and what its author will hardly have meant. */
+const ADVICE: readonly Advice[] = [
+  {
+    path: ["spec", "gatewayRef"],
+    message: "has no effect without a gateway scope: add gateway:generate, gateway:embed or gateway:routes to scopes",
+    applies: (spec) => spec.gatewayRef !== undefined && !hasScopeOf(spec, "gateway"),
+  },
+  {
+    path: ["spec", "allowedModels"],
+    message: "has no effect without a gateway scope: add gateway:generate, gateway:embed or gateway:routes to scopes",
+    applies: (spec) => spec.allowedModels !== undefined && !hasScopeOf(spec, "gateway"),
+  },
+  {
+    path: ["spec", "secret", "template"],
+    message: "McpConfig is of no use without a memory scope: add memory:read or memory:write to scopes",
+    applies: (spec) => spec.secret.template === "McpConfig" && !hasScopeOf(spec, "memory"),
+  },
+  {
+    path: ["spec", "expiresAfter"],
+    message: "ends each version before rotation.interval mints the next: write a longer one, or a shorter interval",
+    applies: ({ expiresAfter, rotation }) =>
+      expiresAfter !== undefined &&
+      rotation?.interval !== undefined &&
+      parseDuration(expiresAfter) <= parseDuration(rotation.interval),
+  },
+];
+
+/** Warnings about a valid key. */
+export function adviseKey(spec: PlatformKeySpec): Complaint[] {
+  return ADVICE.filter((advice) => advice.applies(spec));
+}
+
+function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boolean {
+  return effectiveScopes(spec).some((scope) => scope.startsWith(`${product}:`));
+}

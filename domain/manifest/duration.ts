@@ -1,0 +1,19 @@
+const MILLISECONDS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+/** As the schemas in `crds/` have it: each number of at most six digits, so that no sum can overflow. */
+const DURATION = /^([0-9]{1,6}(\.[0-9]{1,3})?(h|m|s|ms))+$/;
+const PARTS = /([0-9.]+)(h|ms|m|s)/g;
+
+/**
+ * Parses a duration as Go and Kubernetes write it, such as `720h`, `1h30m` or `500ms`.
+ *
+ * @returns milliseconds
+ * @throws RangeError when the text is no duration
+ */
+export function parseDuration(text: string): number {
+  if (!DURATION.test(text))
+    throw new RangeError(`${JSON.stringify(text)} is no duration: write one such as 720h or 1h30m`);
+  return [...text.matchAll(PARTS)].reduce(
+    (sum, [, number, unit]) => sum + Number(number) * (MILLISECONDS[unit ?? ""] ?? 0),
+    0,
+  );
+}

@@ -1,0 +1,68 @@
+// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.
+
+/**
+ * What the library is to be.
+ */
+export type MemoryLibrarySpec = {
+  /**
+   * A name for people. The object's name is shown where it is left out.
+   */
+  displayName?: string;
+  /**
+   * What belongs into the library, for people and for models.
+   */
+  description?: string;
+  /**
+   * When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them.
+   */
+  deletionPolicy: "Retain" | "Delete";
+};
+
+/**
+ * What the library is. Written by Keyplane alone.
+ */
+export type MemoryLibraryStatus = {
+  /**
+   * The generation of the declaration that this status is about.
+   */
+  observedGeneration?: number;
+  /**
+   * The library's id in the store.
+   */
+  libraryID?: string;
+  /**
+   * The PlatformTeam that the library belongs to, which is its namespace's.
+   */
+  team?: string;
+  /**
+   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   *
+   * Items: One aspect of the state.
+   */
+  conditions?: {
+    /**
+     * Which aspect.
+     */
+    type: string;
+    /**
+     * True, False or Unknown.
+     */
+    status: "True" | "False" | "Unknown";
+    /**
+     * The generation that it is about.
+     */
+    observedGeneration?: number;
+    /**
+     * When the status last changed.
+     */
+    lastTransitionTime: string;
+    /**
+     * Why, in one word of the catalogue.
+     */
+    reason: string;
+    /**
+     * Why, and what to do about it, for people.
+     */
+    message: string;
+  }[];
+};

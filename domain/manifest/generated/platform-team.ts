@@ -1,0 +1,118 @@
+// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.
+
+/**
+ * What the team is to be.
+ */
+export type PlatformTeamSpec = {
+  /**
+   * A name for people. The object's name is shown where it is left out.
+   */
+  displayName?: string;
+  /**
+   * The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins.
+   *
+   * Items: A namespace.
+   */
+  namespaces: string[];
+  /**
+   * Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount.
+   *
+   * Items: One member, or all members of a group.
+   */
+  members: {
+    /**
+     * admin and member view, create and revoke keys; viewer only views.
+     */
+    role: "admin" | "member" | "viewer";
+    /**
+     * The subject of an OIDC token.
+     */
+    subject?: string;
+    /**
+     * A group of an OIDC token.
+     */
+    group?: string;
+    /**
+     * A Kubernetes ServiceAccount.
+     */
+    serviceAccount?: {
+      /**
+       * Its namespace.
+       */
+      namespace: string;
+      /**
+       * Its name.
+       */
+      name: string;
+    };
+  }[];
+  /**
+   * What the team's MCP clients get where their key says nothing.
+   */
+  mcpAgentPolicy?: {
+    /**
+     * The library that an MCP tool uses when neither the call nor the key names one.
+     */
+    defaultLibraryRef?: {
+      /**
+       * The MemoryLibrary's namespace, one of the team's.
+       */
+      namespace: string;
+      /**
+       * The MemoryLibrary's name.
+       */
+      name: string;
+    };
+  };
+};
+
+/**
+ * What the team is. Written by Keyplane alone.
+ */
+export type PlatformTeamStatus = {
+  /**
+   * The generation of the declaration that this status is about.
+   */
+  observedGeneration?: number;
+  /**
+   * The team's id in the store.
+   */
+  teamID?: string;
+  /**
+   * The namespaces that the team holds.
+   *
+   * Items: A namespace.
+   */
+  namespaces?: string[];
+  /**
+   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   *
+   * Items: One aspect of the state.
+   */
+  conditions?: {
+    /**
+     * Which aspect.
+     */
+    type: string;
+    /**
+     * True, False or Unknown.
+     */
+    status: "True" | "False" | "Unknown";
+    /**
+     * The generation that it is about.
+     */
+    observedGeneration?: number;
+    /**
+     * When the status last changed.
+     */
+    lastTransitionTime: string;
+    /**
+     * Why, in one word of the catalogue.
+     */
+    reason: string;
+    /**
+     * Why, and what to do about it, for people.
+     */
+    message: string;
+  }[];
+};

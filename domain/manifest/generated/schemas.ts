@@ -1,0 +1,1551 @@
+// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.
+import type { Kind } from "../kinds.ts";
+import type { Schema } from "../schema.ts";
+
+/** The schema of each kind, as the API server has it. */
+export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
+  "MemoryLibrary": {
+    "description": "A library of atoms: remembered statements that keys with a memory scope read and write.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "properties": {
+      "apiVersion": {
+        "description": "Always keyplane.dev/v1alpha1.",
+        "type": "string"
+      },
+      "kind": {
+        "description": "Always MemoryLibrary.",
+        "type": "string"
+      },
+      "metadata": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "The library's name, unique in its namespace, at most 63 characters.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+          }
+        }
+      },
+      "spec": {
+        "description": "What the library is to be.",
+        "type": "object",
+        "properties": {
+          "displayName": {
+            "description": "A name for people. The object's name is shown where it is left out.",
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 128
+          },
+          "description": {
+            "description": "What belongs into the library, for people and for models.",
+            "type": "string",
+            "maxLength": 2048
+          },
+          "deletionPolicy": {
+            "description": "When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them.",
+            "type": "string",
+            "enum": [
+              "Retain",
+              "Delete"
+            ],
+            "default": "Retain"
+          }
+        }
+      },
+      "status": {
+        "description": "What the library is. Written by Keyplane alone.",
+        "type": "object",
+        "default": {
+          "observedGeneration": -1,
+          "conditions": [
+            {
+              "type": "Ready",
+              "status": "Unknown",
+              "reason": "Pending",
+              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "lastTransitionTime": "1970-01-01T00:00:00Z"
+            }
+          ]
+        },
+        "properties": {
+          "observedGeneration": {
+            "description": "The generation of the declaration that this status is about.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "libraryID": {
+            "description": "The library's id in the store.",
+            "type": "string",
+            "maxLength": 64
+          },
+          "team": {
+            "description": "The PlatformTeam that the library belongs to, which is its namespace's.",
+            "type": "string",
+            "maxLength": 63
+          },
+          "conditions": {
+            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of the state.",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Which aspect.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "status": {
+                  "description": "True, False or Unknown.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The generation that it is about.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one word of the catalogue.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
+                },
+                "message": {
+                  "description": "Why, and what to do about it, for people.",
+                  "type": "string",
+                  "maxLength": 4096
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  },
+  "ModelGateway": {
+    "description": "A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "x-kubernetes-validations": [
+      {
+        "rule": "!has(oldSelf.status) || !has(oldSelf.status.publicID) || !has(self.spec.publicID) || self.spec.publicID == oldSelf.status.publicID",
+        "message": "publicID does not change, since clients have it in their URLs: write the one in status.publicID, or declare another ModelGateway",
+        "fieldPath": ".spec.publicID"
+      }
+    ],
+    "properties": {
+      "apiVersion": {
+        "description": "Always keyplane.dev/v1alpha1.",
+        "type": "string"
+      },
+      "kind": {
+        "description": "Always ModelGateway.",
+        "type": "string"
+      },
+      "metadata": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "The gateway's name, unique in its namespace, at most 63 characters.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+          }
+        }
+      },
+      "spec": {
+        "description": "What the gateway is to be.",
+        "type": "object",
+        "required": [
+          "upstreams"
+        ],
+        "x-kubernetes-validations": [
+          {
+            "rule": "!has(oldSelf.publicID) || (has(self.publicID) && self.publicID == oldSelf.publicID)",
+            "message": "publicID does not change, since clients have it in their URLs: write the one it had, or declare another ModelGateway",
+            "fieldPath": ".publicID"
+          },
+          {
+            "rule": "self.routes.all(r, self.upstreams.exists(u, u.name == r.upstream))",
+            "message": "a route names an upstream that is not there: write the name of one of upstreams",
+            "fieldPath": ".routes"
+          },
+          {
+            "rule": "self.routes.all(r, r.fallbacks.all(f, self.upstreams.exists(u, u.name == f.upstream)))",
+            "message": "a fallback names an upstream that is not there: write the name of one of upstreams",
+            "fieldPath": ".routes"
+          },
+          {
+            "rule": "['openai', 'gemini', 'anthropic'].all(d, self.routes.all(r, !self.upstreams.exists(u, u.name == r.upstream && u.dialect == d) || r.fallbacks.all(f, !self.upstreams.exists(u, u.name == f.upstream && u.dialect != d))))",
+            "message": "a fallback has another dialect than its route's upstream, and requests are passed on as they are: name an upstream of the same dialect",
+            "fieldPath": ".routes"
+          }
+        ],
+        "properties": {
+          "publicID": {
+            "description": "The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+          },
+          "routesOnly": {
+            "description": "Whether only models that a route names are served.",
+            "type": "boolean",
+            "default": false
+          },
+          "upstreams": {
+            "description": "The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "name"
+            ],
+            "items": {
+              "description": "One provider.",
+              "type": "object",
+              "required": [
+                "name",
+                "dialect",
+                "baseURL",
+                "credentialRef"
+              ],
+              "properties": {
+                "name": {
+                  "description": "Its name, which routes refer to.",
+                  "type": "string",
+                  "maxLength": 63,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                },
+                "dialect": {
+                  "description": "The API it speaks.",
+                  "type": "string",
+                  "enum": [
+                    "openai",
+                    "gemini",
+                    "anthropic"
+                  ]
+                },
+                "baseURL": {
+                  "description": "Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them.",
+                  "type": "string",
+                  "maxLength": 512,
+                  "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
+                },
+                "credentialRef": {
+                  "description": "The Secret of this namespace that holds the provider's credential.",
+                  "type": "object",
+                  "required": [
+                    "name"
+                  ],
+                  "x-kubernetes-map-type": "atomic",
+                  "properties": {
+                    "name": {
+                      "description": "The Secret's name.",
+                      "type": "string",
+                      "maxLength": 253,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                    },
+                    "key": {
+                      "description": "The data key in it.",
+                      "type": "string",
+                      "maxLength": 253,
+                      "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
+                      "default": "api-key"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "routes": {
+            "description": "Names that clients may use for a model, and where each one leads.",
+            "type": "array",
+            "maxItems": 256,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "model"
+            ],
+            "default": [],
+            "items": {
+              "description": "One logical route.",
+              "type": "object",
+              "required": [
+                "model",
+                "routeID",
+                "upstream",
+                "upstreamModel"
+              ],
+              "properties": {
+                "model": {
+                  "description": "The name, as a client writes it in its request.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 256,
+                  "pattern": "^[!-~]+$"
+                },
+                "routeID": {
+                  "description": "The route's id, which the answer's header x-keyplane-route-id carries.",
+                  "type": "string",
+                  "maxLength": 63,
+                  "pattern": "^[A-Za-z0-9][-._A-Za-z0-9]*$"
+                },
+                "upstream": {
+                  "description": "The name of the upstream.",
+                  "type": "string",
+                  "maxLength": 63,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                },
+                "upstreamModel": {
+                  "description": "The model that is asked of it.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 256,
+                  "pattern": "^[!-~]+$"
+                },
+                "fallbacks": {
+                  "description": "What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time.",
+                  "type": "array",
+                  "maxItems": 4,
+                  "x-kubernetes-list-type": "atomic",
+                  "default": [],
+                  "items": {
+                    "description": "One fallback.",
+                    "type": "object",
+                    "required": [
+                      "upstream",
+                      "upstreamModel"
+                    ],
+                    "properties": {
+                      "upstream": {
+                        "description": "The name of the upstream, of the same dialect as the route's.",
+                        "type": "string",
+                        "maxLength": 63,
+                        "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                      },
+                      "upstreamModel": {
+                        "description": "The model that is asked of it.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 256,
+                        "pattern": "^[!-~]+$"
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      },
+      "status": {
+        "description": "What the gateway is. Written by Keyplane alone.",
+        "type": "object",
+        "default": {
+          "observedGeneration": -1,
+          "conditions": [
+            {
+              "type": "Ready",
+              "status": "Unknown",
+              "reason": "Pending",
+              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "lastTransitionTime": "1970-01-01T00:00:00Z"
+            }
+          ]
+        },
+        "properties": {
+          "observedGeneration": {
+            "description": "The generation of the declaration that this status is about.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "gatewayID": {
+            "description": "The gateway's id in the store.",
+            "type": "string",
+            "maxLength": 64
+          },
+          "publicID": {
+            "description": "The id in URLs, declared or generated.",
+            "type": "string",
+            "maxLength": 63
+          },
+          "team": {
+            "description": "The PlatformTeam that the gateway belongs to, which is its namespace's.",
+            "type": "string",
+            "maxLength": 63
+          },
+          "conditions": {
+            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of the state.",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Which aspect.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "status": {
+                  "description": "True, False or Unknown.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The generation that it is about.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one word of the catalogue.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
+                },
+                "message": {
+                  "description": "Why, and what to do about it, for people.",
+                  "type": "string",
+                  "maxLength": 4096
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  },
+  "PlatformKey": {
+    "description": "A platform API key: what it may do, how long it lives, and the Secret it is written to. Its team is the team of its namespace.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "x-kubernetes-validations": [
+      {
+        "rule": "(has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name) == (has(oldSelf.spec.secret.name) ? oldSelf.spec.secret.name : oldSelf.metadata.name)",
+        "message": "secret.name does not change, since workloads mount it by this name: write the name it had, or declare another PlatformKey for the new Secret",
+        "fieldPath": ".spec.secret"
+      },
+      {
+        "rule": "self.spec.source.type != 'ImportSecret' || !has(self.spec.source.secretRef) || self.spec.source.secretRef.name != (has(self.spec.secret.name) ? self.spec.secret.name : self.metadata.name)",
+        "message": "an imported Secret is never written to: give secret.name a name other than source.secretRef.name (without secret.name the Secret is named after the key)",
+        "fieldPath": ".spec.secret"
+      }
+    ],
+    "properties": {
+      "apiVersion": {
+        "description": "Always keyplane.dev/v1alpha1.",
+        "type": "string"
+      },
+      "kind": {
+        "description": "Always PlatformKey.",
+        "type": "string"
+      },
+      "metadata": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "The key's name, unique in its namespace; also its label's value, hence at most 63 characters.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+          }
+        }
+      },
+      "spec": {
+        "description": "What the key is to be.",
+        "type": "object",
+        "x-kubernetes-validations": [
+          {
+            "rule": "has(self.preset) || has(self.scopes)",
+            "message": "say what the key may do: write preset: MCPReadOnly, MCPReadWrite or GatewayDefault, or a list such as scopes: [memory:read]"
+          },
+          {
+            "rule": "!(has(self.preset) && has(self.scopes))",
+            "message": "preset and scopes exclude each other: keep preset, or write every scope in scopes and remove preset",
+            "fieldPath": ".preset"
+          },
+          {
+            "rule": "!has(self.libraryAccess) || has(self.preset) || (has(self.scopes) && self.scopes.exists(s, s.startsWith('memory:')))",
+            "message": "libraryAccess needs a memory scope: add memory:read or memory:write to scopes, or remove libraryAccess",
+            "fieldPath": ".libraryAccess"
+          },
+          {
+            "rule": "!has(self.mcpDefaultLibraryRef) || has(self.preset) || (has(self.scopes) && self.scopes.exists(s, s.startsWith('memory:')))",
+            "message": "mcpDefaultLibraryRef needs a memory scope: add memory:read or memory:write to scopes, or remove mcpDefaultLibraryRef",
+            "fieldPath": ".mcpDefaultLibraryRef"
+          },
+          {
+            "rule": "!has(self.mcpDefaultLibraryRef) || !has(self.libraryAccess) || self.libraryAccess.mode != 'Restricted' || !has(self.libraryAccess.libraryRefs) || self.libraryAccess.libraryRefs.exists(r, r.name == self.mcpDefaultLibraryRef.name && (has(r.__namespace__) ? r.__namespace__ : '') == (has(self.mcpDefaultLibraryRef.__namespace__) ? self.mcpDefaultLibraryRef.__namespace__ : ''))",
+            "message": "mcpDefaultLibraryRef must be one of libraryAccess.libraryRefs, written in the same way: add it to that list, or name one that is in it",
+            "fieldPath": ".mcpDefaultLibraryRef"
+          },
+          {
+            "rule": "!(has(self.expiresAfter) && has(self.expiresAt))",
+            "message": "expiresAfter and expiresAt exclude each other: keep expiresAfter for an end of each minted version, or expiresAt for one end of the whole key",
+            "fieldPath": ".expiresAfter"
+          }
+        ],
+        "properties": {
+          "displayName": {
+            "description": "A name for people, shown in lists. The object's name is shown where it is left out.",
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 128
+          },
+          "preset": {
+            "description": "A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read.",
+            "type": "string",
+            "enum": [
+              "MCPReadOnly",
+              "MCPReadWrite",
+              "GatewayDefault"
+            ]
+          },
+          "scopes": {
+            "description": "What the key may do, instead of preset. There are no wildcards.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 8,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; memory:read, search and reading; memory:write, creating and changing atoms.",
+              "type": "string",
+              "maxLength": 32,
+              "enum": [
+                "gateway:generate",
+                "gateway:embed",
+                "gateway:routes",
+                "memory:read",
+                "memory:write"
+              ]
+            }
+          },
+          "gatewayRef": {
+            "description": "The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope.",
+            "type": "object",
+            "required": [
+              "name"
+            ],
+            "x-kubernetes-map-type": "atomic",
+            "properties": {
+              "name": {
+                "description": "The ModelGateway's name.",
+                "type": "string",
+                "maxLength": 63,
+                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+              },
+              "namespace": {
+                "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                "type": "string",
+                "maxLength": 63,
+                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+              }
+            }
+          },
+          "allowedModels": {
+            "description": "The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 64,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A model's or a logical route's name, as a client writes it in its request.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 256,
+              "pattern": "^[!-~]+$"
+            }
+          },
+          "libraryAccess": {
+            "description": "The memory libraries that the key may reach. Only with a memory scope.",
+            "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "self.mode != 'Restricted' || has(self.libraryRefs)",
+                "message": "mode: Restricted needs the list: write libraryRefs: [{name: a-library}]"
+              },
+              {
+                "rule": "self.mode != 'All' || !has(self.libraryRefs)",
+                "message": "libraryRefs has no effect with mode: All: write mode: Restricted, or remove libraryRefs",
+                "fieldPath": ".libraryRefs"
+              }
+            ],
+            "properties": {
+              "mode": {
+                "description": "All, every library of the team; or Restricted, those of libraryRefs alone.",
+                "type": "string",
+                "enum": [
+                  "All",
+                  "Restricted"
+                ],
+                "default": "All"
+              },
+              "libraryRefs": {
+                "description": "The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything.",
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 64,
+                "x-kubernetes-list-type": "atomic",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self.all(r, self.exists_one(s, s == r))",
+                    "message": "a library is in the list twice: remove one of the two"
+                  }
+                ],
+                "items": {
+                  "description": "One library.",
+                  "type": "object",
+                  "required": [
+                    "name"
+                  ],
+                  "x-kubernetes-map-type": "atomic",
+                  "properties": {
+                    "name": {
+                      "description": "The MemoryLibrary's name.",
+                      "type": "string",
+                      "maxLength": 63,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                    },
+                    "namespace": {
+                      "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                      "type": "string",
+                      "maxLength": 63,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "mcpDefaultLibraryRef": {
+            "description": "The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope.",
+            "type": "object",
+            "required": [
+              "name"
+            ],
+            "x-kubernetes-map-type": "atomic",
+            "properties": {
+              "name": {
+                "description": "The MemoryLibrary's name.",
+                "type": "string",
+                "maxLength": 63,
+                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+              },
+              "namespace": {
+                "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                "type": "string",
+                "maxLength": 63,
+                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+              }
+            }
+          },
+          "state": {
+            "description": "Active; Suspended, refused until it is Active again; or Revoked, refused for ever with all its versions.",
+            "type": "string",
+            "enum": [
+              "Active",
+              "Suspended",
+              "Revoked"
+            ],
+            "default": "Active",
+            "x-kubernetes-validations": [
+              {
+                "rule": "oldSelf != 'Revoked' || self == 'Revoked'",
+                "message": "Revoked is final: leave state: Revoked and declare another PlatformKey, or delete this one and make it again"
+              }
+            ]
+          },
+          "expiresAfter": {
+            "description": "How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt.",
+            "type": "string",
+            "maxLength": 16,
+            "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+            "x-kubernetes-validations": [
+              {
+                "rule": "duration(self) >= duration('1s')",
+                "message": "expiresAfter must be at least a second: write a duration such as 2160h"
+              }
+            ]
+          },
+          "expiresAt": {
+            "description": "The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter.",
+            "type": "string",
+            "format": "date-time",
+            "maxLength": 40,
+            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
+          },
+          "source": {
+            "description": "Where the key's secret comes from. Does not change.",
+            "type": "object",
+            "default": {
+              "type": "Generate"
+            },
+            "x-kubernetes-validations": [
+              {
+                "rule": "(self.type == 'ImportSecret') == has(self.secretRef)",
+                "message": "secretRef and type: ImportSecret belong together: write source: {type: ImportSecret, secretRef: {name: a-secret, key: api-key}}, or neither"
+              },
+              {
+                "rule": "(self.type == 'ImportHash') == has(self.hash)",
+                "message": "hash and type: ImportHash belong together: write source: {type: ImportHash, hash: {sha256: 64 hex digits, prefix: inf_ and 8 characters}}, or neither"
+              },
+              {
+                "rule": "self == oldSelf",
+                "message": "source does not change: write it as it was, or declare another PlatformKey with the new source"
+              }
+            ],
+            "properties": {
+              "type": {
+                "description": "Generate, Keyplane mints the key; ImportSecret, the first version is the key in an existing Secret; ImportHash, the first version is known by its hash alone. An import is learned once.",
+                "type": "string",
+                "enum": [
+                  "Generate",
+                  "ImportSecret",
+                  "ImportHash"
+                ],
+                "default": "Generate"
+              },
+              "secretRef": {
+                "description": "The Secret of this namespace that holds the key to import; it is read and never written. With type ImportSecret.",
+                "type": "object",
+                "required": [
+                  "name"
+                ],
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                  "name": {
+                    "description": "The Secret's name.",
+                    "type": "string",
+                    "maxLength": 253,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                  },
+                  "key": {
+                    "description": "The data key in it that holds inf_ and at least 32 more characters.",
+                    "type": "string",
+                    "maxLength": 253,
+                    "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
+                    "default": "api-key"
+                  }
+                }
+              },
+              "hash": {
+                "description": "The hash of the key to import. With type ImportHash.",
+                "type": "object",
+                "required": [
+                  "sha256",
+                  "prefix"
+                ],
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                  "sha256": {
+                    "description": "The SHA-256 of the full key, as 64 lower-case hex digits.",
+                    "type": "string",
+                    "maxLength": 64,
+                    "pattern": "^[0-9a-f]{64}$"
+                  },
+                  "prefix": {
+                    "description": "The first 12 characters of the key, which identify it in lists.",
+                    "type": "string",
+                    "maxLength": 12,
+                    "pattern": "^inf_[!#-+\\--~]{8}$"
+                  }
+                }
+              }
+            }
+          },
+          "rotation": {
+            "description": "When a new version takes the place of the present one, and for how long both work.",
+            "type": "object",
+            "properties": {
+              "interval": {
+                "description": "How old the active version may become before the next one is minted: a Go duration such as 720h. Without it nothing rotates by time.",
+                "type": "string",
+                "maxLength": 16,
+                "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "duration(self) >= duration('1s')",
+                    "message": "interval must be at least a second: write a duration such as 720h"
+                  }
+                ]
+              },
+              "overlap": {
+                "description": "How long the old version works on beside the new one. Left out it is 24h, whatever the cause of the new version.",
+                "type": "object",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self.mode != 'Fixed' || !(has(self.min) || has(self.max) || has(self.quiet))",
+                    "message": "min, max and quiet belong to mode: Adoption: write overlap: {mode: Fixed, duration: 24h}, or mode: Adoption with them"
+                  },
+                  {
+                    "rule": "self.mode != 'Adoption' || !has(self.duration)",
+                    "message": "duration belongs to mode: Fixed: write overlap: {mode: Adoption, min: 24h, max: 72h}, or mode: Fixed with it",
+                    "fieldPath": ".duration"
+                  },
+                  {
+                    "rule": "self.mode != 'Adoption' || (has(self.min) && has(self.max))",
+                    "message": "mode: Adoption needs min and max: write overlap: {mode: Adoption, min: 24h, max: 72h}"
+                  },
+                  {
+                    "rule": "!has(self.min) || !has(self.max) || duration(self.min) <= duration(self.max)",
+                    "message": "min must not be longer than max: write the longer of the two as max",
+                    "fieldPath": ".min"
+                  }
+                ],
+                "properties": {
+                  "mode": {
+                    "description": "Fixed, for a duration; or Adoption, after min as soon as the new version has been used and the old one unused for quiet, and at max whatever happens.",
+                    "type": "string",
+                    "enum": [
+                      "Fixed",
+                      "Adoption"
+                    ],
+                    "default": "Fixed"
+                  },
+                  "duration": {
+                    "description": "With Fixed: how long both work; 24h where it is left out, 0s for not at all.",
+                    "type": "string",
+                    "maxLength": 16,
+                    "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
+                  },
+                  "min": {
+                    "description": "With Adoption: how long the old version works at least.",
+                    "type": "string",
+                    "maxLength": 16,
+                    "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
+                  },
+                  "max": {
+                    "description": "With Adoption: how long the old version works at most.",
+                    "type": "string",
+                    "maxLength": 16,
+                    "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
+                  },
+                  "quiet": {
+                    "description": "With Adoption: how long the old version must have been unused; 10m where it is left out.",
+                    "type": "string",
+                    "maxLength": 16,
+                    "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
+                  }
+                }
+              },
+              "trigger": {
+                "description": "Any text. A change of it mints a new version.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 128
+              }
+            }
+          },
+          "rateLimit": {
+            "description": "How many requests the key may make, on each server replica; unlimited where it is left out.",
+            "type": "object",
+            "required": [
+              "requestsPerMinute"
+            ],
+            "properties": {
+              "requestsPerMinute": {
+                "description": "Requests a minute, in the long run.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              },
+              "burst": {
+                "description": "Requests at once; a minute's worth where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 1000000
+              }
+            }
+          },
+          "secret": {
+            "description": "The Secret that the key is written to.",
+            "type": "object",
+            "default": {},
+            "properties": {
+              "name": {
+                "description": "Its name; the key's own where it is left out. Does not change.",
+                "type": "string",
+                "maxLength": 253,
+                "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+              },
+              "dataKey": {
+                "description": "The data key in it that holds the key's plaintext. Does not change.",
+                "type": "string",
+                "maxLength": 253,
+                "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
+                "default": "api-key",
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self == oldSelf",
+                    "message": "secret.dataKey does not change, since workloads read it by this name: write the one it had, or declare another PlatformKey"
+                  }
+                ]
+              },
+              "creationPolicy": {
+                "description": "Owner, the Secret goes with the key's declaration; Orphan, it stays.",
+                "type": "string",
+                "enum": [
+                  "Owner",
+                  "Orphan"
+                ],
+                "default": "Owner"
+              },
+              "onLost": {
+                "description": "When the Secret has been deleted: Rotate, a new version is minted and written; Report, a condition says so.",
+                "type": "string",
+                "enum": [
+                  "Rotate",
+                  "Report"
+                ],
+                "default": "Rotate"
+              },
+              "onTampered": {
+                "description": "When the value in the Secret has been edited: Rotate, a new version is minted and written; Report, a condition says so. The edited value never becomes a key.",
+                "type": "string",
+                "enum": [
+                  "Rotate",
+                  "Report"
+                ],
+                "default": "Rotate"
+              },
+              "template": {
+                "description": "More data keys beside the plaintext: Env, environment variables of the usual SDKs; McpConfig, an mcp.json with the memory server; ServiceBinding, the entries of the Service Binding specification.",
+                "type": "string",
+                "enum": [
+                  "Env",
+                  "McpConfig",
+                  "ServiceBinding"
+                ]
+              }
+            }
+          },
+          "restartTargets": {
+            "description": "Workloads of this namespace that are rolled out again when the Secret has a new value.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "kind",
+              "name"
+            ],
+            "default": [],
+            "items": {
+              "description": "One workload.",
+              "type": "object",
+              "required": [
+                "kind",
+                "name"
+              ],
+              "properties": {
+                "kind": {
+                  "description": "Deployment, StatefulSet or DaemonSet.",
+                  "type": "string",
+                  "enum": [
+                    "Deployment",
+                    "StatefulSet",
+                    "DaemonSet"
+                  ]
+                },
+                "name": {
+                  "description": "Its name.",
+                  "type": "string",
+                  "maxLength": 253,
+                  "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                }
+              }
+            }
+          },
+          "deletionPolicy": {
+            "description": "When the declaration is deleted: Revoke the key, before the object goes; or Retain it, so that it works on without a declaration.",
+            "type": "string",
+            "enum": [
+              "Revoke",
+              "Retain"
+            ],
+            "default": "Revoke"
+          },
+          "deletionProtection": {
+            "description": "While true, a deletion of the declaration waits and the key works on, until this is false.",
+            "type": "boolean",
+            "default": false
+          }
+        }
+      },
+      "status": {
+        "description": "What the key is. Written by Keyplane alone.",
+        "type": "object",
+        "default": {
+          "observedGeneration": -1,
+          "conditions": [
+            {
+              "type": "Ready",
+              "status": "Unknown",
+              "reason": "Pending",
+              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "lastTransitionTime": "1970-01-01T00:00:00Z"
+            }
+          ]
+        },
+        "properties": {
+          "observedGeneration": {
+            "description": "The generation of the declaration that this status is about.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "keyID": {
+            "description": "The key's id, the same for as long as the key lives.",
+            "type": "string",
+            "maxLength": 64
+          },
+          "keyPrefix": {
+            "description": "The first 12 characters of the current version. They identify it and never authenticate.",
+            "type": "string",
+            "maxLength": 12
+          },
+          "team": {
+            "description": "The PlatformTeam that the key belongs to, which is its namespace's.",
+            "type": "string",
+            "maxLength": 63
+          },
+          "effectiveScopes": {
+            "description": "The scopes that preset or scopes come to.",
+            "type": "array",
+            "maxItems": 8,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A scope.",
+              "type": "string",
+              "maxLength": 32
+            }
+          },
+          "secretRef": {
+            "description": "Where the plaintext is.",
+            "type": "object",
+            "properties": {
+              "name": {
+                "description": "The Secret's name.",
+                "type": "string",
+                "maxLength": 253
+              },
+              "dataKey": {
+                "description": "The data key in it.",
+                "type": "string",
+                "maxLength": 253
+              }
+            }
+          },
+          "currentVersion": {
+            "description": "The number of the version that is in the Secret.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "versions": {
+            "description": "The last five versions, the newest first.",
+            "type": "array",
+            "maxItems": 5,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "number"
+            ],
+            "items": {
+              "description": "One version, that is one secret.",
+              "type": "object",
+              "required": [
+                "number",
+                "state"
+              ],
+              "properties": {
+                "number": {
+                  "description": "Counts from 1.",
+                  "type": "integer",
+                  "format": "int64"
+                },
+                "keyPrefix": {
+                  "description": "The first 12 characters of this version.",
+                  "type": "string",
+                  "maxLength": 12
+                },
+                "state": {
+                  "description": "Whether it works, takes leave, or has ended.",
+                  "type": "string",
+                  "enum": [
+                    "Reserved",
+                    "Active",
+                    "Retiring",
+                    "Retired",
+                    "Voided",
+                    "Revoked"
+                  ]
+                },
+                "mintedAt": {
+                  "description": "When it was minted or learned.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "activatedAt": {
+                  "description": "When it was known to be delivered.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "retiresAt": {
+                  "description": "When a retiring version ends at the latest.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "expiresAt": {
+                  "description": "When it ends by expiresAfter.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "lastUsedTime": {
+                  "description": "When it was last used, written at most once a day.",
+                  "type": "string",
+                  "format": "date-time"
+                }
+              }
+            }
+          },
+          "expiresAt": {
+            "description": "When the current version ends, by expiresAfter or expiresAt.",
+            "type": "string",
+            "format": "date-time"
+          },
+          "expiryWarned": {
+            "description": "The end that an event has warned of, a week before it.",
+            "type": "string",
+            "format": "date-time"
+          },
+          "restartedVersion": {
+            "description": "The version that restartTargets were last restarted for.",
+            "type": "integer",
+            "minimum": 1
+          },
+          "nextRotationTime": {
+            "description": "When the next version will be minted by rotation.interval.",
+            "type": "string",
+            "format": "date-time"
+          },
+          "lastUsedTime": {
+            "description": "When the key was last used, written at most once a day.",
+            "type": "string",
+            "format": "date-time"
+          },
+          "staleConsumer": {
+            "description": "The last use of an old version that condition StaleConsumers tells of, written at most every ten minutes.",
+            "type": "object",
+            "properties": {
+              "version": {
+                "description": "The version that was used.",
+                "type": "integer",
+                "format": "int64"
+              },
+              "lastUsedTime": {
+                "description": "When.",
+                "type": "string",
+                "format": "date-time"
+              },
+              "address": {
+                "description": "From which address, as the server saw it.",
+                "type": "string",
+                "maxLength": 120
+              },
+              "userAgent": {
+                "description": "With which User-Agent, without anything in it that may be a key.",
+                "type": "string",
+                "maxLength": 120
+              }
+            }
+          },
+          "revocation": {
+            "description": "The receipt of a revocation.",
+            "type": "object",
+            "properties": {
+              "sequence": {
+                "description": "Its place in the change feed.",
+                "type": "integer",
+                "format": "int64"
+              },
+              "confirmedAt": {
+                "description": "From when on no server replica accepts the key.",
+                "type": "string",
+                "format": "date-time"
+              }
+            }
+          },
+          "conditions": {
+            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Reconciling and Stalled.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of the state.",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Which aspect.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "status": {
+                  "description": "True, False or Unknown.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The generation that it is about.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one word of the catalogue.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
+                },
+                "message": {
+                  "description": "Why, and what to do about it, for people.",
+                  "type": "string",
+                  "maxLength": 4096
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  },
+  "PlatformTeam": {
+    "description": "A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API.",
+    "type": "object",
+    "required": [
+      "spec"
+    ],
+    "properties": {
+      "apiVersion": {
+        "description": "Always keyplane.dev/v1alpha1.",
+        "type": "string"
+      },
+      "kind": {
+        "description": "Always PlatformTeam.",
+        "type": "string"
+      },
+      "metadata": {
+        "type": "object",
+        "properties": {
+          "name": {
+            "description": "The team's name, at most 63 characters.",
+            "type": "string",
+            "maxLength": 63,
+            "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+          }
+        }
+      },
+      "spec": {
+        "description": "What the team is to be.",
+        "type": "object",
+        "x-kubernetes-validations": [
+          {
+            "rule": "!has(self.mcpAgentPolicy) || !has(self.mcpAgentPolicy.defaultLibraryRef) || self.namespaces.exists(n, n == self.mcpAgentPolicy.defaultLibraryRef.__namespace__)",
+            "message": "the default library must be in a namespace of the team: add its namespace to namespaces, or name a library in one of them",
+            "fieldPath": ".mcpAgentPolicy.defaultLibraryRef"
+          }
+        ],
+        "properties": {
+          "displayName": {
+            "description": "A name for people. The object's name is shown where it is left out.",
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 128
+          },
+          "namespaces": {
+            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins.",
+            "type": "array",
+            "maxItems": 256,
+            "x-kubernetes-list-type": "set",
+            "default": [],
+            "items": {
+              "description": "A namespace.",
+              "type": "string",
+              "minLength": 1,
+              "maxLength": 63,
+              "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+            }
+          },
+          "members": {
+            "description": "Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount.",
+            "type": "array",
+            "maxItems": 256,
+            "x-kubernetes-list-type": "atomic",
+            "default": [],
+            "items": {
+              "description": "One member, or all members of a group.",
+              "type": "object",
+              "required": [
+                "role"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "[has(self.subject), has(self.group), has(self.serviceAccount)].exists_one(x, x)",
+                  "message": "a member is named in one way: write exactly one of subject, group and serviceAccount"
+                }
+              ],
+              "properties": {
+                "role": {
+                  "description": "admin and member view, create and revoke keys; viewer only views.",
+                  "type": "string",
+                  "enum": [
+                    "admin",
+                    "member",
+                    "viewer"
+                  ]
+                },
+                "subject": {
+                  "description": "The subject of an OIDC token.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 256
+                },
+                "group": {
+                  "description": "A group of an OIDC token.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 256
+                },
+                "serviceAccount": {
+                  "description": "A Kubernetes ServiceAccount.",
+                  "type": "object",
+                  "required": [
+                    "namespace",
+                    "name"
+                  ],
+                  "x-kubernetes-map-type": "atomic",
+                  "properties": {
+                    "namespace": {
+                      "description": "Its namespace.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 63,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                    },
+                    "name": {
+                      "description": "Its name.",
+                      "type": "string",
+                      "maxLength": 253,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                    }
+                  }
+                }
+              }
+            }
+          },
+          "mcpAgentPolicy": {
+            "description": "What the team's MCP clients get where their key says nothing.",
+            "type": "object",
+            "properties": {
+              "defaultLibraryRef": {
+                "description": "The library that an MCP tool uses when neither the call nor the key names one.",
+                "type": "object",
+                "required": [
+                  "namespace",
+                  "name"
+                ],
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                  "namespace": {
+                    "description": "The MemoryLibrary's namespace, one of the team's.",
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                  },
+                  "name": {
+                    "description": "The MemoryLibrary's name.",
+                    "type": "string",
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                  }
+                }
+              }
+            }
+          }
+        }
+      },
+      "status": {
+        "description": "What the team is. Written by Keyplane alone.",
+        "type": "object",
+        "default": {
+          "observedGeneration": -1,
+          "conditions": [
+            {
+              "type": "Ready",
+              "status": "Unknown",
+              "reason": "Pending",
+              "message": "No controller has looked at this yet. See that a Keyplane controller runs.",
+              "lastTransitionTime": "1970-01-01T00:00:00Z"
+            }
+          ]
+        },
+        "properties": {
+          "observedGeneration": {
+            "description": "The generation of the declaration that this status is about.",
+            "type": "integer",
+            "format": "int64"
+          },
+          "teamID": {
+            "description": "The team's id in the store.",
+            "type": "string",
+            "maxLength": 64
+          },
+          "namespaces": {
+            "description": "The namespaces that the team holds.",
+            "type": "array",
+            "maxItems": 256,
+            "x-kubernetes-list-type": "set",
+            "items": {
+              "description": "A namespace.",
+              "type": "string",
+              "maxLength": 63
+            }
+          },
+          "conditions": {
+            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "type": "array",
+            "maxItems": 16,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "type"
+            ],
+            "items": {
+              "description": "One aspect of the state.",
+              "type": "object",
+              "required": [
+                "type",
+                "status",
+                "lastTransitionTime",
+                "reason",
+                "message"
+              ],
+              "properties": {
+                "type": {
+                  "description": "Which aspect.",
+                  "type": "string",
+                  "maxLength": 64
+                },
+                "status": {
+                  "description": "True, False or Unknown.",
+                  "type": "string",
+                  "enum": [
+                    "True",
+                    "False",
+                    "Unknown"
+                  ]
+                },
+                "observedGeneration": {
+                  "description": "The generation that it is about.",
+                  "type": "integer",
+                  "format": "int64",
+                  "minimum": 0
+                },
+                "lastTransitionTime": {
+                  "description": "When the status last changed.",
+                  "type": "string",
+                  "format": "date-time"
+                },
+                "reason": {
+                  "description": "Why, in one word of the catalogue.",
+                  "type": "string",
+                  "minLength": 1,
+                  "maxLength": 64,
+                  "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
+                },
+                "message": {
+                  "description": "Why, and what to do about it, for people.",
+                  "type": "string",
+                  "maxLength": 4096
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+};

@@ -1,0 +1,30 @@
+import { SCHEMAS } from "./generated/schemas.ts";
+import type { Kind } from "./kinds.ts";
+import type { Schema } from "./schema.ts";
+
+/** A schema as JSON Schema has it: without `x-kubernetes-*`, and closed, since unknown fields are refused. */
+export function jsonSchema(schema: Schema): Record<string, unknown> {
+  const { items, properties, ...rest } = schema;
+  return {
+    ...Object.fromEntries(Object.entries(rest).filter(([keyword]) => !keyword.startsWith("x-"))),
+    ...(items && { items: jsonSchema(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, jsonSchema(field)])),
+      additionalProperties: false,
+    }),
+  };
+}
+
+/** A kind's spec. */
+export function specSchema(kind: Kind): Schema {
+  const spec = SCHEMAS[kind].properties?.spec;
+  if (spec === undefined) throw new Error(`the schema of ${kind} has no spec`);
+  return spec;
+}
+
+/** Some fields of a kind's spec, as JSON Schema has them. */
+export function pickFields(kind: Kind, fields: readonly string[]): Record<string, unknown> {
+  const { properties = {}, ...spec } = specSchema(kind);
+  const picked = Object.entries(properties).filter(([name]) => fields.includes(name));
+  return jsonSchema({ ...spec, properties: Object.fromEntries(picked) });
+}

@@ -1,0 +1,40 @@
+import type { MemoryLibrarySpec, MemoryLibraryStatus } from "./generated/memory-library.ts";
+import type { ModelGatewaySpec, ModelGatewayStatus } from "./generated/model-gateway.ts";
+import type { PlatformKeySpec, PlatformKeyStatus } from "./generated/platform-key.ts";
+import type { PlatformTeamSpec, PlatformTeamStatus } from "./generated/platform-team.ts";
+
+/** The kinds that Keyplane declares (spec §5); their schemas are in `crds/`. */
+export const KINDS = ["PlatformKey", "PlatformTeam", "ModelGateway", "MemoryLibrary"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Group and version of every kind. */
+export const API_VERSION = "keyplane.dev/v1alpha1";
+
+type Specs = {
+  PlatformKey: PlatformKeySpec;
+  PlatformTeam: PlatformTeamSpec;
+  ModelGateway: ModelGatewaySpec;
+  MemoryLibrary: MemoryLibrarySpec;
+};
+
+type Statuses = {
+  PlatformKey: PlatformKeyStatus;
+  PlatformTeam: PlatformTeamStatus;
+  ModelGateway: ModelGatewayStatus;
+  MemoryLibrary: MemoryLibraryStatus;
+};
+
+/** What a manifest of that kind declares, with the schema's defaults applied. */
+export type Spec<K extends Kind = Kind> = Specs[K];
+/** What Keyplane writes back. A field that is not in here does not survive the API server. */
+export type Status<K extends Kind = Kind> = Statuses[K];
+
+/** Whether the text is one of our kinds, spelt exactly so. */
+export function isKind(text: string): text is Kind {
+  return (KINDS as readonly string[]).includes(text);
+}
+
+/** Whether objects of that kind have no namespace. */
+export function isClusterScoped(kind: Kind): boolean {
+  return kind === "PlatformTeam";
+}

@@ -1,0 +1,105 @@
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
+import { type Fault, formatPath, listFaults, type Path, type Position } from "./fault.ts";
+import { offsetOf, readNode } from "./yaml-node.ts";
+
+/** A file's size and nesting, so that no text makes this crash or run long. Our manifests nest ten levels deep. */
+export const MAX_FILE_BYTES = 4 * 1024 * 1024;
+const MAX_DEPTH = 100;
+
+/** One document of a file, with its values as JSON has them and the means to say where each one is. */
+export type ManifestDocument = {
+  readonly file: string;
+  readonly value: unknown;
+  /** Makes a fault at the field, or at its nearest parent where it is missing. `of: "key"` points at its name. */
+  fault(path: Path, message: string, options?: { of?: "key" | "value"; severity?: Fault["severity"] }): Fault;
+};
+
+/**
+ * Parses a file of YAML or JSON documents. Documents with a fault are left out of `documents`, the others are in it.
+ * YAML is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
+ *
+ * @param file its name, for the faults
+ */
+export function parseManifests(text: string, file: string): { documents: ManifestDocument[]; faults: Fault[] } {
+  const lines = countLines(text);
+  const faultAt = (offset: number, message: string, path = "", severity: Fault["severity"] = "error"): Fault => ({
+    severity,
+    file,
+    ...positionOf(lines, offset),
+    path,
+    message,
+  });
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
+    return { documents: [], faults: [faultAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`)] };
+  }
+  const documents: ManifestDocument[] = [];
+  const faults: Fault[] = [];
+  for (const parsed of new Composer({ schema: "core", uniqueKeys: false }).compose(
+    tokenise(text, (offset) => faults.push(faultAt(offset, `nested more than ${MAX_DEPTH} levels deep`))),
+  )) {
+    const broken = parsed.errors[0] ?? parsed.warnings[0];
+    if (broken) {
+      faults.push(faultAt(broken.pos[0], explainSyntax(broken)));
+      continue;
+    }
+    const read = readNode(parsed.contents);
+    for (const { offset, path, message } of read.faults) faults.push(faultAt(offset, message, formatPath(path)));
+    for (const { offset, path, message } of read.warnings) {
+      faults.push(faultAt(offset, message, formatPath(path), "warning"));
+    }
+    if (read.faults.length > 0 || read.value === null) continue;
+    documents.push(documentOf(parsed, file, read.value, lines));
+  }
+  return { documents, faults: listFaults(faults) };
+}
+
+/** The text as tokens, as far as it does not nest too deep: what comes after recurses. */
+function* tokenise(text: string, onTooDeep: (offset: number) => void): Generator<CST.Token> {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme);
+    if (parser.stack.length > MAX_DEPTH) return onTooDeep(parser.offset);
+  }
+  yield* parser.end();
+}
+
+function documentOf(parsed: Document.Parsed, file: string, value: unknown, lines: LineCounter): ManifestDocument {
+  return {
+    file,
+    value,
+    fault(path, message, { of = "value", severity = "error" } = {}) {
+      const offset = offsetOf(parsed.contents, path, of);
+      return { severity, file, ...positionOf(lines, offset), path: formatPath(path), message };
+    },
+  };
+}
+
+/** Codes of the YAML library whose messages quote nothing of the text, which may be a Secret's. */
+const QUOTES_NOTHING = [
+  "BAD_INDENT",
+  "BLOCK_AS_IMPLICIT_KEY",
+  "BLOCK_IN_FLOW",
+  "MISSING_CHAR",
+  "MULTILINE_IMPLICIT_KEY",
+  "TAB_AS_INDENT",
+];
+
+function explainSyntax({ code, message }: YAMLError): string {
+  if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
+  if (code === "BAD_DQ_ESCAPE")
+    return "in double quotes a backslash begins an escape: write it twice, or use single quotes";
+  if (QUOTES_NOTHING.includes(code)) return `this is not YAML: ${message}`;
+  return "this is not YAML: look for a missing quote, bracket or colon, here or just before";
+}
+
+function countLines(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
+  return lines;
+}
+
+function positionOf(lines: LineCounter, offset: number): Position {
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}

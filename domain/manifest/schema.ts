@@ -1,0 +1,34 @@
+/**
+ * The part of Kubernetes' structural schemas that `crds/` uses. What is written there and not listed here is not
+ * understood by the offline validator, so that a test refuses it.
+ */
+export type Schema = {
+  readonly description?: string;
+  readonly type: "object" | "array" | "string" | "integer" | "boolean";
+  readonly format?: "date-time" | "int32" | "int64";
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly items?: Schema;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-list-map-keys"?: readonly string[];
+  readonly "x-kubernetes-map-type"?: "atomic";
+  readonly "x-kubernetes-validations"?: readonly Rule[];
+};
+
+/** A CEL rule. One that speaks of `oldSelf` is checked against the stored object alone: a transition rule. */
+export type Rule = {
+  readonly rule: string;
+  /** What to write instead. */
+  readonly message: string;
+  /** The field that is at fault, such as `.spec.preset`, from the node that carries the rule. */
+  readonly fieldPath?: string;
+};

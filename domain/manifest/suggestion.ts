@@ -1,0 +1,44 @@
+/** Longer words are no slip of the finger, and comparing them would cost. */
+const MAX_LENGTH = 64;
+
+/**
+ * The candidate that was most likely meant by a misspelt word: another case, or an edit or two away. Undefined when
+ * none is near.
+ */
+export function suggest(word: string, candidates: readonly string[]): string | undefined {
+  if (word.length > MAX_LENGTH) return undefined;
+  const folded = word.toLowerCase();
+  const nearest = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(folded, candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)[0];
+  return nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(folded.length / 3))
+    ? nearest.candidate
+    : undefined;
+}
+
+/** How to put the suggestion, or the whole choice where nothing is near. */
+export function suggestion(word: string, candidates: readonly string[]): string {
+  const near = suggest(word, candidates);
+  return near === undefined ? `write one of ${candidates.join(", ")}` : `did you mean ${near}?`;
+}
+
+/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let above = Array.from({ length: b.length + 1 }, (_, place) => place);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? at(before, j - 2) + 1 : Infinity;
+      row.push(Math.min(substitution, swap, at(above, j) + 1, at(row, j - 1) + 1));
+    }
+    before = above;
+    above = row;
+  }
+  return at(above, b.length);
+}
+
+function at(row: readonly number[], place: number): number {
+  return row[place] ?? Infinity;
+}

@@ -1,0 +1,86 @@
+import { adviseKey } from "./advice.ts";
+import { type Complaint, type Fault, listFaults } from "./fault.ts";
+import { SCHEMAS } from "./generated/schemas.ts";
+import { type Identity, isRecord, readIdentity } from "./identity.ts";
+import type { Kind, Spec } from "./kinds.ts";
+import type { ManifestDocument } from "./parse.ts";
+import { checkRules } from "./rules.ts";
+import { checkSchema } from "./schema-check.ts";
+import { readSecretData } from "./secret-manifest.ts";
+
+/** A declaration that is valid as far as it can be told without a cluster, with the schema's defaults filled in. */
+export type Declaration<K extends Kind = Kind> = {
+  [P in K]: { readonly kind: P; readonly namespace: string; readonly name: string; readonly spec: Spec<P> };
+}[K];
+
+/** A core Secret of a folder of manifests, its data in clear: never logged. */
+export type SecretManifest = {
+  readonly kind: "Secret";
+  readonly namespace: string;
+  readonly name: string;
+  readonly data: Readonly<Record<string, string>>;
+};
+
+export type Manifest = Declaration | SecretManifest;
+
+/** A document as it was read: `manifest` is undefined when there is an error among the faults. */
+export type ReadManifest = {
+  /** What the document calls itself, where that can be told, also of a faulty one. */
+  readonly identity: Identity | undefined;
+  readonly manifest: Manifest | undefined;
+  readonly faults: readonly Fault[];
+};
+
+/**
+ * Reads one document as admission would: schema, CEL rules and names, unknown fields refused. What needs other objects
+ * (references, teams) is the controller's to say.
+ *
+ * @param old the spec of the stored object of this name, where there is one: the transition rules are checked with it
+ */
+export function readManifest(document: ManifestDocument, old?: Spec): ReadManifest {
+  const { value } = document;
+  if (!isRecord(value)) {
+    const message = "this is no manifest: write apiVersion, kind, metadata and spec";
+    return conclude(document, undefined, [{ path: [], message }], undefined);
+  }
+  const { kind, identity, complaints } = readIdentity(value);
+  if (kind === undefined) return conclude(document, identity, complaints, undefined);
+  if (kind === "Secret") {
+    const { data, complaints: more } = readSecretData(value);
+    return conclude(document, identity, [...complaints, ...more], { data });
+  }
+  if (value.status !== undefined) {
+    const message = "has no effect in a manifest: remove it";
+    complaints.push({ path: ["status"], of: "key", severity: "warning", message });
+  }
+  const copy = structuredClone({ ...value });
+  complaints.push(...checkSchema(kind, copy));
+  const oldSelf = old && { metadata: copy.metadata, spec: withDefaults(kind, old) };
+  complaints.push(...checkRules(SCHEMAS[kind], { metadata: copy.metadata, spec: copy.spec }, oldSelf, complaints));
+  const read = conclude(document, identity, complaints, { spec: copy.spec });
+  if (read.manifest?.kind !== "PlatformKey") return read;
+  const advice = adviseKey(read.manifest.spec).map(({ path, message }) => document.fault(path, message, ADVICE));
+  return { ...read, faults: listFaults([...read.faults, ...advice]) };
+}
+
+const ADVICE = { of: "key", severity: "warning" } as const;
+
+/** A spec as the API server stores it: one that was declared before a default came to be lacks it. */
+function withDefaults(kind: Kind, spec: Spec): unknown {
+  const stored: Record<string, unknown> = structuredClone({ spec });
+  checkSchema(kind, stored);
+  return stored.spec;
+}
+
+/** Complaints become faults with a place, and a document without an error becomes a manifest. */
+function conclude(
+  document: ManifestDocument,
+  identity: Identity | undefined,
+  complaints: readonly Complaint[],
+  body: { spec: unknown } | Pick<SecretManifest, "data"> | undefined,
+): ReadManifest {
+  const faults = listFaults(complaints.map(({ path, message, ...options }) => document.fault(path, message, options)));
+  const valid = identity !== undefined && !faults.some(({ severity }) => severity === "error");
+  // What the schema has checked becomes its type here and nowhere else.
+  return { identity, manifest: valid ? ({ ...identity, ...body } as Manifest) : undefined, faults };
+}

@@ -1,0 +1,81 @@
+import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar } from "yaml";
+import type { Path } from "./fault.ts";
+import { yaml11Surprise } from "./yaml-11.ts";
+
+/** Something to say about a node: where it begins in the text, and the field it is. */
+export type NodeNote = { readonly offset: number; readonly path: Path; readonly message: string };
+
+/**
+ * A parsed YAML node as plain JSON values, with what JSON cannot say as faults: aliases (of which a few lines make a
+ * gigabyte), keys given twice, keys that are no text.
+ */
+export function readNode(root: unknown): { value: unknown; faults: NodeNote[]; warnings: NodeNote[] } {
+  const faults: NodeNote[] = [];
+  const warnings: NodeNote[] = [];
+  return { value: read(root, []), faults, warnings };
+
+  function read(node: unknown, path: Path): unknown {
+    if (isMap(node)) return readMap(node.items, path);
+    if (isSeq(node)) return node.items.map((item, place) => read(item, [...path, place]));
+    if (isAlias(node)) {
+      faults.push({ offset: start(node), path, message: "aliases are not supported: write the value out" });
+      return null;
+    }
+    if (!isScalar(node)) return null;
+    warn(node, path);
+    return node.value;
+  }
+
+  function readMap(pairs: readonly Pair[], path: Path): Record<string, unknown> {
+    const object: Record<string, unknown> = {};
+    for (const { key, value } of pairs) {
+      const name = keyText(key);
+      if (name === undefined || name === "__proto__") {
+        faults.push({ offset: start(key), path, message: "a field's name must be plain text" });
+      } else if (name === "<<") {
+        faults.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
+      } else if (Object.hasOwn(object, name)) {
+        faults.push({ offset: start(key), path: [...path, name], message: "is given twice: remove one of the two" });
+      } else {
+        if (isScalar(key)) warn(key, [...path, name]);
+        object[name] = read(value, [...path, name]);
+      }
+    }
+    return object;
+  }
+
+  function warn(node: Scalar, path: Path): void {
+    if (node.type !== Scalar.PLAIN || node.source === undefined || node.tag !== undefined) return;
+    const message = yaml11Surprise(node.source);
+    if (message !== undefined) warnings.push({ offset: start(node), path, message });
+  }
+}
+
+/** Where the value at a path begins in the text; that of its nearest parent where there is none. */
+export function offsetOf(root: unknown, path: Path, of: "key" | "value"): number {
+  let node = root;
+  let offset = start(root);
+  for (const [depth, step] of path.entries()) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => keyText(key) === step);
+      if (pair === undefined) return offset;
+      node = pair.value;
+      const byKey = !isScalar(node) || (of === "key" && depth === path.length - 1);
+      offset = start(byKey ? pair.key : node);
+    } else if (isSeq(node) && typeof step === "number" && step < node.items.length) {
+      node = node.items[step];
+      offset = start(node);
+    } else return offset;
+  }
+  return offset;
+}
+
+/** A key as JSON would have it: kubectl turns a number or a boolean into text too. */
+function keyText(key: unknown): string | undefined {
+  if (!isScalar(key)) return undefined;
+  return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));
+}
+
+function start(node: unknown): number {
+  return (node as Partial<Node> | null)?.range?.[0] ?? 0;
+}

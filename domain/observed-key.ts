@@ -1,0 +1,81 @@
+import type { DeclaredKey } from "./declared-key.ts";
+import type { KnownUsage, LastUse } from "./known-usage.ts";
+import type { StoredKey } from "./stored-key.ts";
+
+/** What the references of a declaration resolve to now, within the team of its namespace. */
+export type ResolvedReferences = {
+  /** The team that holds the namespace; null while none does: what a key has is then resolved within its own team. */
+  readonly teamId: string | null;
+  /** Null: not bound. `""`: bound to a gateway that cannot be found. */
+  readonly gatewayId: string | null;
+  /** Of the gateway that it is bound to. */
+  readonly gatewayPublicId: string | null;
+  /** Null: all. References that cannot be found are left out: a list only ever shrinks. */
+  readonly libraryIds: readonly string[] | null;
+  /** Null: the team's. `""`: one that cannot be found, and no other takes its place. */
+  readonly mcpDefaultLibraryId: string | null;
+  /** One sentence for each reference that cannot be found. */
+  readonly missing: readonly string[];
+};
+
+/** The key's Secret, as far as a plan may know it: which version it holds, never what. */
+export type ObservedSecret =
+  | { readonly state: "absent" }
+  /** There is one by that name, and it is not ours. */
+  | { readonly state: "foreign" }
+  /** We may not read it, or its namespace is ending. */
+  | { readonly state: "unreadable"; readonly why: string }
+  | {
+      readonly state: "ours";
+      /** The version whose digest its value has; `nothing` without a value, `stranger` for a value we never minted. */
+      readonly holds: number | "nothing" | "stranger";
+      readonly immutable: boolean;
+      /** Everything in it but the value is as declared. */
+      readonly rendered: boolean;
+      /** It carries our owner reference, and goes when the declaration does. */
+      readonly owned: boolean;
+    };
+
+/** The secret that a declaration asks to import, or why it cannot be. */
+export type Importable = { readonly digest: string; readonly prefix: string } | { readonly problem: string };
+
+/** All that matters for what to do next with one declared key. */
+export type ObservedKey = {
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly hasFinalizer: boolean;
+  readonly declared: DeclaredKey;
+  readonly references: ResolvedReferences;
+  /** The newest row that this declaration owns, revoked ones included. */
+  readonly stored: StoredKey | undefined;
+  readonly secret: ObservedSecret;
+  /**
+   * What an import would learn, read only while there is no key: null for a key that is minted. It is learned once,
+   * and never again from the same declaration (I3).
+   */
+  readonly importable: Importable | null;
+  /** The version whose plaintext this process holds, reserved and not yet known to be in its Secret. */
+  readonly held: number | null;
+  /** Whether every replica has been told of this process's last change to the key, a reservation included. */
+  readonly confirmed: boolean;
+  /** The version that the restart targets were last restarted for. */
+  readonly restartedVersion: number | null;
+  /** Read only where something depends on it (`dependsOnUsage`); null elsewhere. */
+  readonly usage: KnownUsage | null;
+  /** The use of an old version that the status tells of, as it was when that was written. */
+  readonly reportedUse: LastUse | null;
+};
+
+/** The key that this declaration governs now: a row that was revoked because its namespace moved is history. */
+export function governedKey({ stored }: ObservedKey): StoredKey | undefined {
+  return stored?.revocation?.reason === "Moved" ? undefined : stored;
+}
+
+/**
+ * Whether a later generation of the declaration was applied than this one: a stale view of the cluster, or a cluster
+ * that was put back in time. Nothing is undone by it.
+ */
+export function isOutdated({ generation }: ObservedKey, key: StoredKey | undefined): boolean {
+  return key !== undefined && generation < key.generation;
+}

@@ -1,0 +1,231 @@
+import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
+import type { StatedCondition } from "./conditions.ts";
+import { type DeclaredKey, overlapLimit } from "./declared-key.ts";
+import { expiryNotice } from "./expiry-notice.ts";
+import { keyConditions } from "./key-conditions.ts";
+import { healAt, type MintReason, mintReason, rotationDueAt } from "./mint-reason.ts";
+import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
+import { lateUsesKnownAt } from "./stale-consumers.ts";
+import { type KeyPolicy, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+
+/** One step, with one effect. */
+export type KeyAction =
+  | { readonly do: "AddFinalizer" }
+  | {
+      readonly do: "Reserve";
+      readonly number: number;
+      readonly newKey: boolean;
+      readonly policy: KeyPolicy;
+      readonly why: MintReason;
+    }
+  | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
+  | { readonly do: "Publish"; readonly number: number }
+  | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
+  /** `expiresAfter` counts anew from the mint of each version that lives. */
+  | { readonly do: "UpdatePolicy"; readonly policy: KeyPolicy; readonly expiresAfter: number | null }
+  /** Ends the old versions whose deadline has passed. */
+  | { readonly do: "Retire" }
+  /** Ends an old version before its deadline: its successor has been adopted. */
+  | { readonly do: "RetireAdopted"; readonly number: number }
+  | { readonly do: "Render" }
+  | { readonly do: "Restart"; readonly version: number }
+  | { readonly do: "Revoke"; readonly reason: RevocationReason }
+  | { readonly do: "DetachSecret" }
+  | { readonly do: "Release" }
+  | { readonly do: "DeleteSecret" }
+  | { readonly do: "ReleaseFinalizer" }
+  /** At rest until something changes, or until `requeueAt`. */
+  | { readonly do: "Nothing" }
+  /** On the way, but not for us to move: replicas are being told. No status is written yet. */
+  | { readonly do: "Wait" };
+
+export type KeyPlan = {
+  readonly action: KeyAction;
+  readonly conditions: readonly StatedCondition[];
+  /** When to look again though nothing changed, in milliseconds since the epoch; Infinity for never. */
+  readonly requeueAt: number;
+};
+
+/**
+ * Decides the next step for one declared key (design §2): the one place that does, for the controller, for
+ * `keyplane plan` and for the exploration of every crash.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function planKey(observed: ObservedKey, now: number): KeyPlan {
+  const isGoing = observed.deleting && !isProtected(observed);
+  const step = isGoing ? planDeletion(observed, now) : planLife(observed, now);
+  // What is at rest is only so once every replica has been told.
+  const action = step.do === "Nothing" && !observed.confirmed ? WAIT : step;
+  return { action, conditions: keyConditions(observed, now), requeueAt: nextDeadline(observed, now) };
+}
+
+const NOTHING: KeyAction = { do: "Nothing" };
+const WAIT: KeyAction = { do: "Wait" };
+
+function planLife(observed: ObservedKey, now: number): KeyAction {
+  const { declared, references } = observed;
+  const key = governedKey(observed);
+
+  if (!observed.hasFinalizer) return observed.deleting ? NOTHING : { do: "AddFinalizer" };
+  if (key?.state === "revoked") return NOTHING;
+  if (declared.state === "Revoked") return key === undefined ? NOTHING : { do: "Revoke", reason: "Declared" };
+  if (key === undefined) return planBirth(observed, now);
+  if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
+  if (isOutdated(observed, key)) return NOTHING;
+
+  const policy = policyOf(declared, references);
+  if (key.generation !== observed.generation || !samePolicy(key.policy, policy) || !endsAsDeclared(key, declared)) {
+    return { do: "UpdatePolicy", policy, expiresAfter: declared.expiresAfter };
+  }
+  if (references.teamId === null) return NOTHING;
+  return planVersions(observed, key, now);
+}
+
+/** A declaration that has no key yet. */
+function planBirth(observed: ObservedKey, now: number): KeyAction {
+  const { declared, references, importable } = observed;
+  if (references.teamId === null) return NOTHING;
+  const policy = policyOf(declared, references);
+  if (declared.source.type === "Generate") {
+    if (!mayMint(observed, now)) return NOTHING;
+    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion" };
+  }
+  if (importable === null || "problem" in importable || references.missing.length > 0) return NOTHING;
+  return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
+}
+
+/** A key whose policy is as declared: what its versions and its Secret want. */
+function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
+  const { declared, secret, held } = observed;
+  const delivered = deliveredVersion(observed, key);
+  if (delivered?.state === "reserved") {
+    return { do: "Activate", number: delivered.number, retireOldAt: retireOldAt(key, declared, now) };
+  }
+  if (key.versions.some(({ state, retireAt }) => state === "retiring" && retireAt !== null && retireAt <= now)) {
+    return { do: "Retire" };
+  }
+  const adopted = adoptedVersion(observed, key, now);
+  if (adopted !== undefined) return { do: "RetireAdopted", number: adopted.number };
+
+  const why = mintReason(observed, key, now);
+  if (why !== undefined) {
+    if (!mayMint(observed, now)) return NOTHING;
+    if (held === null) {
+      return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why };
+    }
+    return observed.confirmed ? { do: "Publish", number: held } : WAIT;
+  }
+
+  if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
+  if (!secret.rendered && !secret.immutable) return { do: "Render" };
+  if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
+    return { do: "Restart", version: delivered.number };
+  }
+  return NOTHING;
+}
+
+/** The version that the key's Secret holds. */
+function deliveredVersion({ secret }: ObservedKey, key: StoredKey): StoredVersion | undefined {
+  const holds = secret.state === "ours" ? secret.holds : undefined;
+  return key.versions.find(({ number }) => number === holds);
+}
+
+/** A protected key lives on as declared, also while its declaration is being deleted. */
+function isProtected(observed: ObservedKey): boolean {
+  const key = governedKey(observed);
+  return observed.declared.deletionProtection && key !== undefined && key.state !== "revoked";
+}
+
+/**
+ * Deletion is keyed by the owner's uid and needs neither the Secret nor the namespace (I6): a Secret that cannot be
+ * read never holds it.
+ */
+function planDeletion(observed: ObservedKey, now: number): KeyAction {
+  const { declared, secret } = observed;
+  if (!observed.hasFinalizer) return NOTHING;
+  const key = governedKey(observed);
+  if (key !== undefined && key.state !== "revoked") {
+    if (!declared.retainOnDelete) return { do: "Revoke", reason: "Deleted" };
+    const delivered = deliveredVersion(observed, key);
+    // The Secret that stays must hold a key that lives.
+    if (delivered?.state === "reserved") {
+      return { do: "Activate", number: delivered.number, retireOldAt: retireOldAt(key, declared, now) };
+    }
+    if (secret.state === "ours" && secret.owned) return { do: "DetachSecret" };
+    return { do: "Release" };
+  }
+  const isLeft = declared.retainOnDelete || !declared.secret.deleteWithKey;
+  if (secret.state === "ours" && (secret.owned || !isLeft)) return { do: "DeleteSecret" };
+  return { do: "ReleaseFinalizer" };
+}
+
+/** Whether a new version could be delivered and should be: never into another's Secret, never for a key at rest. */
+function mayMint({ declared, references, secret }: ObservedKey, now: number): boolean {
+  if (declared.state === "Suspended" || references.missing.length > 0) return false;
+  if (declared.expiresAt !== null && declared.expiresAt <= now) return false;
+  return secret.state === "absent" || (secret.state === "ours" && !secret.immutable);
+}
+
+/** What the store should say of the key, but for its secret. */
+export function policyOf(declared: DeclaredKey, references: ResolvedReferences): KeyPolicy {
+  return {
+    displayName: declared.displayName,
+    scopes: declared.scopes,
+    boundGatewayId: references.gatewayId,
+    libraryIds: references.libraryIds,
+    mcpDefaultLibraryId: references.mcpDefaultLibraryId,
+    allowedModels: declared.allowedModels,
+    suspended: declared.state === "Suspended",
+    expiresAt: declared.expiresAt,
+    rateLimit: declared.rateLimit,
+  };
+}
+
+/** Compares by content; the order of the lists does not matter, since they are sets. */
+function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
+  const sets = (policy: KeyPolicy) => [
+    [...policy.scopes].sort(),
+    policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
+    policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
+    [policy.displayName, policy.boundGatewayId, policy.mcpDefaultLibraryId, policy.suspended, policy.expiresAt],
+    policy.rateLimit && [policy.rateLimit.requestsPerMinute, policy.rateLimit.burst],
+  ];
+  return JSON.stringify(sets(a)) === JSON.stringify(sets(b));
+}
+
+/** Whether each version that lives ends when `expiresAfter` says, counted from its mint. */
+function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean {
+  return key.versions
+    .filter(({ state }) => state === "reserved" || state === "active" || state === "retiring")
+    .every(({ mintedAt, expiresAt }) => expiresAt === (expiresAfter === null ? null : mintedAt + expiresAfter));
+}
+
+/** When the version that is being succeeded stops working. */
+function retireOldAt(key: StoredKey, declared: DeclaredKey, now: number): number {
+  const active = versionIn(key, "active");
+  const byHand = key.rotationRequest;
+  if (active !== undefined && byHand?.revokeOld === true && byHand.at > active.mintedAt) return now;
+  return now + overlapLimit(declared.overlap);
+}
+
+/** The next moment at which time alone changes something. */
+function nextDeadline(observed: ObservedKey, now: number): number {
+  const key = governedKey(observed);
+  if (key === undefined || key.state === "revoked") return Number.POSITIVE_INFINITY;
+  const active = versionIn(key, "active");
+  const deadlines = [
+    observed.declared.expiresAt,
+    active?.expiresAt,
+    active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
+    active && healAt(active, key),
+    ...key.versions.map((version) => (version.state === "retiring" ? version.retireAt : null)),
+    expiryNotice(observed, key, now)?.from,
+    nextAdoptionLook(observed, key, now),
+    ...lateUsesKnownAt(observed.declared, key),
+  ];
+  return Math.min(
+    ...deadlines.filter((at) => at !== null && at !== undefined && at > now).map(Number),
+    Number.POSITIVE_INFINITY,
+  );
+}

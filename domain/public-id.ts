@@ -1,0 +1,12 @@
+import { createHash } from "node:crypto";
+
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/**
+ * The public id of a gateway whose declaration gives none: 16 characters (80 bits) that follow from its uid and team, so
+ * that every reconciliation finds the same, and a team never gets the address of another.
+ */
+export function generatedPublicId(uid: string, teamId: string): string {
+  const bytes = createHash("sha256").update(`keyplane public id\0${uid}\0${teamId}`).digest();
+  return `gw-${[...bytes.subarray(0, 16)].map((byte) => BASE32.charAt(byte & 31)).join("")}`;
+}

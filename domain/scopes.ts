@@ -1,0 +1,42 @@
+/** What each scope grants (spec §1). The order fixes each scope's bit; append only. */
+export const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read", "memory:write"] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+/** The products that scopes belong to: the part before the colon. */
+export type Product = "gateway" | "memory";
+
+/** The named sets of scopes that a declaration may ask for instead of a list. */
+export const PRESETS = {
+  MCPReadOnly: ["memory:read"],
+  MCPReadWrite: ["memory:read", "memory:write"],
+  GatewayDefault: ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read"],
+} as const satisfies Record<string, readonly Scope[]>;
+
+export type Preset = keyof typeof PRESETS;
+
+/** A set of scopes as bits, one for each entry of {@link SCOPES}: what a decision reads. */
+export type ScopeSet = number;
+
+export function scopeSet(scopes: readonly Scope[]): ScopeSet {
+  return scopes.reduce((set, scope) => set | scopeBit(scope), 0);
+}
+
+export function scopeBit(scope: Scope): ScopeSet {
+  return 1 << SCOPES.indexOf(scope);
+}
+
+/** The scopes of a set, in the catalogue's order. */
+export function scopesOf(set: ScopeSet): Scope[] {
+  return SCOPES.filter((scope) => (set & scopeBit(scope)) !== 0);
+}
+
+/** All scopes of one product. */
+export function productScopes(product: Product): ScopeSet {
+  return scopeSet(SCOPES.filter((scope) => scope.startsWith(`${product}:`)));
+}
+
+/** Whether the text is a scope that exists; there are no wildcards. */
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
+}

@@ -1,0 +1,74 @@
+import type { KeyState, VersionState } from "./key-record.ts";
+import type { Scope } from "./scopes.ts";
+
+/** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
+export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned";
+
+/** How the secret of a key came to be. `Placeholder` is a development key that the server was started with. */
+export type KeySource = "Generate" | "ImportSecret" | "ImportHash" | "Placeholder";
+
+/**
+ * What can be changed of a key without a new secret (spec §1): everything that a decision reads but the secret itself.
+ * References are resolved to ids. Times are milliseconds since the epoch.
+ */
+export type KeyPolicy = {
+  readonly displayName: string;
+  readonly scopes: readonly Scope[];
+  /** Null: unbound. `""`: bound to a gateway that does not exist, which grants none. */
+  readonly boundGatewayId: string | null;
+  /** Null: all of the team's. */
+  readonly libraryIds: readonly string[] | null;
+  /** Null: the team's. `""`: one that does not exist, which is none. */
+  readonly mcpDefaultLibraryId: string | null;
+  readonly allowedModels: readonly string[] | null;
+  readonly suspended: boolean;
+  readonly expiresAt: number | null;
+  readonly rateLimit: { readonly requestsPerMinute: number; readonly burst: number } | null;
+};
+
+/** One version of a key as the store holds it: a digest, never the secret. */
+export type StoredVersion = {
+  readonly number: number;
+  /** SHA-256 of the full key as a latin1 string of 32 characters. */
+  readonly digest: string;
+  readonly prefix: string;
+  /** Its secret came from elsewhere: no Secret of ours holds it, and a lost one is not ours to heal. */
+  readonly imported: boolean;
+  readonly state: VersionState;
+  readonly mintedAt: number;
+  readonly activatedAt: number | null;
+  /** Of a retiring version: when it stops working. Of a retired one: when its overlap ended; null where it had none. */
+  readonly retireAt: number | null;
+  /** The version's own end, from `expiresAfter`. */
+  readonly expiresAt: number | null;
+  /** The declaration's `rotation.trigger` when it was minted. */
+  readonly rotationTrigger: string | null;
+  readonly lastUsedAt: number | null;
+};
+
+/** A key as the store holds it, with its living versions and the last few that ended, newest first. */
+export type StoredKey = {
+  readonly id: string;
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Null once the declaration has released it. */
+  readonly ownerUid: string | null;
+  readonly teamId: string;
+  readonly source: KeySource;
+  readonly state: KeyState;
+  readonly policy: KeyPolicy;
+  /** The declaration's generation that was last applied. */
+  readonly generation: number;
+  readonly revocation: { readonly reason: RevocationReason; readonly at: number; readonly seq: number | null } | null;
+  /** A rotation that somebody asked for by hand. */
+  readonly rotationRequest: { readonly at: number; readonly revokeOld: boolean } | null;
+  /** The highest version number ever reserved, those that left no trace in `versions` included. */
+  readonly lastNumber: number;
+  readonly versions: readonly StoredVersion[];
+};
+
+/** The newest version in a state; there is at most one active. */
+export function versionIn(key: StoredKey | undefined, state: VersionState): StoredVersion | undefined {
+  return key?.versions.find((version) => version.state === state);
+}

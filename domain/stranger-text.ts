@@ -1,0 +1,25 @@
+/** Anything that may be a key, or the rest of one: what a key may be made of, from its scheme on. */
+const MAYBE_KEY = /inf_[!#-+\--~]*/g;
+
+/** What a whole key begins with: longer than a prefix, and imported ones too. */
+const KEY = /inf_[!#-+\--~]{9}/;
+
+/** Whether a text holds what looks like a key: in words that are kept, it is a secret that somebody pasted. */
+export function holdsKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+/** A text without anything in it that may be a key. */
+export function withoutKeys(text: string): string {
+  return text.replace(MAYBE_KEY, "inf_...");
+}
+
+/**
+ * What may be written down of a text that a stranger chose, as a User-Agent: no key (threats b78), and nothing that a
+ * terminal obeys.
+ *
+ * @param longest in characters
+ */
+export function strangerText(text: string, longest: number): string {
+  return withoutKeys(text.replace(/[^ -~]/g, "?")).slice(0, longest);
+}

@@ -1,0 +1,21 @@
+import type { Spec } from "./manifest/kinds.ts";
+
+/** Who belongs to a team, and what they may do. */
+export type TeamMember = {
+  readonly role: "admin" | "member" | "viewer";
+  readonly kind: "subject" | "group" | "serviceAccount";
+  /** An OIDC subject or group, or a ServiceAccount as `namespace/name`. */
+  readonly value: string;
+};
+
+/** A member as it is declared, which is by one of three names. */
+export function teamMember(member: Spec<"PlatformTeam">["members"][number]): TeamMember {
+  const { role } = member;
+  if (member.serviceAccount !== undefined) {
+    const { namespace, name } = member.serviceAccount;
+    return { role, kind: "serviceAccount", value: `${namespace}/${name}` };
+  }
+  return member.group === undefined
+    ? { role, kind: "subject", value: member.subject ?? "" }
+    : { role, kind: "group", value: member.group };
+}

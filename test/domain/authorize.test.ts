@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { authorize, type Demand, permits } from "../../domain/authorize.ts";
+import type { KeyRecord } from "../../domain/key-record.ts";
+import { unusableBecause } from "../../domain/key-state.ts";
+import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
+import { productScopes, SCOPES, scopeSet } from "../../domain/scopes.ts";
+import { keyRecord } from "../server/harness.ts";
+
+const NOW = 1_800_000_000_000;
+const operations = Object.keys(OPERATIONS) as OperationName[];
+
+const key: fc.Arbitrary<KeyRecord> = fc
+  .record({
+    teamId: fc.constantFrom("a", "b"),
+    teamHoldsNamespace: fc.boolean(),
+    state: fc.constantFrom("active", "suspended", "revoked"),
+    versionState: fc.constantFrom("reserved", "active", "retiring", "retired", "voided", "revoked"),
+    expiresAt: fc.constantFrom(NOW - 1, NOW, NOW + 1, Number.POSITIVE_INFINITY),
+    scopes: fc.integer({ min: 0, max: 31 }),
+    boundGatewayId: fc.constantFrom(null, "", "g1", "g2"),
+  } as const)
+  .map((fields) => keyRecord(fields));
+// No gateway has the empty id: a key bound to it is bound to one that is gone.
+const gateway = fc.option(fc.record({ gatewayId: fc.constantFrom("g1", "g2"), teamId: fc.constantFrom("a", "b") }), {
+  nil: undefined,
+});
+const demand: fc.Arbitrary<Demand> = fc.oneof(
+  fc.record({
+    product: fc.constant("memory" as const),
+    operation: fc.constantFrom(...operations.filter((name) => OPERATIONS[name].product === "memory")),
+  }),
+  fc.record({
+    product: fc.constant("gateway" as const),
+    operation: fc.constantFrom(undefined, ...operations.filter((name) => OPERATIONS[name].product === "gateway")),
+    gateway,
+  }),
+);
+
+test("nothing passes that is not usable, of the team, within its binding and its scopes", () => {
+  fc.assert(
+    fc.property(key, demand, (record, asked) => {
+      fc.pre(authorize(record, asked, NOW) === undefined);
+      expect(unusableBecause(record, NOW)).toBeUndefined();
+      expect(asked.operation !== undefined && permits(record, asked.operation)).toBe(true);
+      if (asked.product !== "gateway") return;
+      expect(asked.gateway?.teamId).toBe(record.teamId);
+      if (record.boundGatewayId !== null) expect(asked.gateway?.gatewayId).toBe(record.boundGatewayId);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("b27: narrowing a key never lets through what was refused", () => {
+  fc.assert(
+    fc.property(key, demand, fc.integer({ min: 0, max: 31 }), (record, asked, mask) => {
+      fc.pre(authorize(record, asked, NOW) !== undefined);
+      const narrowings: Partial<KeyRecord>[] = [
+        { scopes: record.scopes & mask },
+        { state: "revoked" },
+        { expiresAt: NOW },
+        { boundGatewayId: "" },
+        { teamHoldsNamespace: false },
+      ];
+      for (const narrowed of narrowings) {
+        expect(authorize({ ...record, ...narrowed }, asked, NOW)).toBeDefined();
+      }
+    }),
+  );
+});
+
+test("b26: a key with every right is refused as any other once it is revoked", () => {
+  const everything = keyRecord({ scopes: scopeSet(SCOPES), state: "revoked" });
+  for (const operation of operations) {
+    const { product } = OPERATIONS[operation];
+    const asked: Demand =
+      product === "memory"
+        ? { product, operation }
+        : { product, operation, gateway: { gatewayId: "g1", teamId: everything.teamId } };
+    expect(authorize(everything, asked, NOW)).toEqual({ code: "unauthorized", cause: "revoked" });
+  }
+});
+
+test("b32: another team's gateway and one that does not exist are told apart by nothing", () => {
+  fc.assert(
+    fc.property(key, fc.constantFrom(undefined, ...operations), (record, operation) => {
+      fc.pre(record.teamId === "a");
+      const ask = (named: { gatewayId: string; teamId: string } | undefined) =>
+        authorize(record, { product: "gateway", operation, gateway: named }, NOW);
+      fc.pre(record.boundGatewayId !== "g9");
+      expect(ask({ gatewayId: "g9", teamId: "b" })).toEqual(ask(undefined));
+    }),
+  );
+});
+
+test("a key with no scope of a product is told so before it could learn which paths there are", () => {
+  const record = keyRecord({ scopes: productScopes("memory"), teamId: "a" });
+  const own = { gatewayId: "g1", teamId: "a" };
+  for (const operation of [undefined, "gateway.embeddings"] as const) {
+    expect(authorize(record, { product: "gateway", operation, gateway: own }, NOW)).toMatchObject({
+      code: "forbidden",
+    });
+  }
+});

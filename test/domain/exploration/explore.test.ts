@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { Overlap } from "../../../domain/declared-key.ts";
+import type { VersionState } from "../../../domain/key-record.ts";
+import { versionIn } from "../../../domain/stored-key.ts";
+import { type Budget, type Checks, explore, settle, usableInSecret } from "./explore.ts";
+import { declare, HOUR, isMintedAndUnowned, newWorld, rotated, STRANGER, type World } from "./world.ts";
+
+const ENDED: ReadonlySet<VersionState> = new Set<VersionState>(["retired", "voided", "revoked"]);
+
+/** What must be true of every world, as design §2 numbers it. */
+function violatedIn(world: World): string | undefined {
+  for (const key of world.keys) {
+    const count = (state: VersionState) => key.versions.filter((version) => version.state === state).length;
+    if (count("active") > 1) return "I1: two active versions";
+    if (count("retiring") > 2) return "I1: three retiring versions";
+    if (key.versions.some((version) => version.digest === STRANGER)) return "I3: a hash was learned from a Secret";
+    const active = versionIn(key, "active");
+    if (active !== undefined && !world.delivered.includes(active.digest))
+      return "I2: active without having been delivered";
+    if (key.state !== "revoked" && active === undefined && count("retiring") + count("retired") > 0) {
+      return "I2: the old version retires without a successor";
+    }
+  }
+  const rest = settle(world);
+  if (rest === undefined) return "I8: never comes to rest";
+  return wrongAtRest(rest);
+}
+
+function wrongAtRest(rest: World): string | undefined {
+  const { declaration, secret, now } = rest;
+  const owned = rest.keys.filter((key) => key.ownerUid !== null && key.state !== "revoked");
+  if (declaration === null) return owned.length > 0 ? "I8: a key outlives its declaration" : undefined;
+  if (owned.length > 1) return "I8: two living keys for one declaration";
+  const key = rest.keys.findLast((other) => other.ownerUid === declaration.uid);
+  const { declared } = declaration;
+  const mayBeAtRestWithout =
+    declared.state !== "Active" ||
+    declaration.teamId === null ||
+    (declared.expiresAt !== null && declared.expiresAt <= now) ||
+    (secret !== null && (isForeign(rest, declaration.uid) || secret.immutable)) ||
+    (secret !== null && !declared.secret.healTampered) ||
+    (key?.state === "revoked" && key.revocation?.reason !== "Moved");
+  return mayBeAtRestWithout || usableInSecret(rest) ? undefined : "I8: at rest with no working key in the Secret";
+}
+
+function isForeign({ secret, keys }: World, uid: string | undefined): boolean {
+  return secret !== null && secret.owner !== uid && !isMintedAndUnowned(secret, keys);
+}
+
+/** What must be true of every step from one world to the next. */
+function violatedBetween(from: World, to: World, by: string): string | undefined {
+  for (const key of from.keys) {
+    const after = to.keys.find((other) => other.id === key.id);
+    if (after === undefined) return "I5: a key was forgotten";
+    if (key.state === "revoked" && after.state !== "revoked") return "I5: a revoked key came back";
+    for (const version of key.versions) {
+      const later = after.versions.find((other) => other.number === version.number);
+      if (ENDED.has(version.state) && !ENDED.has(later?.state ?? "retired")) return "I5: an ended version came back";
+    }
+  }
+  const endedEarly = endedInUse(from, to);
+  if (endedEarly !== undefined) return endedEarly;
+  const ours = by === "step" || by.startsWith("write") || by.startsWith("delayed") || by.includes("effect");
+  if (ours && isForeign(from, from.declaration?.uid) && to.secret !== from.secret && from.declaration !== null)
+    return "I7: a foreign Secret was touched";
+  const released = from.keys.find((key) => key.ownerUid === null && key.state !== "revoked");
+  const keepsReleased =
+    released?.versions.some(({ digest, state }) => digest === from.secret?.value && !ENDED.has(state)) ?? false;
+  if (ours && keepsReleased && to.secret !== from.secret) return "I6: the Secret of a released key was touched";
+  if (ours && from.declaration?.deleting && to.declaration === null) {
+    const left = to.keys.filter((key) => key.ownerUid === from.declaration?.uid && key.state !== "revoked");
+    if (left.length > 0) return "I6: the finalizer went before the revocation";
+  }
+  return undefined;
+}
+
+/**
+ * An old version that ends before its deadline, with nothing activated: its successor has been used, and it has not been
+ * used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
+ */
+function endedInUse(from: World, to: World): string | undefined {
+  for (const key of from.keys) {
+    const after = to.keys.find((other) => other.id === key.id);
+    if (after === undefined || versionIn(after, "active")?.number !== versionIn(key, "active")?.number) continue;
+    for (const { number, digest, state, retireAt } of key.versions) {
+      const later = after.versions.find((other) => other.number === number);
+      if (state !== "retiring" || later?.state !== "retired" || from.now >= (retireAt ?? 0)) continue;
+      const overlap = from.declaration?.declared.overlap;
+      if (overlap?.mode !== "Adoption")
+        return "I2: an old version ended before its deadline, with no adoption declared";
+      const newer = new Set(key.versions.filter((other) => other.number > number).map((other) => other.digest));
+      if (!from.uses.some((use) => newer.has(use.digest)))
+        return "I2: an old version ended before a newer one was used";
+      const windowEnd = from.writtenUntil;
+      const inUse = from.uses.some(
+        ({ at, fate, ...use }) =>
+          use.digest === digest && at > windowEnd - overlap.quiet && (at < windowEnd || fate === "written"),
+      );
+      if (inUse) return "an old version ended though it was used within quiet";
+      const delivered = from.keys.flatMap(({ versions }) => versions).findLast((other) => newer.has(other.digest));
+      if (from.now < (delivered?.activatedAt ?? 0) + overlap.min) return "an old version ended before min";
+    }
+  }
+  return undefined;
+}
+
+type Run = { readonly name: string; readonly from: World; readonly budget: Budget };
+
+const none: Budget = { faults: 0, edits: 0, changes: 0, uses: 0 };
+const ADOPTION: Overlap = { mode: "Adoption", min: 8 * HOUR, max: 12 * HOUR, quiet: 6 * HOUR };
+
+const checks: Checks = { state: violatedIn, transition: violatedBetween };
+
+describe("every history of crashes, lost answers, delayed writes and edits, up to two declared changes deep", () => {
+  const plain = newWorld(declare());
+  const runs: Run[] = [
+    { name: "two changes and a fault", from: plain, budget: { faults: 1, edits: 0, changes: 2, uses: 0 } },
+    { name: "two changes and an edit", from: plain, budget: { faults: 0, edits: 1, changes: 2, uses: 0 } },
+    { name: "a change, an edit and a fault", from: plain, budget: { faults: 1, edits: 1, changes: 1, uses: 0 } },
+    { name: "two edits and two faults", from: plain, budget: { faults: 2, edits: 2, changes: 0, uses: 0 } },
+    {
+      name: "a key that is rotated every day",
+      from: newWorld(declare({ rotationInterval: 24 * HOUR })),
+      budget: { faults: 1, edits: 1, changes: 0, uses: 0 },
+    },
+    {
+      name: "a key whose Secret is only reported on",
+      from: newWorld(declare({ secret: { ...declare().secret, healTampered: false } })),
+      budget: { faults: 1, edits: 1, changes: 1, uses: 0 },
+    },
+    { name: "an old version that is left, or not", from: rotated(ADOPTION), budget: { ...none, uses: 5 } },
+    { name: "the same, with a fault", from: rotated(ADOPTION), budget: { ...none, faults: 1, uses: 4 } },
+    {
+      name: "the same, with a change",
+      from: rotated(ADOPTION),
+      budget: { ...none, changes: 1, uses: 2 },
+    },
+    { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...none, uses: 4 } },
+  ];
+  const long: Run[] = [
+    { name: "two changes, an edit and a fault", from: plain, budget: { faults: 1, edits: 1, changes: 2, uses: 0 } },
+    { name: "a change, two edits and a fault", from: plain, budget: { faults: 1, edits: 2, changes: 1, uses: 0 } },
+    { name: "a change, an edit and two faults", from: plain, budget: { faults: 2, edits: 1, changes: 1, uses: 0 } },
+  ];
+  if (process.env.KEYPLANE_NIGHTLY) runs.push(...long);
+  for (const { name, from, budget } of runs) {
+    it(`keeps the invariants I1 to I8: ${name}`, { timeout: 3_600_000 }, () => {
+      const found = explore(from, budget, checks);
+      console.log(`explored ${name}: ${found.states} states, ${found.transitions} transitions`);
+      expect(found.violation).toBeNull();
+      expect(found.states).toBeGreaterThan(1000);
+    });
+  }
+});

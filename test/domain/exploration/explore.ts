@@ -1,0 +1,313 @@
+/** Breadth-first over every world that faults, tenants and declared changes can bring about. */
+import { hash } from "node:crypto";
+import type { DeclaredKey } from "../../../domain/declared-key.ts";
+import { type StoredKey, versionIn } from "../../../domain/stored-key.ts";
+import {
+  crash,
+  declare,
+  HOUR,
+  land,
+  newWorld,
+  ownedKey,
+  plan,
+  redeclared,
+  revoke,
+  STRANGER,
+  step,
+  type World,
+} from "./world.ts";
+
+/** How many of each kind of disturbance one history may have. */
+export type Budget = {
+  readonly faults: number;
+  readonly edits: number;
+  readonly changes: number;
+  /** Uses of a version, writings of them by the replicas, and deaths of a replica with what it had noted. */
+  readonly uses: number;
+};
+
+type Disturbance = { readonly name: string; readonly cost: keyof Budget; readonly apply: (world: World) => World };
+
+const spec =
+  (change: Partial<DeclaredKey>) =>
+  (world: World): World =>
+    world.declaration?.deleting ? world : redeclared(world, change);
+
+const secret =
+  (change: (world: World) => World["secret"]) =>
+  (world: World): World => {
+    const next = change(world);
+    if (next === world.secret) return world;
+    const revisions = world.revisions + 1;
+    return { ...world, revisions, secret: next && { ...next, revision: revisions } };
+  };
+
+const DISTURBANCES: readonly Disturbance[] = [
+  { name: "crash", cost: "faults", apply: crash },
+  { name: "crash after the effect", cost: "faults", apply: (world) => step(world, "crash after") },
+  { name: "answer lost", cost: "faults", apply: (world) => step(world, "answer lost") },
+  { name: "write delayed", cost: "faults", apply: (world) => step(world, "delayed") },
+
+  { name: "Secret deleted", cost: "edits", apply: secret(() => null) },
+  {
+    name: "Secret edited",
+    cost: "edits",
+    apply: secret(({ secret }) => (secret && !secret.immutable ? { ...secret, value: STRANGER } : secret)),
+  },
+  {
+    name: "first value put back",
+    cost: "edits",
+    apply: secret(({ secret, delivered }) =>
+      secret && !secret.immutable && delivered[0] !== undefined ? { ...secret, value: delivered[0] } : secret,
+    ),
+  },
+  {
+    name: "owner reference stripped",
+    cost: "edits",
+    apply: secret(({ secret }) => (secret ? { ...secret, owner: null } : secret)),
+  },
+  {
+    name: "Secret planted",
+    cost: "edits",
+    apply: secret(({ secret }) => secret ?? { owner: null, value: STRANGER, revision: 0, immutable: false }),
+  },
+  {
+    name: "Secret made immutable",
+    cost: "edits",
+    apply: secret(({ secret }) => (secret ? { ...secret, immutable: true } : secret)),
+  },
+  {
+    name: "finalizer stripped",
+    cost: "edits",
+    apply: (world) =>
+      world.declaration?.deleting
+        ? { ...world, declaration: null }
+        : world.declaration
+          ? { ...world, declaration: { ...world.declaration, hasFinalizer: false } }
+          : world,
+  },
+
+  { name: "trigger changed", cost: "changes", apply: spec({ rotationTrigger: "next" }) },
+  { name: "scopes changed", cost: "changes", apply: spec({ scopes: ["memory:read", "memory:write"] }) },
+  { name: "suspended", cost: "changes", apply: spec({ state: "Suspended" }) },
+  { name: "resumed", cost: "changes", apply: spec({ state: "Active" }) },
+  { name: "revoked by declaration", cost: "changes", apply: spec({ state: "Revoked" }) },
+  { name: "rotated every day", cost: "changes", apply: spec({ rotationInterval: 24 * HOUR }) },
+  { name: "made to expire", cost: "changes", apply: (world) => spec({ expiresAt: world.now + 24 * HOUR })(world) },
+  {
+    name: "deleted",
+    cost: "changes",
+    apply: (world) =>
+      world.declaration === null || world.declaration.deleting
+        ? world
+        : world.declaration.hasFinalizer
+          ? { ...world, declaration: { ...world.declaration, deleting: true } }
+          : { ...world, declaration: null },
+  },
+  { name: "kept on deletion", cost: "changes", apply: spec({ retainOnDelete: true }) },
+  {
+    name: "made again by the same name",
+    cost: "changes",
+    apply: (world) =>
+      world.declaration === null
+        ? { ...world, declaration: newWorld(declare()).declaration && againDeclared(world) }
+        : world,
+  },
+  {
+    name: "namespace given to another team",
+    cost: "changes",
+    apply: (world) =>
+      world.declaration ? { ...world, declaration: { ...world.declaration, teamId: "team-b" } } : world,
+  },
+  {
+    name: "namespace unclaimed",
+    cost: "changes",
+    apply: (world) => (world.declaration ? { ...world, declaration: { ...world.declaration, teamId: null } } : world),
+  },
+  {
+    name: "revoked by hand",
+    cost: "changes",
+    apply: (world) => {
+      const key = world.keys.at(-1);
+      return key === undefined
+        ? world
+        : { ...world, keys: world.keys.map((other) => (other === key ? revoke(key, "ByHand", world.now) : other)) };
+    },
+  },
+  {
+    name: "rotated by hand, the old one revoked",
+    cost: "changes",
+    apply: (world) => {
+      const key = world.keys.at(-1);
+      return key === undefined
+        ? world
+        : {
+            ...world,
+            keys: world.keys.map((other) =>
+              other === key ? { ...key, rotationRequest: { at: world.now + 1, revokeOld: true } } : other,
+            ),
+            now: world.now + 2,
+          };
+    },
+  },
+];
+
+/** What clients and replicas do: they use what is accepted, and tell of it in their own time. */
+function usage(world: World): [string, World][] {
+  const accepted = world.keys.flatMap((key) =>
+    key.state !== "active"
+      ? []
+      : key.versions.filter(({ state, retireAt, digest }) =>
+          state === "active" ? world.delivered.includes(digest) : state === "retiring" && world.now < (retireAt ?? 0),
+        ),
+  );
+  const isNoted = (digest: string) => world.uses.some((use) => use.digest === digest && use.at === world.now);
+  const next = accepted
+    .filter(({ digest }) => !isNoted(digest))
+    .map(({ digest }): [string, World] => [
+      `${digest} is used`,
+      { ...world, uses: [...world.uses, { digest, at: world.now, fate: "noted" }] },
+    ]);
+  const told = (fate: "written" | "lost") => world.uses.map((use) => (use.fate === "noted" ? { ...use, fate } : use));
+  if (world.uses.length > 0 && world.writtenUntil < world.now) {
+    next.push(["uses are written", { ...world, uses: told("written"), writtenUntil: world.now }]);
+    next.push(["a replica dies", { ...world, uses: told("lost"), lostUntil: world.now }]);
+  }
+  return next;
+}
+
+function againDeclared(world: World): World["declaration"] {
+  const again = newWorld(declare()).declaration;
+  return again && { ...again, uid: `uid-${world.keys.length + 2}` };
+}
+
+/** What happens by itself, at no cost: work goes on, replicas confirm, writes land or are lost, time passes. */
+function courses(world: World): [string, World][] {
+  const next: [string, World][] = [["step", step(world)]];
+  if (!world.confirmed) next.push(["confirmed", { ...world, confirmed: true }]);
+  world.delayed.forEach((write, i) => {
+    const rest = { ...world, delayed: world.delayed.filter((_, j) => j !== i) };
+    next.push(["delayed write lands", land(rest, write)], ["delayed write is lost", rest]);
+  });
+  const swept = sweep(world);
+  if (swept !== world) next.push(["swept", swept]);
+  const at = plan(world)?.requeueAt ?? Number.POSITIVE_INFINITY;
+  // Three days see every deadline of the declarations above pass at least once.
+  if (Number.isFinite(at) && at > world.now && at <= 72 * HOUR) next.push(["time passes", { ...world, now: at }]);
+  return next;
+}
+
+/** Revokes the keys whose declaration is gone without having waited for its finalizer. */
+function sweep(world: World): World {
+  const orphaned = (key: StoredKey) =>
+    key.ownerUid !== null && key.ownerUid !== world.declaration?.uid && key.state !== "revoked";
+  return world.keys.some(orphaned)
+    ? { ...world, keys: world.keys.map((key) => (orphaned(key) ? revoke(key, "Orphaned", world.now) : key)) }
+    : world;
+}
+
+/** How long after the last fault everything must be as declared (I8). Milliseconds. */
+const TIME_TO_REST = 60_000;
+
+/** Lets the world come to rest undisturbed. Undefined when it does not within its time. */
+export function settle(start: World): World | undefined {
+  let world: World = sweep({ ...start, delayed: [] });
+  for (let i = 0; i < 40; i++) {
+    world = { ...world, confirmed: true };
+    const next = plan(world);
+    if (next === undefined) return world;
+    if (next.action.do !== "Nothing") world = step(world);
+    else if (next.requeueAt <= start.now + TIME_TO_REST) world = { ...world, now: next.requeueAt };
+    else return step(world);
+  }
+  return undefined;
+}
+
+export type Exploration = {
+  readonly states: number;
+  readonly transitions: number;
+  /** The first violation found, with the shortest history that leads to it. */
+  readonly violation: { readonly what: string; readonly history: readonly string[] } | null;
+};
+
+/** How a state was first reached: the shortest history, as a list from its end. */
+type History = { readonly by: string; readonly from: History | null };
+
+/** Visits every state within the budget and checks each, and each transition into it. */
+export function explore(from: World, budget: Budget, check: Checks): Exploration {
+  type Visit = { readonly world: World; readonly left: Budget; readonly history: History };
+  const start: Visit = { world: from, left: budget, history: { by: "declared", from: null } };
+  const seen = new Set([fingerprint(start.world, budget)]);
+  const checked = new Set<string>();
+  let frontier = [start];
+  let transitions = 0;
+  while (frontier.length > 0) {
+    const next: Visit[] = [];
+    for (const visit of frontier) {
+      for (const [by, world, left] of moves(visit.world, visit.left)) {
+        transitions++;
+        const history = { by, from: visit.history };
+        const between = check.transition(visit.world, world, by);
+        if (between !== undefined) return { states: seen.size, transitions, violation: violation(between, history) };
+        const mark = fingerprint(world, left);
+        if (seen.has(mark)) continue;
+        seen.add(mark);
+        next.push({ world, left, history });
+        const bare = fingerprint(world, null);
+        if (checked.has(bare)) continue;
+        checked.add(bare);
+        const wrong = check.state(world);
+        if (wrong !== undefined) return { states: seen.size, transitions, violation: violation(wrong, history) };
+      }
+    }
+    frontier = next;
+  }
+  return { states: seen.size, transitions, violation: null };
+}
+
+function moves(world: World, left: Budget): (readonly [string, World, Budget])[] {
+  const disturbed = DISTURBANCES.filter(({ cost }) => left[cost] > 0).map(
+    ({ name, cost, apply }) => [name, apply(world), { ...left, [cost]: left[cost] - 1 }] as const,
+  );
+  const used = (left.uses > 0 ? usage(world) : []).map(
+    ([name, next]) => [name, next, { ...left, uses: left.uses - 1 }] as const,
+  );
+  const undisturbed = courses(world).map(([name, next]) => [name, next, left] as const);
+  return [...undisturbed, ...used, ...disturbed].filter(([, next]) => next !== world);
+}
+
+function violation(what: string, history: History): Exploration["violation"] {
+  const steps: string[] = [];
+  for (let at: History | null = history; at !== null; at = at.from) steps.unshift(at.by);
+  return { what, history: steps };
+}
+
+export type Checks = {
+  readonly state: (world: World) => string | undefined;
+  readonly transition: (from: World, to: World, by: string) => string | undefined;
+};
+
+/** Two worlds with one fingerprint have one future: of revisions, all that matters is which is the present one. */
+function fingerprint(world: World, budget: Budget | null): string {
+  const text = JSON.stringify([
+    world.now,
+    world.declaration,
+    world.keys,
+    world.secret && { ...world.secret, revision: 0 },
+    world.held,
+    world.confirmed,
+    world.delayed.map(({ over, ...write }) => [write, over === null ? "create" : over === world.secret?.revision]),
+    world.delivered,
+    world.uses,
+    world.writtenUntil,
+    world.lostUntil,
+    budget,
+  ]);
+  return hash("md5", text, "binary");
+}
+
+/** The value in the Secret, when it is a usable version of the declaration's key. */
+export function usableInSecret(world: World): boolean {
+  const key = world.declaration ? ownedKey(world, world.declaration.uid) : undefined;
+  return key?.state === "active" && versionIn(key, "active")?.digest === world.secret?.value;
+}

@@ -1,0 +1,403 @@
+/**
+ * A small world around the real `planKey`: one declaration, its Secret, the store's rows, one controller process and
+ * the writes that are still on their way. Every transition returns a new world, so that all of them can be explored.
+ */
+import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../domain/declared-key.ts";
+import type { KnownUsage } from "../../../domain/known-usage.ts";
+import type { ObservedKey } from "../../../domain/observed-key.ts";
+import { type KeyAction, type KeyPlan, planKey } from "../../../domain/plan-key.ts";
+import { dependsOnUsage } from "../../../domain/stale-consumers.ts";
+import type { StoredKey, StoredVersion } from "../../../domain/stored-key.ts";
+
+/** One unit of the world's clock, in milliseconds. */
+export const HOUR = 3_600_000;
+
+export type Declaration = {
+  readonly uid: string;
+  readonly generation: number;
+  readonly deleting: boolean;
+  readonly hasFinalizer: boolean;
+  readonly declared: DeclaredKey;
+  readonly teamId: string | null;
+};
+
+export type WorldSecret = {
+  /** Who made it: the uid of a declaration, or null for a tenant. */
+  readonly owner: string | null;
+  /** The digest of a version, or a value that nobody minted. */
+  readonly value: string;
+  /** Grows with every write to any Secret of this name: uid and resourceVersion in one. */
+  readonly revision: number;
+  readonly immutable: boolean;
+};
+
+/** A write of the Secret that was sent and not yet answered; it lands at any later moment, or never. */
+export type DelayedWrite = { readonly owner: string; readonly value: string; readonly over: number | null };
+
+export type World = {
+  readonly now: number;
+  readonly declaration: Declaration | null;
+  readonly keys: readonly StoredKey[];
+  readonly secret: WorldSecret | null;
+  readonly revisions: number;
+  /** The digest whose plaintext the process holds. */
+  readonly held: string | null;
+  /** Whether the replicas have been told of the process's last change. */
+  readonly confirmed: boolean;
+  readonly delayed: readonly DelayedWrite[];
+  /** Digests that were ever in a Secret of ours. */
+  readonly delivered: readonly string[];
+  /** Every use of a version, oldest first. */
+  readonly uses: readonly Use[];
+  /** Up to when the uses are written by every replica that lives, and until when one died with some of its own. */
+  readonly writtenUntil: number;
+  readonly lostUntil: number | null;
+};
+
+export type Use = { readonly digest: string; readonly at: number; readonly fate: "noted" | "written" | "lost" };
+
+export const STRANGER = "stranger";
+
+export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
+  return {
+    displayName: "key",
+    scopes: ["memory:read"],
+    state: "Active",
+    source: { type: "Generate" },
+    gatewayRef: null,
+    allowedModels: null,
+    libraryRefs: null,
+    mcpDefaultLibraryRef: null,
+    expiresAfter: null,
+    expiresAt: null,
+    rotationInterval: null,
+    rotationTrigger: null,
+    overlap: DEFAULT_OVERLAP,
+    rateLimit: null,
+    secret: {
+      name: "key",
+      dataKey: "api-key",
+      deleteWithKey: true,
+      healLost: true,
+      healTampered: true,
+      template: null,
+    },
+    restartTargets: [],
+    retainOnDelete: false,
+    deletionProtection: false,
+    ...changes,
+  };
+}
+
+export function newWorld(declared: DeclaredKey): World {
+  return {
+    now: 0,
+    declaration: { uid: "uid-1", generation: 1, deleting: false, hasFinalizer: false, declared, teamId: "team-a" },
+    keys: [],
+    secret: null,
+    revisions: 0,
+    held: null,
+    confirmed: true,
+    delayed: [],
+    delivered: [],
+    uses: [],
+    writtenUntil: 0,
+    lostUntil: null,
+  };
+}
+
+/** The newest row that a declaration owns. */
+export function ownedKey(world: World, uid: string): StoredKey | undefined {
+  return world.keys.findLast((key) => key.ownerUid === uid);
+}
+
+export function observe(world: World, declaration: Declaration): ObservedKey {
+  const owned = ownedKey(world, declaration.uid);
+  const stored = owned && withLastUses(world, owned);
+  const held = stored?.versions.find((version) => version.digest === world.held && version.state === "reserved");
+  return {
+    uid: declaration.uid,
+    generation: declaration.generation,
+    deleting: declaration.deleting,
+    hasFinalizer: declaration.hasFinalizer,
+    declared: declaration.declared,
+    references: {
+      teamId: declaration.teamId,
+      gatewayId: null,
+      gatewayPublicId: null,
+      libraryIds: null,
+      mcpDefaultLibraryId: null,
+      missing: [],
+    },
+    stored,
+    secret: observeSecret(world, declaration, stored),
+    importable: null,
+    held: held?.number ?? null,
+    confirmed: world.confirmed,
+    restartedVersion: null,
+    usage: stored !== undefined && dependsOnUsage(declaration.declared, stored) ? knownUsage(world, stored) : null,
+    reportedUse: null,
+  };
+}
+
+const lastUse = ({ uses }: World, digest: string) =>
+  uses.findLast((use) => use.digest === digest && use.fate === "written")?.at ?? null;
+
+function withLastUses(world: World, key: StoredKey): StoredKey {
+  return {
+    ...key,
+    versions: key.versions.map((one) => ({ ...one, lastUsedAt: lastUse(world, one.digest) ?? one.lastUsedAt })),
+  };
+}
+
+function knownUsage({ now, writtenUntil, lostUntil }: World, key: StoredKey): KnownUsage {
+  const lastUses = key.versions.flatMap(({ number, lastUsedAt }) =>
+    lastUsedAt === null ? [] : [{ version: number, at: lastUsedAt, address: null, userAgent: null }],
+  );
+  return { now, knownUntil: writtenUntil, lostUntil, lastUses };
+}
+
+function observeSecret(
+  { secret, keys }: World,
+  { uid }: Declaration,
+  stored: StoredKey | undefined,
+): ObservedKey["secret"] {
+  if (secret === null) return { state: "absent" };
+  const owned = secret.owner === uid;
+  if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "foreign" };
+  const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "stranger";
+  return { state: "ours", holds, immutable: secret.immutable, rendered: owned, owned };
+}
+
+/**
+ * A Secret that nobody owns and that holds what was minted for a key of this name is ours all the same, unless it
+ * delivers a key that was released and lives on.
+ */
+export function isMintedAndUnowned(secret: WorldSecret, keys: World["keys"]): boolean {
+  const key = keys.find(({ versions }) => versions.some(({ digest }) => digest === secret.value));
+  return secret.owner === null && key !== undefined && (key.ownerUid !== null || key.state === "revoked");
+}
+
+export function plan(world: World): KeyPlan | undefined {
+  return world.declaration === null ? undefined : planKey(observe(world, world.declaration), world.now);
+}
+
+/** How a step's one effect goes. */
+export type Outcome =
+  /** It happens, and the process learns so. */
+  | "done"
+  /** It happens; the process dies before it learns of it. */
+  | "crash after"
+  /** It happens; the answer is lost, and the process goes on. */
+  | "answer lost"
+  /** A write to the Secret is on its way when the process gives up waiting. */
+  | "delayed";
+
+/** Observes, plans and carries out one step. The same world again when there is nothing to do. */
+export function step(world: World, outcome: Outcome = "done"): World {
+  const next = plan(world);
+  if (next === undefined || world.declaration === null) return world;
+  const after = act(world, world.declaration, next.action, outcome);
+  return outcome === "crash after" ? crash(after) : after;
+}
+
+/** The process ends and another begins: what was in its memory is gone. */
+export function crash(world: World): World {
+  return { ...world, held: null };
+}
+
+function act(world: World, declaration: Declaration, action: KeyAction, outcome: Outcome): World {
+  switch (action.do) {
+    case "Render":
+      return {
+        ...world,
+        revisions: world.revisions + 1,
+        secret: world.secret && { ...world.secret, owner: declaration.uid, revision: world.revisions + 1 },
+      };
+    case "Nothing":
+    case "Restart":
+      return { ...world, held: null };
+    case "Wait":
+      return world;
+    case "AddFinalizer":
+      return { ...world, declaration: { ...declaration, hasFinalizer: true } };
+    case "Reserve":
+      return reserve(world, declaration, action);
+    case "Import":
+      throw new Error("nothing here is imported");
+    case "Publish": {
+      const write = {
+        owner: declaration.uid,
+        value: world.held ?? "",
+        over: world.secret === null ? null : world.secret.revision,
+      };
+      return outcome === "delayed" ? { ...world, delayed: [...world.delayed, write] } : land(world, write);
+    }
+    case "Activate":
+      return changeKey(
+        world,
+        declaration.uid,
+        (key) => activate(key, action.number, world.now, action.retireOldAt),
+        true,
+      );
+    case "UpdatePolicy":
+      return changeKey(world, declaration.uid, (key) =>
+        key.state === "revoked"
+          ? key
+          : {
+              ...key,
+              policy: action.policy,
+              state: action.policy.suspended ? "suspended" : "active",
+              generation: declaration.generation,
+            },
+      );
+    case "Retire":
+      return changeKey(world, declaration.uid, (key) => ({
+        ...key,
+        versions: key.versions.map((version) =>
+          version.state === "retiring" && version.retireAt !== null && version.retireAt <= world.now
+            ? { ...version, state: "retired" }
+            : version,
+        ),
+      }));
+    case "RetireAdopted":
+      return changeKey(world, declaration.uid, (key) => ({
+        ...key,
+        versions: key.versions.map((version) =>
+          version.number === action.number ? { ...version, state: "retired", retireAt: world.now } : version,
+        ),
+      }));
+    case "Revoke":
+      return changeKey(world, declaration.uid, (key) => revoke(key, action.reason, world.now));
+    case "DetachSecret":
+      return {
+        ...world,
+        revisions: world.revisions + 1,
+        secret: world.secret && { ...world.secret, owner: null, revision: world.revisions + 1 },
+      };
+    case "Release":
+      return changeKey(world, declaration.uid, (key) => ({
+        ...key,
+        ownerUid: null,
+        versions: key.versions.map((version) =>
+          version.state === "reserved" ? { ...version, state: "voided" } : version,
+        ),
+      }));
+    case "DeleteSecret":
+      return { ...world, secret: null };
+    case "ReleaseFinalizer":
+      return { ...world, declaration: null, held: null };
+  }
+}
+
+function reserve(world: World, { uid, generation }: Declaration, action: KeyAction & { do: "Reserve" }): World {
+  const id = action.newKey ? `key-${world.keys.length + 1}` : (ownedKey(world, uid)?.id ?? "");
+  const version: StoredVersion = {
+    number: action.number,
+    digest: `${id}/${action.number}`,
+    prefix: "inf_",
+    imported: false,
+    state: "reserved",
+    mintedAt: world.now,
+    activatedAt: null,
+    retireAt: null,
+    expiresAt: null,
+    rotationTrigger: world.declaration?.declared.rotationTrigger ?? null,
+    lastUsedAt: null,
+  };
+  const fresh: StoredKey = {
+    id,
+    cluster: "cluster",
+    namespace: "ns",
+    name: "key",
+    ownerUid: uid,
+    teamId: world.declaration?.teamId ?? "",
+    source: "Generate",
+    state: "active",
+    policy: action.policy,
+    generation,
+    revocation: null,
+    rotationRequest: null,
+    lastNumber: action.number,
+    versions: [version],
+  };
+  const held = { ...world, held: version.digest, confirmed: false };
+  if (action.newKey) return { ...held, keys: [...world.keys, fresh] };
+  return changeKey(held, uid, (key) => ({ ...key, lastNumber: action.number, versions: [version, ...key.versions] }));
+}
+
+/** Applies a change to the newest row of a declaration; the replicas have yet to be told. */
+function changeKey(world: World, uid: string, change: (key: StoredKey) => StoredKey, forget = false): World {
+  const key = ownedKey(world, uid);
+  if (key === undefined) return world;
+  return {
+    ...world,
+    keys: world.keys.map((other) => (other === key ? change(other) : other)),
+    confirmed: false,
+    held: forget ? null : world.held,
+  };
+}
+
+/** As the store does it: refuses a third retiring version by ending the oldest, and voids what else is reserved. */
+export function activate(key: StoredKey, number: number, at: number, retireOldAt: number): StoredKey {
+  if (key.state === "revoked") return key;
+  const versions = key.versions.map((version): StoredVersion => {
+    if (version.number === number) return { ...version, state: "active", activatedAt: at };
+    if (version.state === "active") {
+      return retireOldAt <= at
+        ? { ...version, state: "retired", retireAt: null }
+        : { ...version, state: "retiring", retireAt: retireOldAt };
+    }
+    if (version.state === "retiring" && retireOldAt <= at) return { ...version, state: "retired", retireAt: null };
+    return version.state === "reserved" ? { ...version, state: "voided" } : version;
+  });
+  const retiring = versions.filter((version) => version.state === "retiring").sort((a, b) => b.number - a.number);
+  return {
+    ...key,
+    versions: versions.map((version) =>
+      retiring.indexOf(version) >= 2 ? { ...version, state: "retired", retireAt: null } : version,
+    ),
+  };
+}
+
+export function revoke(key: StoredKey, reason: NonNullable<StoredKey["revocation"]>["reason"], at: number): StoredKey {
+  if (key.state === "revoked") return key;
+  const living = new Set(["reserved", "active", "retiring"]);
+  return {
+    ...key,
+    state: "revoked",
+    revocation: { reason, at, seq: null },
+    versions: key.versions.map((version) => (living.has(version.state) ? { ...version, state: "revoked" } : version)),
+  };
+}
+
+/** A write of the Secret reaches the API server, which refuses it when its precondition does not hold. */
+export function land(world: World, write: DelayedWrite): World {
+  const holds = write.over === null ? world.secret === null : world.secret?.revision === write.over;
+  if (!holds || world.secret?.immutable) return world;
+  const revisions = world.revisions + 1;
+  return {
+    ...world,
+    revisions,
+    secret: { owner: write.owner, value: write.value, revision: revisions, immutable: false },
+    delivered: world.delivered.includes(write.value) ? world.delivered : [...world.delivered, write.value],
+  };
+}
+
+/** A key at rest that was rotated as often as said, at hour 0: every old version goes on. */
+export function rotated(overlap: Overlap, times = 1): World {
+  let world = newWorld(declare({ overlap }));
+  for (let round = 0; round <= times; round++) {
+    for (let i = 0; i < 12; i++) world = step({ ...world, confirmed: true });
+    if (round < times) world = redeclared(world, { rotationTrigger: String(round) });
+  }
+  return { ...world, confirmed: true };
+}
+
+/** The declaration with a change, as its next generation. */
+export function redeclared(world: World, change: Partial<DeclaredKey>): World {
+  const { declaration } = world;
+  if (declaration === null) return world;
+  const declared = { ...declaration.declared, ...change };
+  return { ...world, declaration: { ...declaration, generation: declaration.generation + 1, declared } };
+}

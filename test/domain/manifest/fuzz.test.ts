@@ -1,0 +1,89 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { formatFault } from "../../../domain/manifest/fault.ts";
+import { parseManifests } from "../../../domain/manifest/parse.ts";
+import { readManifest } from "../../../domain/manifest/validate.ts";
+import { mutate, mutation, VALID } from "./mutations.ts";
+
+/** Reads a text to the end and says which manifests are valid; every fault must be one line with a place. */
+function readAll(text: string, old?: unknown): number {
+  const { documents, faults } = parseManifests(text, "f.yaml");
+  const read = documents.map((document) => readManifest(document, old as never));
+  for (const fault of [...faults, ...read.flatMap((one) => one.faults)]) {
+    expect(formatFault(fault)).toMatch(/^f\.yaml:[1-9]\d*:[1-9]\d*: (error|warning): \P{Cc}+$/u);
+  }
+  for (const { manifest, faults } of read) {
+    expect(manifest === undefined).toBe(faults.some(({ severity }) => severity === "error"));
+  }
+  return read.filter(({ manifest }) => manifest !== undefined).length;
+}
+
+describe("whatever is in a file, reading it ends with faults or manifests", () => {
+  test("the manifests that the mutations begin with are valid", () => {
+    for (const valid of VALID) expect(readAll(stringify(valid))).toBe(1);
+  });
+
+  test("any text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => void readAll(text)),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("any text of YAML's own signs", () => {
+    const signs = fc.constantFrom(
+      ..."[]{}:,-?&*!|>'\"%@`# \n\t\r~<",
+      "a",
+      "1",
+      "\n  ",
+      "---\n",
+      "...\n",
+      ": ",
+      "- ",
+      "kind: Secret\n",
+    );
+    fc.assert(
+      fc.property(fc.array(signs, { maxLength: 80 }), (parts) => void readAll(parts.join(""))),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("any JSON", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => void readAll(JSON.stringify(value))),
+      { numRuns: 500 },
+    );
+  });
+
+  test("valid manifests with things changed, as YAML and as JSON", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...VALID),
+        fc.array(mutation, { minLength: 1, maxLength: 3 }),
+        fc.boolean(),
+        (valid, all, json) => {
+          const mutated = all.reduce<unknown>(mutate, valid);
+          readAll(json ? JSON.stringify(mutated) : stringify(mutated), valid.spec);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("valid manifests with bytes changed", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...VALID),
+        fc.nat(700),
+        fc.nat(20),
+        fc.string({ unit: "binary", maxLength: 6 }),
+        (valid, at, cut, text) => {
+          const yaml = stringify(valid);
+          readAll(yaml.slice(0, at) + text + yaml.slice(at + cut));
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+});

@@ -1,0 +1,283 @@
+import { gateway, key, team } from "./read.ts";
+
+/** Each rule of the schemas: what it lets through, what it refuses, and what it then says. */
+export type RuleCase = { rule: string; accepts: string[]; refuses: string[]; says: string; old?: string };
+
+const upstream = (name: string, dialect = "openai") =>
+  `{ name: ${name}, dialect: ${dialect}, baseURL: "https://api.example.com", credentialRef: { name: s } }`;
+const route = (rest: string) => `[{ model: m, routeID: r, upstreamModel: x, ${rest} }]`;
+
+export const RULE_CASES: readonly RuleCase[] = [
+  {
+    rule: "a key says what it may do",
+    accepts: [key("{ preset: MCPReadOnly }"), key("{ scopes: [gateway:embed] }")],
+    refuses: [key("{}"), key("{ displayName: x }")],
+    says: "spec: say what the key may do",
+  },
+  {
+    rule: "preset and scopes exclude each other",
+    accepts: [key("{ preset: GatewayDefault }")],
+    refuses: [key("{ preset: MCPReadOnly, scopes: [memory:read] }")],
+    says: "spec.preset: preset and scopes exclude each other",
+  },
+  {
+    rule: "library access needs a memory scope",
+    accepts: [
+      key("{ scopes: [memory:write], libraryAccess: { mode: All } }"),
+      key("{ preset: GatewayDefault, libraryAccess: {} }"),
+    ],
+    refuses: [key("{ scopes: [gateway:generate], libraryAccess: { mode: All } }")],
+    says: "spec.libraryAccess: libraryAccess needs a memory scope: add memory:read or memory:write",
+  },
+  {
+    rule: "an MCP default library needs a memory scope",
+    accepts: [key("{ scopes: [memory:read], mcpDefaultLibraryRef: { name: l } }")],
+    refuses: [key("{ scopes: [gateway:generate], mcpDefaultLibraryRef: { name: l } }")],
+    says: "spec.mcpDefaultLibraryRef: mcpDefaultLibraryRef needs a memory scope",
+  },
+  {
+    rule: "the MCP default library is within a restricted list",
+    accepts: [
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l }, { name: m }] }, mcpDefaultLibraryRef: { name: m } }",
+      ),
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l, namespace: o }] }, mcpDefaultLibraryRef: { name: l, namespace: o } }",
+      ),
+      key("{ preset: MCPReadOnly, libraryAccess: { mode: All }, mcpDefaultLibraryRef: { name: m } }"),
+    ],
+    refuses: [
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l }] }, mcpDefaultLibraryRef: { name: m } }",
+      ),
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l, namespace: o }] }, mcpDefaultLibraryRef: { name: l } }",
+      ),
+    ],
+    says: "spec.mcpDefaultLibraryRef: mcpDefaultLibraryRef must be one of libraryAccess.libraryRefs",
+  },
+  {
+    rule: "restricted access has a list",
+    accepts: [key("{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l }] } }")],
+    refuses: [key("{ preset: MCPReadOnly, libraryAccess: { mode: Restricted } }")],
+    says: "spec.libraryAccess: mode: Restricted needs the list: write libraryRefs",
+  },
+  {
+    rule: "a list of libraries is never ignored",
+    accepts: [key("{ preset: MCPReadOnly, libraryAccess: { mode: All } }")],
+    refuses: [
+      key("{ preset: MCPReadOnly, libraryAccess: { mode: All, libraryRefs: [{ name: l }] } }"),
+      key("{ preset: MCPReadOnly, libraryAccess: { libraryRefs: [{ name: l }] } }"),
+    ],
+    says: "spec.libraryAccess.libraryRefs: libraryRefs has no effect with mode: All: write mode: Restricted",
+  },
+  {
+    rule: "a library is named once",
+    accepts: [
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l }, { name: l, namespace: o }] } }",
+      ),
+    ],
+    refuses: [
+      key(
+        "{ preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: l, namespace: o }, { namespace: o, name: l }] } }",
+      ),
+    ],
+    says: "spec.libraryAccess.libraryRefs: a library is in the list twice: remove one of the two",
+  },
+  {
+    rule: "a key ends in one way",
+    accepts: [
+      key("{ preset: MCPReadOnly, expiresAfter: 2160h }"),
+      key("{ preset: MCPReadOnly, expiresAt: 2027-01-31T00:00:00Z }"),
+    ],
+    refuses: [key("{ preset: MCPReadOnly, expiresAfter: 2160h, expiresAt: 2027-01-31T00:00:00Z }")],
+    says: "spec.expiresAfter: expiresAfter and expiresAt exclude each other",
+  },
+  {
+    rule: "a version lives for a second at least",
+    accepts: [key("{ preset: MCPReadOnly, expiresAfter: 1s }")],
+    refuses: [key("{ preset: MCPReadOnly, expiresAfter: 999ms }"), key("{ preset: MCPReadOnly, expiresAfter: 0h }")],
+    says: "spec.expiresAfter: expiresAfter must be at least a second",
+  },
+  {
+    rule: "a rotation takes a second at least",
+    accepts: [key("{ preset: MCPReadOnly, rotation: { interval: 1m } }")],
+    refuses: [key("{ preset: MCPReadOnly, rotation: { interval: 0s } }")],
+    says: "spec.rotation.interval: interval must be at least a second",
+  },
+  {
+    rule: "Revoked is final",
+    old: key("{ preset: MCPReadOnly, state: Revoked }"),
+    accepts: [key("{ preset: MCPReadOnly, state: Revoked }")],
+    refuses: [
+      key("{ preset: MCPReadOnly, state: Active }"),
+      key("{ preset: MCPReadOnly, state: Suspended }"),
+      key("{ preset: MCPReadOnly }"),
+    ],
+    says: "spec.state: Revoked is final",
+  },
+  {
+    rule: "an imported Secret is named with its type",
+    accepts: [
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: old } } }"),
+      key("{ preset: MCPReadOnly, source: {} }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, source: { secretRef: { name: old } } }"),
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret } }"),
+    ],
+    says: "spec.source: secretRef and type: ImportSecret belong together",
+  },
+  {
+    rule: "an imported hash is given with its type",
+    accepts: [
+      key(
+        `{ preset: MCPReadOnly, source: { type: ImportHash, hash: { sha256: ${"0a".repeat(32)}, prefix: inf_abcd1234 } } }`,
+      ),
+    ],
+    refuses: [
+      key(`{ preset: MCPReadOnly, source: { hash: { sha256: ${"0a".repeat(32)}, prefix: inf_abcd1234 } } }`),
+      key("{ preset: MCPReadOnly, source: { type: ImportHash } }"),
+    ],
+    says: "spec.source: hash and type: ImportHash belong together",
+  },
+  {
+    rule: "the source does not change",
+    old: key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: old } } }"),
+    accepts: [key("{ preset: MCPReadWrite, source: { type: ImportSecret, secretRef: { name: old, key: api-key } } }")],
+    refuses: [
+      key("{ preset: MCPReadOnly }"),
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: other } } }"),
+    ],
+    says: "spec.source: source does not change",
+  },
+  {
+    rule: "the Secret's name does not change",
+    old: key("{ preset: MCPReadOnly, secret: { name: s } }"),
+    accepts: [key("{ preset: MCPReadOnly, secret: { name: s, template: Env } }")],
+    refuses: [key("{ preset: MCPReadOnly, secret: { name: t } }"), key("{ preset: MCPReadOnly }")],
+    says: "spec.secret: secret.name does not change",
+  },
+  {
+    rule: "a default Secret's name may be written out and nothing else",
+    old: key("{ preset: MCPReadOnly }"),
+    accepts: [key("{ preset: MCPReadOnly, secret: { name: a } }")],
+    refuses: [key("{ preset: MCPReadOnly, secret: { name: b } }")],
+    says: "spec.secret: secret.name does not change",
+  },
+  {
+    rule: "the data key does not change",
+    old: key("{ preset: MCPReadOnly }"),
+    accepts: [key("{ preset: MCPReadOnly, secret: { dataKey: api-key } }")],
+    refuses: [key("{ preset: MCPReadOnly, secret: { dataKey: token } }")],
+    says: "spec.secret.dataKey: secret.dataKey does not change",
+  },
+  {
+    rule: "an imported Secret is never the one written to",
+    accepts: [
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: old } } }"),
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: a } }, secret: { name: b } }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: a } } }"),
+      key("{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: s } }, secret: { name: s } }"),
+    ],
+    says: "spec.secret: an imported Secret is never written to",
+  },
+  {
+    rule: "a fixed overlap has a duration alone",
+    accepts: [
+      key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Fixed, duration: 0s } } }"),
+      key("{ preset: MCPReadOnly, rotation: { overlap: {} } }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, rotation: { overlap: { min: 1h, max: 2h } } }"),
+      key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Fixed, quiet: 1h } } }"),
+    ],
+    says: "spec.rotation.overlap: min, max and quiet belong to mode: Adoption",
+  },
+  {
+    rule: "an overlap by adoption has no duration",
+    accepts: [key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 1h, max: 2h, quiet: 5m } } }")],
+    refuses: [
+      key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 1h, max: 2h, duration: 1h } } }"),
+    ],
+    says: "spec.rotation.overlap.duration: duration belongs to mode: Fixed",
+  },
+  {
+    rule: "an overlap by adoption has both bounds",
+    accepts: [key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 1h, max: 1h } } }")],
+    refuses: [key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 1h } } }")],
+    says: "spec.rotation.overlap: mode: Adoption needs min and max",
+  },
+  {
+    rule: "an overlap's bounds are in order",
+    accepts: [key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 90m, max: 2h } } }")],
+    refuses: [key("{ preset: MCPReadOnly, rotation: { overlap: { mode: Adoption, min: 90m, max: 1h } } }")],
+    says: "spec.rotation.overlap.min: min must not be longer than max",
+  },
+  {
+    rule: "a team's default library is in a namespace of the team",
+    accepts: [
+      team("{ namespaces: [x], mcpAgentPolicy: { defaultLibraryRef: { namespace: x, name: l } } }"),
+      team("{ mcpAgentPolicy: {} }"),
+    ],
+    refuses: [
+      team("{ namespaces: [x], mcpAgentPolicy: { defaultLibraryRef: { namespace: z, name: l } } }"),
+      team("{ mcpAgentPolicy: { defaultLibraryRef: { namespace: z, name: l } } }"),
+    ],
+    says: "spec.mcpAgentPolicy.defaultLibraryRef: the default library must be in a namespace of the team",
+  },
+  {
+    rule: "a member is named in one way",
+    accepts: [
+      team(
+        "{ members: [{ role: admin, group: g }, { role: viewer, subject: s }, { role: member, serviceAccount: { namespace: x, name: s } }] }",
+      ),
+    ],
+    refuses: [team("{ members: [{ role: admin }] }"), team("{ members: [{ role: admin, group: g, subject: s }] }")],
+    says: "spec.members[0]: a member is named in one way: write exactly one of subject, group and serviceAccount",
+  },
+  {
+    rule: "a gateway's public id does not change",
+    old: gateway(`{ publicID: p, upstreams: [${upstream("u")}] }`),
+    accepts: [gateway(`{ publicID: p, upstreams: [${upstream("v")}] }`)],
+    refuses: [gateway(`{ publicID: q, upstreams: [${upstream("u")}] }`), gateway(`{ upstreams: [${upstream("u")}] }`)],
+    says: "spec.publicID: publicID does not change",
+  },
+  {
+    rule: "a route leads to an upstream of its gateway",
+    accepts: [gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u")} }`)],
+    refuses: [gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: v")} }`)],
+    says: "spec.routes: a route names an upstream that is not there",
+  },
+  {
+    rule: "a fallback leads to an upstream of its gateway",
+    accepts: [
+      gateway(
+        `{ upstreams: [${upstream("u")}, ${upstream("v")}], routes: ${route("upstream: u, fallbacks: [{ upstream: v, upstreamModel: z }]")} }`,
+      ),
+    ],
+    refuses: [
+      gateway(
+        `{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, fallbacks: [{ upstream: v, upstreamModel: z }]")} }`,
+      ),
+    ],
+    says: "spec.routes: a fallback names an upstream that is not there",
+  },
+  {
+    rule: "a fallback speaks its route's dialect",
+    accepts: [
+      gateway(
+        `{ upstreams: [${upstream("u", "gemini")}, ${upstream("v", "gemini")}], routes: ${route("upstream: u, fallbacks: [{ upstream: v, upstreamModel: z }]")} }`,
+      ),
+    ],
+    refuses: [
+      gateway(
+        `{ upstreams: [${upstream("u")}, ${upstream("v", "anthropic")}], routes: ${route("upstream: u, fallbacks: [{ upstream: v, upstreamModel: z }]")} }`,
+      ),
+    ],
+    says: "spec.routes: a fallback has another dialect than its route's upstream",
+  },
+];

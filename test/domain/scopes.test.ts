@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { isScope, PRESETS, productScopes, SCOPES, scopeSet, scopesOf } from "../../domain/scopes.ts";
+
+test("a set of scopes and its bits say the same", () => {
+  fc.assert(
+    fc.property(fc.subarray([...SCOPES]), (scopes) => {
+      expect(scopesOf(scopeSet(scopes))).toEqual(scopes);
+      expect(scopeSet([...scopes, ...scopes].reverse())).toBe(scopeSet(scopes));
+    }),
+  );
+});
+
+test("b72: there are five scopes, and nothing that resembles one is another", () => {
+  expect(SCOPES.filter(isScope)).toEqual([...SCOPES]);
+  for (const text of ["*", "memory:*", "memory", "Memory:read", "memory:read ", "gateway:", "admin", "", "__proto__"]) {
+    expect(isScope(text)).toBe(false);
+  }
+});
+
+test("each scope belongs to exactly one product", () => {
+  expect(scopesOf(productScopes("gateway"))).toEqual(["gateway:generate", "gateway:embed", "gateway:routes"]);
+  expect(scopesOf(productScopes("memory"))).toEqual(["memory:read", "memory:write"]);
+  expect(productScopes("gateway") & productScopes("memory")).toBe(0);
+});
+
+test("the presets are those of the spec", () => {
+  expect(PRESETS).toEqual({
+    MCPReadOnly: ["memory:read"],
+    MCPReadWrite: ["memory:read", "memory:write"],
+    GatewayDefault: ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read"],
+  });
+});
