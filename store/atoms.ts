@@ -1,0 +1,219 @@
+import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+
+/**
+ * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
+ * statement of this file, so that an atom beyond it is not there: not in a list, a count, a rank or an error (b58, b60).
+ */
+export type Reach = {
+  readonly teamId: string;
+  /** Null: every library of the team. */
+  readonly libraryIds: readonly string[] | null;
+};
+
+/** One remembered statement (spec §3). Times are milliseconds since the epoch. */
+export type Atom = {
+  readonly id: string;
+  readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly source: string | null;
+  readonly importance: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Counts from 1; a correction makes the next. */
+  readonly revision: number;
+};
+
+/** What a writer sets. */
+export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance">;
+
+/** An earlier or the present revision of one atom. */
+export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;
+
+/** The place of an atom in the order of a list: newest first, then by id. */
+export type AtomPosition = { readonly at: number; readonly id: string };
+
+export type Correction =
+  | { readonly kind: "corrected"; readonly atom: Atom }
+  /** The atom has moved on: `revision` is the present one. */
+  | { readonly kind: "conflict"; readonly revision: number }
+  | { readonly kind: "absent" };
+
+/** Ids come from callers: anything that is no id of ours names no atom, rather than failing in the database. */
+const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The condition that every statement on `atoms a join libraries l` carries. */
+export function reachable(reach: Reach): RawBuilder<unknown> {
+  return sql`a.team_id = ${reach.teamId} and l.team_id = a.team_id and l.state = 'active'
+    and (${reach.libraryIds}::text[] is null or a.library_id = any(${reach.libraryIds}::text[]))`;
+}
+
+/** The atoms of a reach, for the FROM of a statement. */
+export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join libraries l on l.id = a.library_id`;
+
+/** The columns of {@link toAtom}. */
+export const ATOM_COLUMNS: RawBuilder<unknown> = sql`a.id, a.library_id, l.namespace, l.name, a.content, a.tags, a.source,
+  a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
+  extract(epoch from a.updated_at)::float8 * 1000 as updated_ms, a.revision`;
+
+export type AtomRow = {
+  id: string;
+  library_id: string;
+  namespace: string;
+  name: string;
+  content: string;
+  tags: string[];
+  source: string | null;
+  importance: number;
+  created_ms: number;
+  updated_ms: number;
+  revision: number;
+};
+
+/** A row of {@link ATOM_COLUMNS} as an atom. */
+export function toAtom(row: AtomRow): Atom {
+  return {
+    id: row.id,
+    library: { id: row.library_id, namespace: row.namespace, name: row.name },
+    content: row.content,
+    tags: row.tags,
+    source: row.source,
+    importance: row.importance,
+    createdAt: Math.round(row.created_ms),
+    updatedAt: Math.round(row.updated_ms),
+    revision: row.revision,
+  };
+}
+
+/**
+ * Stores an atom in a library of the reach.
+ *
+ * @param at milliseconds since the epoch
+ * @returns undefined when the library is not there to this caller
+ */
+export async function insertAtom(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  libraryId: string,
+  fields: AtomFields,
+  at: number,
+): Promise<Atom | undefined> {
+  const { rows } = await sql<AtomRow>`
+    with a as (
+      insert into atoms (library_id, team_id, content, tags, source, importance, created_at, updated_at)
+      select l.id, l.team_id, ${fields.content}, ${[...fields.tags]}::text[], ${fields.source}::text,
+        ${fields.importance}::float8, ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
+      from libraries l
+      where l.id = ${libraryId} and l.team_id = ${reach.teamId} and l.state = 'active'
+        and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
+      returning *
+    )
+    select ${ATOM_COLUMNS} from a join libraries l on l.id = a.library_id`.execute(db);
+  return rows[0] && toAtom(rows[0]);
+}
+
+/** The atoms of these ids that the reach has, newest first. */
+export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: readonly string[]): Promise<Atom[]> {
+  const known = ids.filter((id) => ATOM_ID.test(id));
+  if (known.length === 0) return [];
+  const { rows } = await sql<AtomRow>`
+    select ${ATOM_COLUMNS} from ${ATOMS_IN_LIBRARIES}
+    where a.id = any(${known}::uuid[]) and ${reachable(reach)}
+    order by a.created_at desc, a.id desc`.execute(db);
+  return rows.map(toAtom);
+}
+
+/** One page of the reach's atoms, newest first, from behind `after`. */
+export async function listAtoms(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  page: {
+    readonly libraryId: string | null;
+    readonly tag: string | null;
+    readonly after: AtomPosition | null;
+    readonly limit: number;
+  },
+): Promise<Atom[]> {
+  const after = page.after;
+  const { rows } = await sql<AtomRow>`
+    select ${ATOM_COLUMNS} from ${ATOMS_IN_LIBRARIES}
+    where ${reachable(reach)}
+      ${page.libraryId === null ? sql`` : sql`and a.library_id = ${page.libraryId}`}
+      ${page.tag === null ? sql`` : sql`and a.tags @> array[${page.tag}]::text[]`}
+      ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
+    order by a.created_at desc, a.id desc
+    limit ${page.limit}`.execute(db);
+  return rows.map(toAtom);
+}
+
+/**
+ * Replaces fields of an atom; the earlier revision is kept.
+ *
+ * @param expected the revision that the caller has seen, or null to correct whichever is present
+ * @param at milliseconds since the epoch
+ */
+export async function correctAtom(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  id: string,
+  expected: number | null,
+  changes: Partial<AtomFields>,
+  at: number,
+): Promise<Correction> {
+  if (!ATOM_ID.test(id)) return { kind: "absent" };
+  const set = [
+    changes.content === undefined ? null : sql`content = ${changes.content}`,
+    changes.tags === undefined ? null : sql`tags = ${[...changes.tags]}::text[]`,
+    changes.source === undefined ? null : sql`source = ${changes.source}::text`,
+    changes.importance === undefined ? null : sql`importance = ${changes.importance}::float8`,
+    sql`updated_at = greatest(a.updated_at, ${new Date(at)}::timestamptz)`,
+    sql`revision = a.revision + 1`,
+  ].filter((assignment) => assignment !== null);
+  const { rows } = await sql<AtomRow>`
+    update atoms a set ${sql.join(set)} from libraries l
+    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
+      and (${expected}::integer is null or a.revision = ${expected}::integer)
+    returning ${ATOM_COLUMNS}`.execute(db);
+  if (rows[0]) return { kind: "corrected", atom: toAtom(rows[0]) };
+  const [present] = await findAtoms(db, reach, [id]);
+  return present ? { kind: "conflict", revision: present.revision } : { kind: "absent" };
+}
+
+/** An atom's revisions, newest first, those below `before` where it is given; undefined when there is no such atom. */
+export async function listRevisions(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  id: string,
+  page: { readonly before: number | null; readonly limit: number },
+): Promise<AtomRevision[] | undefined> {
+  const [present] = await findAtoms(db, reach, [id]);
+  if (present === undefined) return undefined;
+  const { rows } = await sql<Omit<AtomRow, "created_ms">>`
+    select r.revision, r.content, r.tags, r.source, r.importance, extract(epoch from r.updated_at)::float8 * 1000 as updated_ms
+    from (
+      select id as atom_id, revision, content, tags, source, importance, updated_at from atoms
+      union all
+      select atom_id, revision, content, tags, source, importance, updated_at from atom_revisions
+    ) r join ${ATOMS_IN_LIBRARIES} on a.id = r.atom_id
+    where r.atom_id = ${id}::uuid and ${reachable(reach)}
+      and (${page.before}::integer is null or r.revision < ${page.before}::integer)
+    order by r.revision desc
+    limit ${page.limit}`.execute(db);
+  return rows.map((row) => ({
+    revision: row.revision,
+    content: row.content,
+    tags: row.tags,
+    source: row.source,
+    importance: row.importance,
+    updatedAt: Math.round(row.updated_ms),
+  }));
+}
+
+/** Deletes an atom with its revisions. False when there is none. */
+export async function deleteAtom(db: QueryExecutorProvider, reach: Reach, id: string): Promise<boolean> {
+  if (!ATOM_ID.test(id)) return false;
+  const { rows } = await sql<{ id: string }>`
+    delete from atoms a using libraries l
+    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} returning a.id`.execute(db);
+  return rows.length > 0;
+}

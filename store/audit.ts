@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import type { Db } from "./change.ts";
+import { toMs } from "./times.ts";
+
+/** Who changed something, from where and why. */
+export type Author = {
+  /** A person or a machine, as it was authenticated. */
+  readonly actor: string;
+  readonly address?: string;
+  /** What a stranger wrote: nothing that may be a key, and nothing that a terminal obeys. */
+  readonly userAgent?: string;
+  /** In the author's own words. */
+  readonly why?: string;
+};
+
+/** One thing that happened. Its detail never holds a secret, a digest or a credential. */
+export type AuditEvent = {
+  /** Milliseconds since the epoch; null for the database's present time. */
+  readonly at: number | null;
+  /** As `key.revoked`. */
+  readonly kind: string;
+  readonly keyId?: string | null;
+  readonly teamId?: string | null;
+  /** The controller where nobody is named. */
+  readonly by?: Author | undefined;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
+  readonly id: number;
+  readonly at: number;
+  readonly actor: string;
+};
+
+const CONTROLLER: Author = { actor: "controller" };
+
+/** Appends to the audit log: in the transaction of what happened, where there is one. */
+export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await db
+    .insertInto("audit_events")
+    .values(
+      events.map(({ at, kind, keyId, teamId, by: { actor, ...from } = CONTROLLER, detail }) => ({
+        at: at === null ? sql<Date>`clock_timestamp()` : new Date(at),
+        kind,
+        key_id: keyId ?? null,
+        team_id: teamId ?? null,
+        actor,
+        detail: JSON.stringify({ ...detail, ...from }),
+      })),
+    )
+    .execute();
+}
+
+/** What happened to a key, oldest first. */
+export async function auditOfKey(db: Db, keyId: string): Promise<StoredAuditEvent[]> {
+  const rows = await db.selectFrom("audit_events").selectAll().where("key_id", "=", keyId).orderBy("id").execute();
+  return rows.map((row) => ({
+    id: row.id,
+    at: toMs(row.at),
+    kind: row.kind,
+    keyId: row.key_id,
+    teamId: row.team_id,
+    actor: row.actor,
+    detail: row.detail,
+  }));
+}

@@ -1,0 +1,244 @@
+import { sql } from "kysely";
+import type { Tx } from "./change.ts";
+import { type GatewayRow, type SealedGateway, toSealedGateways } from "./gateways.ts";
+import {
+  ENDED_VERSION_STATES,
+  type IndexedKey,
+  RECORD_COLUMNS,
+  type RecordRow,
+  readRecords,
+  recordReader,
+} from "./key-records.ts";
+import type { Store } from "./open.ts";
+
+/** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
+export const CHANGES_CHANNEL = "keyplane_changes";
+
+export type ChangeKind = "key" | "team" | "gateway" | "library";
+
+export type Change = {
+  readonly seq: number;
+  /** Random: tells a change from another of the same number, after the database went backwards. */
+  readonly id: string;
+  readonly kind: ChangeKind;
+  readonly ref: string;
+};
+
+export type TeamRecord = {
+  readonly teamId: string;
+  readonly name: string;
+  readonly cluster: string;
+  /** Of its MCP agent policy, where that library is there. */
+  readonly defaultLibraryId: string | null;
+};
+
+/** All but the keys, which are handed over page by page. */
+export type Snapshot = {
+  /** The changes up to here are in the snapshot. */
+  readonly head: number;
+  /** The id of that change; null where there has been none, or it is pruned. */
+  readonly headId: string | null;
+  readonly gateways: readonly SealedGateway[];
+  readonly teams: readonly TeamRecord[];
+};
+
+/**
+ * Everything that deciding needs, as of one moment.
+ *
+ * @param receive takes the versions that have not ended, page by page, and how many there are of all pages. It may be
+ *   called again after the answer was given up: what it fills is then nobody's.
+ */
+export async function snapshot(
+  store: Store,
+  receive: (keys: readonly IndexedKey[], total: number) => void,
+): Promise<Snapshot> {
+  return atOneMoment(store, async (tx) => {
+    const { head, headId } = await readHead(tx);
+    await readRecords(tx, receive);
+    return { head, headId, gateways: await readGateways(tx, null), teams: await readTeams(tx, null) };
+  });
+}
+
+export type Changes = {
+  readonly head: number;
+  /** In the order of seq, without a gap: the first is the one after the seq that was asked for. */
+  readonly changes: readonly Change[];
+  /** True when changes that are asked for are pruned, or were never made here: take a new snapshot. */
+  readonly gone: boolean;
+  /** The present state of what `changes` touch, ended versions too where they ended in one of them. */
+  readonly keys: readonly IndexedKey[];
+  readonly gateways: readonly SealedGateway[];
+  readonly teams: readonly TeamRecord[];
+  /** What they touch and is no longer there. */
+  readonly removed: {
+    readonly keyIds: readonly string[];
+    readonly gatewayIds: readonly string[];
+    readonly teamIds: readonly string[];
+  };
+};
+
+/**
+ * What changed after `seq`, and the present state of all that it touches: a changed team brings its keys and gateways,
+ * a library the keys that name it, a gateway the keys that are bound to it.
+ *
+ * @param limit how many changes at most; there may be more when the last one is below `head`
+ */
+export async function changesAfter(store: Store, seq: number, limit: number): Promise<Changes> {
+  return atOneMoment(store, async (tx) => {
+    const { head, made } = await readChanges(tx, seq, limit);
+    const changes = made.map(({ tx: _, ...change }) => change);
+    const gone = head < seq || (head > seq && changes[0]?.seq !== seq + 1);
+    const touched = gone ? [] : made;
+    const of = (kind: ChangeKind) => [...new Set(touched.filter((row) => row.kind === kind).map(({ ref }) => ref))];
+    const teamIds = of("team");
+    const gatewayIds = await affectedGateways(tx, of("gateway"), teamIds);
+    const keyIds = await affectedKeys(tx, { keys: of("key"), gatewayIds, libraryIds: of("library"), teamIds });
+    const keys = await readKeysOf(tx, keyIds, [...new Set(touched.map((row) => row.tx))]);
+    const silent = missing(
+      of("key"),
+      keys.map(({ keyId }) => keyId),
+    );
+    const gateways = await readGateways(tx, gatewayIds);
+    const teams = await readTeams(tx, await affectedTeams(tx, teamIds, of("library")));
+    return {
+      head,
+      changes: gone ? [] : changes,
+      gone,
+      keys,
+      gateways,
+      teams,
+      removed: {
+        keyIds: missing(silent, await presentKeys(tx, silent)),
+        gatewayIds: missing(
+          gatewayIds,
+          gateways.map(({ gatewayId }) => gatewayId),
+        ),
+        teamIds: missing(
+          teamIds,
+          teams.map(({ teamId }) => teamId),
+        ),
+      },
+    };
+  });
+}
+
+/** One snapshot for all of a body's questions. On PGlite a transaction is alone anyway. */
+function atOneMoment<T>(store: Store, body: (tx: Tx) => Promise<T>): Promise<T> {
+  return store.db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(body);
+}
+
+async function readHead(tx: Tx): Promise<{ head: number; headId: string | null }> {
+  const { rows } = await sql<{ head: number; headId: string | null }>`
+    select head, (select id from changes where seq = head) as "headId" from feed`.execute(tx);
+  return rows[0] ?? { head: 0, headId: null };
+}
+
+/** The head, and what was made after `seq`, by one question: a revocation waits for the answer. */
+async function readChanges(
+  tx: Tx,
+  seq: number,
+  limit: number,
+): Promise<{ head: number; made: (Change & { tx: string })[] }> {
+  const { rows } = await sql<{ head: number; change: (Change & { tx: string }) | null }>`
+    select head, (select json_build_object('seq', c.seq, 'id', c.id, 'kind', c.kind, 'ref', c.ref, 'tx', c.tx)
+      where c.seq is not null) as change
+    from feed left join lateral (
+      select * from changes where seq > ${seq} order by seq limit ${limit}
+    ) c on true order by c.seq`.execute(tx);
+  return { head: rows[0]?.head ?? 0, made: rows.map(({ change }) => change).filter((change) => change !== null) };
+}
+
+/** Gateways that changed, and those of teams that did: their namespace may have come or gone. */
+async function affectedGateways(tx: Tx, gatewayIds: readonly string[], teamIds: readonly string[]): Promise<string[]> {
+  if (teamIds.length === 0) return [...gatewayIds];
+  const { rows } = await sql<{ id: string }>`
+    select unnest(${gatewayIds}::text[]) as id
+    union select id from gateways where team_id = any(${teamIds}::text[])`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+/** Teams that changed, and those whose policy names a library that did. */
+async function affectedTeams(tx: Tx, teamIds: readonly string[], libraryIds: readonly string[]): Promise<string[]> {
+  if (libraryIds.length === 0) return [...teamIds];
+  const { rows } = await sql<{ id: string }>`
+    select unnest(${teamIds}::text[]) as id
+    union select t.id from libraries l
+      join teams t on t.id = l.team_id and t.default_library_namespace = l.namespace and t.default_library_name = l.name
+      where l.id = any(${libraryIds}::text[])`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+async function affectedKeys(
+  tx: Tx,
+  touched: {
+    readonly keys: readonly string[];
+    readonly gatewayIds: readonly string[];
+    readonly libraryIds: readonly string[];
+    readonly teamIds: readonly string[];
+  },
+): Promise<string[]> {
+  const { keys, gatewayIds, libraryIds, teamIds } = touched;
+  if (gatewayIds.length + libraryIds.length + teamIds.length === 0) return [...keys];
+  const { rows } = await sql<{ id: string }>`
+    select unnest(${keys}::text[]) as id
+    union select id from keys where team_id = any(${teamIds}::text[])
+    union select id from keys where gateway_id = any(${gatewayIds}::text[])
+    union select key_id from key_libraries where library_id = any(${libraryIds}::text[])
+    union select k.id from libraries l
+      join teams t on t.id = l.team_id and t.default_library_namespace = l.namespace and t.default_library_name = l.name
+      join keys k on k.team_id = t.id
+      where l.id = any(${libraryIds}::text[])`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+async function readKeysOf(tx: Tx, keyIds: readonly string[], transactions: readonly string[]): Promise<IndexedKey[]> {
+  if (keyIds.length === 0) return [];
+  const { rows } = await sql<RecordRow>`
+    select ${RECORD_COLUMNS} from key_records where key_id = any(${keyIds}::text[])
+      and (version_state <> all(${ENDED_VERSION_STATES}::text[]) or changed_tx = any(${transactions}::text[]::uuid[]))`.execute(
+    tx,
+  );
+  return rows.map(recordReader());
+}
+
+async function presentKeys(tx: Tx, keyIds: readonly string[]): Promise<string[]> {
+  if (keyIds.length === 0) return [];
+  const rows = await tx.selectFrom("keys").select("id").where("id", "in", keyIds).execute();
+  return rows.map(({ id }) => id);
+}
+
+async function readGateways(tx: Tx, gatewayIds: readonly string[] | null): Promise<SealedGateway[]> {
+  if (gatewayIds?.length === 0) return [];
+  const { rows } = await sql<GatewayRow>`
+    select g.id, g.public_id, g.team_id, g.routes_only,
+      g.namespace = '' or coalesce(n.team_id = g.team_id, false) as team_holds_namespace,
+      g.routes, u.name as upstream, u.dialect, u.base_url, u.credential
+    from gateways g
+    left join team_namespaces n on n.cluster = g.cluster and n.namespace = g.namespace
+    left join gateway_upstreams u on u.gateway_id = g.id
+    where g.state = 'active' and (${gatewayIds}::text[] is null or g.id = any(${gatewayIds}::text[]))
+    order by g.id, u.position`.execute(tx);
+  return toSealedGateways(rows);
+}
+
+async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
+  if (teamIds?.length === 0) return [];
+  const { rows } = await sql<TeamRecord>`
+    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId" from teams t
+    left join libraries l on l.cluster = t.cluster and l.namespace = t.default_library_namespace
+      and l.name = t.default_library_name and l.team_id = t.id and l.state = 'active'
+    where t.state = 'active' and (${teamIds}::text[] is null or t.id = any(${teamIds}::text[]))
+    order by t.id`.execute(tx);
+  return rows;
+}
+
+function missing(wanted: readonly string[], present: readonly string[]): string[] {
+  const there = new Set(present);
+  return wanted.filter((id) => !there.has(id));
+}
+
+/** The seq of the last change that has committed. */
+export async function feedHead(store: Store): Promise<number> {
+  const { head } = await store.db.selectFrom("feed").select("head").executeTakeFirstOrThrow();
+  return head;
+}

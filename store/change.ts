@@ -1,0 +1,110 @@
+import { type Kysely, sql, type Transaction } from "kysely";
+import { StaleLeaderError, sqlState } from "./errors.ts";
+import type { Store } from "./open.ts";
+import type { Database } from "./schema.ts";
+
+/** What a question needs: the database itself, or a transaction. */
+export type Db = Kysely<Database>;
+/** What a change needs: the transaction that {@link change} opened. */
+export type Tx = Transaction<Database>;
+
+/** A leader's right to write for a cluster: held until another takes a higher epoch. */
+export type Fence = { readonly cluster: string; readonly epoch: number };
+
+/** Deadlock and serialisation failure: nothing was written, and the same again may go through. */
+const CONTENTION = new Set(["40P01", "40001"]);
+const ATTEMPTS = 5;
+/** Shared by writers, and held alone by one that repeats after a deadlock, so that it meets no second one. */
+const WRITERS_LOCK = 53_975_264;
+/** A writer that is paused in a transaction is cut off by the database, so that its locks hold up nobody. */
+const IDLE_LIMIT = "5s";
+
+/**
+ * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT, so
+ * that nobody holds the feed's lock, which all writers want, while a message is under way.
+ *
+ * @param fence null for a writer that is no leader: the console, the API, a command
+ * @param body writes through `tx` alone; runs again, from its beginning and with no other writer, after a deadlock
+ * @returns the body's result, and the seq at which a replica has seen all of it: the head, where it changed nothing
+ * @throws StaleLeaderError when another leader has taken over
+ */
+export async function change<T>(
+  store: Store,
+  fence: Fence | null,
+  body: (tx: Tx) => Promise<T>,
+): Promise<{ result: T; seq: number }> {
+  const { result, askSeq } = await commitChange(store, fence, body);
+  return { result, seq: await askSeq() };
+}
+
+/**
+ * As {@link change}, for whoever has to answer with the result although the database is gone after the COMMIT.
+ *
+ * @returns the body's result, and the question for the seq, which throws DatabaseAwayError
+ */
+export async function commitChange<T>(
+  store: Store,
+  fence: Fence | null,
+  body: (tx: Tx) => Promise<T>,
+): Promise<{ result: T; askSeq: () => Promise<number> }> {
+  const { name, result } = await untilThrough((attempt) =>
+    store.db.transaction().execute(async (tx) => {
+      const name = await enter(store, tx, fence, attempt > 1);
+      return { name, result: await body(tx) };
+    }),
+  );
+  return { result, askSeq: () => seqOf(store, name) };
+}
+
+async function untilThrough<T>(task: (attempt: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await task(attempt);
+    } catch (error) {
+      if (attempt === ATTEMPTS || !CONTENTION.has(sqlState(error) ?? "")) throw error;
+    }
+  }
+}
+
+/** Takes the leadership of a cluster. From here on every write with an earlier fence of it is refused. */
+export async function takeLeadership(store: Store, cluster: string): Promise<Fence> {
+  const { epoch } = await store.db
+    .insertInto("leaders")
+    .values({ cluster, epoch: 1 })
+    .onConflict((conflict) => conflict.column("cluster").doUpdateSet({ epoch: sql`leaders.epoch + 1` }))
+    .returning("epoch")
+    .executeTakeFirstOrThrow();
+  return { cluster, epoch };
+}
+
+/**
+ * Joins the writers and checks the fence, in one statement. The share lock makes a successor wait for writes under way, so
+ * that none of them commits after it has taken over.
+ *
+ * @returns the transaction's name in the feed
+ */
+async function enter(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
+  const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
+  const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
+  const { rows } = await sql<{ name: string; epoch: number | null }>`
+    select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name,
+      (select epoch from leaders where cluster = ${fence?.cluster ?? null}::text for share) as epoch`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database gave no row for what is always one");
+  const { name, epoch } = row;
+  if (fence === null || epoch === fence.epoch) return name;
+  throw new StaleLeaderError(
+    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}`,
+  );
+}
+
+/** Asked after the COMMIT, which has made the changes. */
+async function seqOf(store: Store, transaction: string): Promise<number> {
+  const { rows } = await sql<{ seq: number }>`
+    select coalesce((select max(seq) from changes where tx = ${transaction}::uuid), head) as seq from feed`.execute(
+    store.db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
+  return row.seq;
+}

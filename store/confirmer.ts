@@ -1,0 +1,54 @@
+import { type ReplicaRegister, watchReplicas } from "./replica-watch.ts";
+import { LEASE_MARGIN_MS, type Place } from "./replicas.ts";
+
+/** How far the changes are confirmed: every replica decides by them, or refuses everything (design §3). */
+export type Confirmed = {
+  /** Every change up to here is confirmed. */
+  readonly seq: number;
+  /** The feed's head when it was asked for. */
+  readonly head: number;
+  /** Another number each time that the database is found to have gone backwards: seqs from before mean nothing now. */
+  readonly history: number;
+};
+
+/** What was there to be seen at a moment of the monotonic clock. */
+type Sample = { readonly at: number; readonly head: number };
+
+/**
+ * Makes a question: how far are the changes confirmed? By acknowledgement, once every registered replica has one. Or by
+ * time: a replica that asked for the head before a change could be seen serves for its lease, so that a lease after it
+ * was seen here, whenever its commit began, none serves without it. What was seen is this process's own knowledge, on
+ * its monotonic clock; ask now and then while somebody waits.
+ *
+ * @param leaseMs how long a replica may serve without proof that its view is current
+ * @param monotonic milliseconds on a clock that never jumps
+ * @returns to be asked once at a time
+ */
+export function createConfirmer(
+  register: ReplicaRegister,
+  leaseMs: number,
+  monotonic: () => number,
+): () => Promise<Confirmed> {
+  const readAcknowledgements = watchReplicas(register, leaseMs, monotonic);
+  let last: Place | undefined;
+  /** Oldest first, each with a higher head than the one before. */
+  let samples: Sample[] = [];
+  let seq = 0;
+  let history = 0;
+
+  return async () => {
+    const { head, acknowledged, idOfSeq } = await readAcknowledgements(last?.seq ?? 0);
+    const now = monotonic();
+    if (last !== undefined && (head.seq < last.seq || idOfSeq !== last.id)) {
+      samples = [];
+      seq = 0;
+      history++;
+    }
+    last = head;
+    if (head.seq > (samples.at(-1)?.head ?? -1)) samples.push({ at: now, head: head.seq });
+    const ripe = samples.findLastIndex(({ at }) => at <= now - leaseMs - LEASE_MARGIN_MS);
+    seq = Math.max(seq, acknowledged, samples[ripe]?.head ?? 0);
+    samples = samples.slice(Math.max(ripe, 0));
+    return { seq, head: head.seq, history };
+  };
+}

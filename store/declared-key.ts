@@ -1,0 +1,67 @@
+import { sql } from "kysely";
+import type { NamedRef } from "../domain/declared-key.ts";
+import type { Db } from "./change.ts";
+import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
+import { ownedBy } from "./keys.ts";
+import { plannedOnce } from "./postgres.ts";
+
+const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).join(", "));
+
+/** What is stored of a declaration: its key, and what it refers to. */
+export type DeclaredRows = {
+  readonly stored: StoredKey | undefined;
+  /** The team that holds the namespace. */
+  readonly team: { readonly id: string; readonly name: string } | undefined;
+  /** The gateway that is asked for, where this team, or else the key's, has it and it is in service. */
+  readonly gateway: { readonly id: string; readonly publicId: string } | undefined;
+  /** Of each library that is asked for its id, undefined where the team has none of that name. */
+  readonly libraryIds: readonly (string | undefined)[];
+};
+
+/** Reads all that is stored of one declaration in one statement, so that it agrees with itself. */
+export async function findDeclaredKey(
+  db: Db,
+  asked: {
+    readonly cluster: string;
+    readonly ownerUid: string;
+    readonly namespace: string;
+    readonly gateway: NamedRef | null;
+    readonly libraries: readonly NamedRef[];
+  },
+): Promise<DeclaredRows> {
+  const { cluster, ownerUid, namespace, gateway, libraries } = asked;
+  const { rows } = await sql<
+    { refs: Omit<DeclaredRows, "stored" | "libraryIds"> & { libraries: (string | null)[] } } & Row
+  >`${plannedOnce}
+    with ${keyRows(ownedBy(cluster, ownerUid))}, team as (
+      select t.id, t.name from team_namespaces n join teams t on t.id = n.team_id
+      where n.cluster = ${cluster} and n.namespace = ${namespace} and t.state = 'active'
+    ), within as (
+      select coalesce((select id from team), (select team_id from picked)) as team_id
+    ), refs as materialized (
+      select json_build_object(
+        'team', (select json_build_object('id', id, 'name', name) from team),
+        'gateway', (
+          select json_build_object('id', g.id, 'publicId', g.public_id) from gateways g join within using (team_id)
+          where g.cluster = ${cluster} and g.namespace = ${gateway?.namespace ?? null}::text
+            and g.name = ${gateway?.name ?? null}::text and g.state = 'active'),
+        'libraries', array(
+          select l.id from unnest(${libraries.map(({ namespace }) => namespace)}::text[],
+            ${libraries.map(({ name }) => name)}::text[]) with ordinality as wanted (namespace, name, place)
+          left join within on true
+          left join libraries l on l.cluster = ${cluster} and l.namespace = wanted.namespace and l.name = wanted.name
+            and l.team_id = within.team_id and l.state = 'active'
+          order by place)) as refs
+    )
+    select refs.refs, ${COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(db);
+  const [first] = rows;
+  if (first === undefined) throw new Error("the database gave no row for what is always one");
+  const [stored] = first.id === null ? [] : toKeys(rows);
+  const { team, gateway: found, libraries: ids } = first.refs;
+  return {
+    stored,
+    team: team ?? undefined,
+    gateway: found ?? undefined,
+    libraryIds: ids.map((id) => id ?? undefined),
+  };
+}

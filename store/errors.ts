@@ -1,0 +1,58 @@
+/** What the store refuses, each with its reason. A caller decides by the class; a person reads the message. */
+export class StoreError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Another leader has taken over the scope: stop writing (design §2, fencing). */
+export class StaleLeaderError extends StoreError {}
+
+/** The declaration that was written is older than the one already applied: read it again (threats c16). */
+export class StaleDeclarationError extends StoreError {}
+
+/** Another secret already has this version number: read the key again. */
+export class VersionTakenError extends StoreError {}
+
+/** Another secret or key already has this digest: a secret belongs to one version of one key, for ever. */
+export class DigestTakenError extends StoreError {}
+
+/** The version has ended and cannot come back. */
+export class VersionEndedError extends StoreError {}
+
+/** The key is revoked, which is final (invariant I5). */
+export class KeyRevokedError extends StoreError {}
+
+/** No such key or version. */
+export class UnknownKeyError extends StoreError {}
+
+/** The declaration already owns another key that lives: read it again. */
+export class OwnerTakenError extends StoreError {}
+
+/** The gateway's public id belongs to another gateway or, after its deletion, to another team. */
+export class PublicIdTakenError extends StoreError {}
+
+/** The database's schema is not one that this build can work with. */
+export class SchemaVersionError extends StoreError {}
+
+/** The encryption keys are unusable, or none of them opens what is stored. */
+export class KeyringError extends StoreError {}
+
+/** Notifications do not reach us through this connection. */
+export class ListenError extends StoreError {}
+
+/** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
+export class DatabaseAwayError extends StoreError {}
+
+/** The SQLSTATE of a database error from either driver, or undefined. */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The name of the constraint that a database error says was violated, or undefined. */
+export function violatedConstraint(error: unknown): string | undefined {
+  if (sqlState(error) !== "23505" || typeof error !== "object" || error === null) return undefined;
+  return "constraint" in error && typeof error.constraint === "string" ? error.constraint : undefined;
+}

@@ -1,0 +1,241 @@
+import { sql } from "kysely";
+import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/key-record.ts";
+import type { Db, Tx } from "./change.ts";
+import { KeyringError, PublicIdTakenError } from "./errors.ts";
+import { newId } from "./ids.ts";
+import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
+import { findOrphans, type Orphans } from "./orphans.ts";
+
+export type GatewayDraft = {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly ownerUid: string;
+  readonly teamId: string;
+  readonly publicId: string;
+  readonly routesOnly: boolean;
+  /** In the order of their precedence. The credential is in clear. */
+  readonly upstreams: readonly UpstreamRecord[];
+  readonly routes: readonly RouteRecord[];
+};
+
+/** A gateway as the change feed carries it: what {@link openGateway} makes a {@link GatewayRecord} of. */
+export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
+  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly sealed: Uint8Array | null })[];
+};
+
+/**
+ * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: nobody else may
+ * have it, and after a deletion only the same team may take it up again (threats b73). Another public id that the same
+ * declaration had, as in a team that its namespace was taken from, is released.
+ *
+ * @throws PublicIdTakenError when another gateway or team has the public id
+ */
+export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring): Promise<{ gatewayId: string }> {
+  const columns = {
+    cluster: draft.cluster,
+    namespace: draft.namespace,
+    name: draft.name,
+    owner_uid: draft.ownerUid,
+    routes_only: draft.routesOnly,
+    routes: JSON.stringify(draft.routes),
+    state: "active",
+  };
+  await releaseWhere(tx, draft.cluster, draft.ownerUid, draft.publicId);
+  const made = await tx
+    .insertInto("gateways")
+    .values({ id: newId("gw"), public_id: draft.publicId, team_id: draft.teamId, ...columns })
+    .onConflict((conflict) => conflict.column("public_id").doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  let gatewayId = made?.id;
+  if (gatewayId === undefined) {
+    const holder = await tx
+      .selectFrom("gateways")
+      .select(["id", "cluster", "owner_uid", "team_id", "state"])
+      .where("public_id", "=", draft.publicId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    const isOwn = holder.cluster === draft.cluster && holder.owner_uid === draft.ownerUid;
+    if (holder.team_id !== draft.teamId || (holder.state !== "released" && !isOwn)) {
+      throw new PublicIdTakenError(`the public id ${draft.publicId} belongs to another gateway: choose another`);
+    }
+    await tx
+      .updateTable("gateways")
+      .set(columns)
+      .where("id", "=", holder.id)
+      .where(
+        sql<boolean>`(cluster, namespace, name, owner_uid, routes_only, routes, state) is distinct from
+          (${draft.cluster}, ${draft.namespace}, ${draft.name}, ${draft.ownerUid}, ${draft.routesOnly}::boolean,
+          ${columns.routes}::jsonb, ${columns.state})`,
+      )
+      .execute();
+    gatewayId = holder.id;
+  }
+  await saveUpstreams(tx, gatewayId, draft.upstreams, keyring);
+  return { gatewayId };
+}
+
+/** Writes only what differs: a credential that is stored already keeps its ciphertext, unless its key is an old one. */
+async function saveUpstreams(
+  tx: Tx,
+  gatewayId: string,
+  upstreams: readonly UpstreamRecord[],
+  keyring: Keyring,
+): Promise<void> {
+  const stored = await tx.selectFrom("gateway_upstreams").selectAll().where("gateway_id", "=", gatewayId).execute();
+  const gone = stored.map(({ name }) => name).filter((name) => !upstreams.some((upstream) => upstream.name === name));
+  if (gone.length > 0) {
+    await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", gatewayId).where("name", "in", gone).execute();
+  }
+  for (const [position, { name, dialect, baseUrl, credential }] of upstreams.entries()) {
+    const old = stored.find((row) => row.name === name);
+    const kept = old !== undefined && isStored(keyring, old.credential, credential, gatewayId);
+    if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
+    const row = {
+      position,
+      dialect,
+      base_url: baseUrl,
+      credential: kept ? old.credential : credential === null ? null : seal(keyring, credential, gatewayId),
+    };
+    await tx
+      .insertInto("gateway_upstreams")
+      .values({ gateway_id: gatewayId, name, ...row })
+      .onConflict((conflict) => conflict.columns(["gateway_id", "name"]).doUpdateSet(row))
+      .execute();
+  }
+}
+
+function isStored(keyring: Keyring, sealed: Uint8Array | null, credential: string | null, gatewayId: string): boolean {
+  if (sealed === null || credential === null) return sealed === credential;
+  return isSealedByFirst(keyring, sealed) && openSealed(keyring, sealed, gatewayId) === credential;
+}
+
+/** A credential in clear; null for one that none of our keys opens. */
+function openSealed(keyring: Keyring, sealed: Uint8Array, gatewayId: string): string | null {
+  try {
+    return unseal(keyring, sealed, gatewayId);
+  } catch (error) {
+    if (error instanceof KeyringError) return null;
+    throw error;
+  }
+}
+
+/** The credential of an upstream, in clear; null where there is none, or none that our keys open. */
+export async function readCredential(
+  tx: Tx,
+  gatewayId: string,
+  upstream: string,
+  keyring: Keyring,
+): Promise<string | null> {
+  const stored = await tx
+    .selectFrom("gateway_upstreams")
+    .select("credential")
+    .where("gateway_id", "=", gatewayId)
+    .where("name", "=", upstream)
+    .executeTakeFirst();
+  return stored?.credential ? openSealed(keyring, stored.credential, gatewayId) : null;
+}
+
+/** Takes a gateway out of service: its credentials are removed, its public id stays its team's. */
+export async function releaseGateway(tx: Tx, cluster: string, ownerUid: string): Promise<void> {
+  await releaseWhere(tx, cluster, ownerUid, null);
+}
+
+/** @param keptPublicId the one that stays in service, or null for none */
+async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPublicId: string | null): Promise<void> {
+  const released = await tx
+    .updateTable("gateways")
+    .set({ state: "released", owner_uid: null, routes: "[]" })
+    .where("cluster", "=", cluster)
+    .where("owner_uid", "=", ownerUid)
+    .where("state", "=", "active")
+    .where(sql<boolean>`public_id is distinct from ${keptPublicId}`)
+    .returning("id")
+    .executeTakeFirst();
+  if (released === undefined) return;
+  await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", released.id).execute();
+}
+
+/** The gateways of a scope that are in service although no declaration owns them any longer. */
+export function orphanedGateways(
+  db: Db,
+  cluster: string,
+  namespaces: readonly string[] | null,
+  presentUids: readonly string[],
+): Promise<Orphans> {
+  return findOrphans(db, "gateways", sql`declared.state = 'active'`, cluster, namespaces, presentUids);
+}
+
+/** The gateway of this name, where this team has it and it is in service. */
+export async function findGateway(
+  db: Db,
+  cluster: string,
+  namespace: string,
+  name: string,
+  teamId: string,
+): Promise<{ id: string; publicId: string } | undefined> {
+  return db
+    .selectFrom("gateways")
+    .select(["id", "public_id as publicId"])
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("team_id", "=", teamId)
+    .where("state", "=", "active")
+    .executeTakeFirst();
+}
+
+/**
+ * A gateway as a replica serves it.
+ *
+ * @throws KeyringError when a credential's key is not in the keyring: refuse to start, rather than serve without it
+ */
+export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRecord {
+  return {
+    ...gateway,
+    upstreams: gateway.upstreams.map(({ sealed, ...upstream }) => ({
+      ...upstream,
+      credential: sealed === null ? null : unseal(keyring, sealed, gateway.gatewayId),
+    })),
+  };
+}
+
+/** A row of the change feed's question for gateways, one for each upstream, to records. */
+export type GatewayRow = {
+  id: string;
+  public_id: string;
+  team_id: string;
+  team_holds_namespace: boolean;
+  routes_only: boolean;
+  routes: RouteRecord[];
+  upstream: string | null;
+  dialect: string;
+  base_url: string;
+  credential: Uint8Array | null;
+};
+
+/** Rows in the order of gateway and position. An upstream's dialect passes through: an unknown one serves no path. */
+export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
+  const gateways = new Map<string, SealedGateway & { upstreams: SealedGateway["upstreams"][number][] }>();
+  for (const row of rows) {
+    const gateway = gateways.get(row.id) ?? {
+      gatewayId: row.id,
+      publicId: row.public_id,
+      teamId: row.team_id,
+      teamHoldsNamespace: row.team_holds_namespace,
+      routesOnly: row.routes_only,
+      routes: row.routes,
+      upstreams: [],
+    };
+    gateways.set(row.id, gateway);
+    if (row.upstream === null) continue;
+    gateway.upstreams.push({
+      name: row.upstream,
+      dialect: row.dialect as Dialect,
+      baseUrl: row.base_url,
+      sealed: row.credential,
+    });
+  }
+  return [...gateways.values()];
+}

@@ -1,0 +1,55 @@
+import { sql } from "kysely";
+import type { Tx } from "./change.ts";
+import { toDigest } from "./digest.ts";
+
+/** A creation that may be repeated. Digests are SHA-256, 32 latin1 characters. */
+export type Creation = {
+  /** Whose key it is: callers do not meet. */
+  readonly caller: string;
+  /** Of the idempotency key. */
+  readonly key: string;
+  /** Of what the request asks for. */
+  readonly request: string;
+};
+
+/** For how long a repetition is known. */
+const KEPT = sql`interval '24 hours'`;
+/** Forgotten at each creation: more than come, so that none pile up. */
+const FORGOTTEN_AT_ONCE = 10;
+
+/**
+ * Begins a creation, or finds that it was made before. Two of the same key at once: the second waits for the first.
+ *
+ * @returns undefined when it is to be made now: {@link endCreation} follows in the same transaction
+ */
+export async function beginCreation(
+  tx: Tx,
+  { caller, key, request }: Creation,
+): Promise<{ objectId: string; isSameRequest: boolean } | undefined> {
+  const begun = await sql`insert into idempotency_keys (caller, key, request)
+    values (${caller}, ${toDigest(key)}, ${toDigest(request)})
+    on conflict (caller, key) do update set request = excluded.request, object_id = null, made_at = excluded.made_at
+    where idempotency_keys.made_at < clock_timestamp() - ${KEPT} returning 1`.execute(tx);
+  if (begun.rows.length > 0) return undefined;
+  const made = await tx
+    .selectFrom("idempotency_keys")
+    .select(["object_id", "request"])
+    .where("caller", "=", caller)
+    .where("key", "=", toDigest(key))
+    .executeTakeFirstOrThrow();
+  if (made.object_id === null) throw new Error("a creation has been committed without what it made");
+  return { objectId: made.object_id, isSameRequest: toDigest(request).equals(made.request) };
+}
+
+/** Records what a creation has made, and forgets some that are over. */
+export async function endCreation(tx: Tx, { caller, key }: Creation, objectId: string): Promise<void> {
+  await tx
+    .updateTable("idempotency_keys")
+    .set({ object_id: objectId })
+    .where("caller", "=", caller)
+    .where("key", "=", toDigest(key))
+    .execute();
+  await sql`delete from idempotency_keys where (caller, key) in (
+    select caller, key from idempotency_keys where made_at < clock_timestamp() - ${KEPT}
+    limit ${FORGOTTEN_AT_ONCE} for update skip locked)`.execute(tx);
+}

@@ -1,0 +1,67 @@
+import { type RawBuilder, sql } from "kysely";
+import type { StoredVersion } from "../domain/stored-key.ts";
+import type { Db } from "./change.ts";
+import { loadKeys, type StoredKey } from "./key-rows.ts";
+import { toDate } from "./times.ts";
+
+/** A key as lists show it: of a secret, the prefix alone. */
+export type ListedKey = Omit<StoredKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };
+
+/** What a key is at a moment, in one word. An end that has come says more than a suspension. */
+export const LISTED_STATES = ["active", "suspended", "expired", "revoked"] as const;
+export type ListedState = (typeof LISTED_STATES)[number];
+
+export type KeyFilter = {
+  readonly cluster?: string | undefined;
+  readonly teamId?: string | undefined;
+  readonly teamName?: string | undefined;
+  /** Those of any of these teams. */
+  readonly teamIds?: readonly string[] | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+  /** Those that are in this state at that moment, in milliseconds since the epoch. */
+  readonly state?: { readonly is: ListedState; readonly at: number } | undefined;
+  /** The last id of the page before. */
+  readonly afterId?: string | undefined;
+  readonly limit: number;
+};
+
+/** A page of keys in the order of their ids, revoked ones too. */
+export async function listKeys(db: Db, filter: KeyFilter): Promise<ListedKey[]> {
+  const { cluster, teamId, teamName, teamIds, namespace, name, state } = filter;
+  const conditions: RawBuilder<unknown>[] = [sql`k.id > ${filter.afterId ?? ""}`];
+  if (cluster !== undefined) conditions.push(sql`k.cluster = ${cluster}`);
+  if (teamId !== undefined) conditions.push(sql`k.team_id = ${teamId}`);
+  if (teamName !== undefined) conditions.push(sql`k.team_id in (select id from teams where name = ${teamName})`);
+  if (teamIds !== undefined) conditions.push(sql`k.team_id = any(${teamIds}::text[])`);
+  if (namespace !== undefined) conditions.push(sql`k.namespace = ${namespace}`);
+  if (name !== undefined) conditions.push(sql`k.name = ${name}`);
+  if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
+  const keys = await loadKeys(db, sql`where ${sql.join(conditions, sql` and `)} order by k.id limit ${filter.limit}`);
+  return keys.map(withoutDigests);
+}
+
+/** The key as it may be shown. */
+export function withoutDigests(key: StoredKey): ListedKey {
+  return { ...key, versions: key.versions.map(({ digest: _, ...version }) => version) };
+}
+
+/** The state of one key: the same rule that {@link listKeys} filters by. A state of a later build counts as revoked. */
+export function listedState(key: ListedKey, at: number): ListedState {
+  if (key.state !== "active" && key.state !== "suspended") return "revoked";
+  const ends = [key.policy.expiresAt, key.versions.find(({ state }) => state === "active")?.expiresAt ?? null];
+  return ends.some((end) => end !== null && end <= at) ? "expired" : key.state;
+}
+
+function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
+  const expired = sql`(coalesce(k.expires_at <= ${at}, false) or exists (
+    select from key_versions where key_id = k.id and state = 'active' and expires_at <= ${at}))`;
+  switch (state) {
+    case "revoked":
+      return sql`k.state not in ('active', 'suspended')`;
+    case "expired":
+      return sql`k.state in ('active', 'suspended') and ${expired}`;
+    default:
+      return sql`k.state = ${state} and not ${expired}`;
+  }
+}

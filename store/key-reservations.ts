@@ -1,0 +1,162 @@
+import type { MadeKeySpec } from "../domain/made-key.ts";
+import type { KeyPolicy, KeySource } from "../domain/stored-key.ts";
+import { type Author, appendAudit } from "./audit.ts";
+import type { Tx } from "./change.ts";
+import { toDigest } from "./digest.ts";
+import {
+  DigestTakenError,
+  OwnerTakenError,
+  StaleDeclarationError,
+  VersionEndedError,
+  VersionTakenError,
+  violatedConstraint,
+} from "./errors.ts";
+import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
+import { ENDED_VERSION_STATES } from "./key-records.ts";
+import { lockLivingKey } from "./key-versions.ts";
+import { toDate } from "./times.ts";
+
+const ENDED: ReadonlySet<string> = new Set(ENDED_VERSION_STATES);
+
+export type Reservation = {
+  readonly key: {
+    readonly id: string;
+    readonly cluster: string;
+    /** Empty for a key that no namespace declares. */
+    readonly namespace: string;
+    readonly name: string;
+    readonly ownerUid: string | null;
+    readonly teamId: string;
+    readonly source: KeySource;
+    readonly generation: number;
+    /** Of a key that the management API makes. */
+    readonly spec?: MadeKeySpec | null;
+  };
+  /** Of the key's first reservation; later ones leave the policy as it is. */
+  readonly policy: KeyPolicy;
+  readonly number: number;
+  /** SHA-256 of the full key, 32 latin1 characters. */
+  readonly digest: string;
+  readonly prefix: string;
+  readonly mintedAt: number;
+  readonly expiresAt: number | null;
+  readonly rotationTrigger: string | null;
+  /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
+  readonly imported?: boolean;
+  readonly by?: Author;
+};
+
+/**
+ * Reserves a version for a secret that is about to be published, and makes the key row when it is the first
+ * (design §2). The same reservation again is no error, so that a lost reply makes no second version (threats c3).
+ *
+ * @throws VersionTakenError when the number belongs to another secret
+ * @throws DigestTakenError when the secret belongs to another version or key
+ * @throws OwnerTakenError when the declaration owns another key that lives
+ * @throws VersionEndedError when it was reserved, and has been given up since
+ * @throws KeyRevokedError, StaleDeclarationError
+ */
+export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<void> {
+  const { key, number } = reservation;
+  const digest = toDigest(reservation.digest);
+  if (await insertKey(tx, reservation)) {
+    const { libraryIds } = reservation.policy;
+    if (libraryIds !== null) await saveKeyLibraries(tx, key.id, libraryIds);
+  } else {
+    await lockForReservation(tx, reservation);
+    if (await isReserved(tx, key.id, number, digest)) return;
+  }
+  const imported = reservation.imported ?? (key.source !== "Generate" && number === 1);
+  try {
+    await tx
+      .insertInto("key_versions")
+      .values({
+        key_id: key.id,
+        number,
+        digest,
+        prefix: reservation.prefix,
+        state: "reserved",
+        source_kind: imported ? "imported" : "minted",
+        minted_at: toDate(reservation.mintedAt),
+        expires_at: toDate(reservation.expiresAt),
+        rotation_trigger: reservation.rotationTrigger,
+        activated_at: null,
+        retire_at: null,
+        retiring_slot: null,
+      })
+      .execute();
+  } catch (error) {
+    if (violatedConstraint(error) !== "key_versions_digest") throw error;
+    throw new DigestTakenError(`key ${key.id}: the secret of version ${number} already belongs to another version`);
+  }
+  await appendAudit(tx, [
+    {
+      at: reservation.mintedAt,
+      kind: "key.reserved",
+      keyId: key.id,
+      teamId: key.teamId,
+      by: reservation.by,
+      detail: { version: number, prefix: reservation.prefix, source: key.source },
+    },
+  ]);
+}
+
+/**
+ * Whether this very reservation has been made before.
+ *
+ * @throws VersionTakenError, VersionEndedError
+ */
+async function isReserved(tx: Tx, keyId: string, number: number, digest: Buffer): Promise<boolean> {
+  const taken = await tx
+    .selectFrom("key_versions")
+    .select(["digest", "state"])
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .executeTakeFirst();
+  if (taken === undefined) return false;
+  if (!digest.equals(taken.digest)) {
+    throw new VersionTakenError(`key ${keyId}: version ${number} belongs to another secret`);
+  }
+  if (ENDED.has(taken.state)) throw new VersionEndedError(`key ${keyId}: version ${number} is ${taken.state}`);
+  return true;
+}
+
+/** Whether the key row was made now. */
+async function insertKey(tx: Tx, { key, policy }: Reservation): Promise<boolean> {
+  try {
+    const made = await tx
+      .insertInto("keys")
+      .values({
+        id: key.id,
+        cluster: key.cluster,
+        namespace: key.namespace,
+        name: key.name,
+        owner_uid: key.ownerUid,
+        team_id: key.teamId,
+        source: key.source,
+        generation: key.generation,
+        ...policyColumns(policy),
+        rotation_requested_at: null,
+        revocation_reason: null,
+        revoked_at: null,
+        revoked_seq: null,
+        ...(key.spec ? { spec: JSON.stringify(key.spec) } : {}),
+      })
+      .onConflict((conflict) => conflict.column("id").doNothing())
+      .returning("id")
+      .executeTakeFirst();
+    return made !== undefined;
+  } catch (error) {
+    if (violatedConstraint(error) !== "keys_owner") throw error;
+    throw new OwnerTakenError(`${key.namespace}/${key.name}: its declaration already owns a key; read it again`);
+  }
+}
+
+async function lockForReservation(tx: Tx, { key }: Reservation): Promise<void> {
+  const stored = await lockLivingKey(tx, key.id);
+  if (key.generation < stored.generation) {
+    throw new StaleDeclarationError(
+      `key ${key.id}: generation ${key.generation} of its declaration is older than ${stored.generation}, which was applied`,
+    );
+  }
+}

@@ -1,0 +1,186 @@
+import { type RawBuilder, sql } from "kysely";
+import type { KeyState, VersionState } from "../domain/key-record.ts";
+import type { MadeKeySpec } from "../domain/made-key.ts";
+import { isScope } from "../domain/scopes.ts";
+import type { StoredKey as DomainKey, KeySource, RevocationReason, StoredVersion } from "../domain/stored-key.ts";
+import type { Db } from "./change.ts";
+import { fromDigest } from "./digest.ts";
+import type { KeySecret } from "./key-secrets.ts";
+import { toMs } from "./times.ts";
+
+/** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
+export type StoredKey = DomainKey & {
+  /** By the database's clock. */
+  readonly createdAt: number;
+  /** Its Secret as it was last found to be as declared. */
+  readonly secretFound: KeySecret | null;
+  /** As the management API made it; null for a declared key. */
+  readonly spec: MadeKeySpec | null;
+};
+
+/** How many versions a key shows at least, however long they have ended (spec §5). */
+const SHOWN_VERSIONS = 5;
+
+/**
+ * Keys with their versions, in one statement, so that they agree with one another.
+ *
+ * @param which what follows `from keys k`: conditions, order, limit
+ */
+export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<StoredKey[]> {
+  const { rows } = await sql<Row>`with ${keyRows(which)} select * from key_rows order by id, number desc`.execute(db);
+  return toKeys(rows);
+}
+
+/** The tables `picked`, of keys, and `key_rows`, of them with their versions: one row for each, one for a key without. */
+export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`picked as (select k.* from keys k ${which}), key_rows as (
+    select k.*, (select max(number) from key_versions where key_id = k.id) as last_number,
+      case when k.library_mode <> 'all' then array(
+        select library_id from key_libraries where key_id = k.id order by library_id) end as library_ids,
+      v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
+      v.expires_at as version_expires_at, v.rotation_trigger, v.source_kind, u.last_used_at,
+      s.resource_version as secret_version, s.number as secret_number, s.content as secret_content
+    from picked k
+    left join lateral (
+      select *, row_number() over (order by number desc) as place
+      from key_versions where key_id = k.id and state <> 'voided'
+    ) v on v.state not in ('retired', 'revoked') or v.place <= ${SHOWN_VERSIONS}
+    left join key_usage u on u.key_id = k.id and u.version = v.number
+    left join key_secrets s on s.key_id = k.id)`;
+}
+
+/** Rows of `key_rows`, those of one key together and the newest version first, to keys. */
+export function toKeys(rows: readonly Row[]): StoredKey[] {
+  const keys: StoredKey[] = [];
+  let versions: StoredVersion[] = [];
+  for (const row of rows) {
+    if (keys.at(-1)?.id !== row.id) {
+      versions = [];
+      keys.push(toKey(row, versions));
+    }
+    if (row.number !== null) versions.push(toVersion(row));
+  }
+  return keys;
+}
+
+export type Row = {
+  id: string;
+  cluster: string;
+  namespace: string;
+  name: string;
+  owner_uid: string | null;
+  team_id: string;
+  source: string;
+  state: string;
+  display_name: string;
+  scopes: string[];
+  gateway_bound: boolean;
+  gateway_id: string | null;
+  library_ids: string[] | null;
+  mcp_default_library_id: string | null;
+  allowed_models: string[] | null;
+  expires_at: Date | null;
+  requests_per_minute: number | null;
+  burst: number | null;
+  generation: number;
+  rotation_requested_at: Date | null;
+  rotation_revoke_old: boolean;
+  revocation_reason: string | null;
+  revoked_at: Date | null;
+  revoked_seq: number | null;
+  created_at: Date;
+  spec: MadeKeySpec | null;
+  secret_version: string | null;
+  secret_number: number | null;
+  secret_content: string | null;
+  /** Null for a key without a version. */
+  last_number: number | null;
+} & VersionColumns;
+
+/** The columns of `key_rows`, for a statement that has to name them. */
+export const KEY_ROW_COLUMNS =
+  `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
+  gateway_id library_ids mcp_default_library_id allowed_models expires_at requests_per_minute burst generation
+  rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec secret_version
+  secret_number secret_content last_number number digest prefix version_state minted_at activated_at retire_at
+  version_expires_at rotation_trigger source_kind last_used_at`.split(/\s+/);
+
+/** All null, `number` too, for a key without a version. */
+type VersionColumns = {
+  number: number;
+  digest: Uint8Array;
+  prefix: string;
+  version_state: string;
+  minted_at: Date;
+  activated_at: Date | null;
+  retire_at: Date | null;
+  version_expires_at: Date | null;
+  rotation_trigger: string | null;
+  source_kind: string;
+  last_used_at: Date | null;
+};
+
+/** Casts: what the database says is passed on as it is, so that a state of a later build is refused, not lost. */
+function toKey(row: Row, versions: StoredVersion[]): StoredKey {
+  return {
+    id: row.id,
+    cluster: row.cluster,
+    namespace: row.namespace,
+    name: row.name,
+    ownerUid: row.owner_uid,
+    teamId: row.team_id,
+    source: row.source as KeySource,
+    state: row.state as KeyState,
+    policy: {
+      displayName: row.display_name,
+      scopes: row.scopes.filter(isScope),
+      boundGatewayId: row.gateway_bound ? (row.gateway_id ?? "") : null,
+      libraryIds: row.library_ids,
+      mcpDefaultLibraryId: row.mcp_default_library_id,
+      allowedModels: row.allowed_models,
+      suspended: row.state === "suspended",
+      expiresAt: toMs(row.expires_at),
+      rateLimit:
+        row.requests_per_minute === null || row.burst === null
+          ? null
+          : { requestsPerMinute: row.requests_per_minute, burst: row.burst },
+    },
+    generation: row.generation,
+    createdAt: toMs(row.created_at),
+    spec: row.spec,
+    secretFound:
+      row.secret_version === null || row.secret_number === null || row.secret_content === null
+        ? null
+        : { resourceVersion: row.secret_version, number: row.secret_number, content: row.secret_content },
+    revocation:
+      row.revoked_at === null
+        ? null
+        : {
+            reason: row.revocation_reason as RevocationReason,
+            at: toMs(row.revoked_at),
+            seq: row.revoked_seq,
+          },
+    rotationRequest:
+      row.rotation_requested_at === null
+        ? null
+        : { at: toMs(row.rotation_requested_at), revokeOld: row.rotation_revoke_old },
+    lastNumber: row.last_number ?? 0,
+    versions,
+  };
+}
+
+function toVersion(row: VersionColumns): StoredVersion {
+  return {
+    number: row.number,
+    digest: fromDigest(row.digest),
+    prefix: row.prefix,
+    state: row.version_state as VersionState,
+    mintedAt: toMs(row.minted_at),
+    activatedAt: toMs(row.activated_at),
+    retireAt: toMs(row.retire_at),
+    expiresAt: toMs(row.version_expires_at),
+    imported: row.source_kind === "imported",
+    rotationTrigger: row.rotation_trigger,
+    lastUsedAt: toMs(row.last_used_at),
+  };
+}

@@ -1,0 +1,21 @@
+import type { Db } from "./change.ts";
+
+/** A key's Secret as it was found: holding a version of the key, and all else in it as declared. */
+export type KeySecret = {
+  /** Of the Secret in its cluster. */
+  readonly resourceVersion: string;
+  /** The version of the key that it held. */
+  readonly number: number;
+  /** Tells all else in it from what another declaration would have there. */
+  readonly content: string;
+};
+
+/** Records what a key's Secret was found to be. It needs no fence: it was so, whoever found it. */
+export async function recordKeySecret(db: Db, keyId: string, found: KeySecret): Promise<void> {
+  const columns = { resource_version: found.resourceVersion, number: found.number, content: found.content };
+  await db
+    .insertInto("key_secrets")
+    .values({ key_id: keyId, ...columns })
+    .onConflict((conflict) => conflict.column("key_id").doUpdateSet(columns))
+    .execute();
+}

@@ -1,0 +1,167 @@
+import { sql } from "kysely";
+import { type Author, appendAudit } from "./audit.ts";
+import type { Tx } from "./change.ts";
+import { KeyRevokedError, UnknownKeyError, VersionEndedError } from "./errors.ts";
+import { toDate } from "./times.ts";
+
+/** Locks the key's row, so that two writers of one key go one after the other. */
+export async function lockLivingKey(
+  tx: Tx,
+  keyId: string,
+): Promise<{ team_id: string; generation: number; rotation_requested_at: Date | null }> {
+  const key = await tx
+    .selectFrom("keys")
+    .select(["state", "team_id", "generation", "rotation_requested_at"])
+    .where("id", "=", keyId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (key === undefined) throw new UnknownKeyError(`there is no key ${keyId}`);
+  if (key.state === "revoked") throw new KeyRevokedError(`key ${keyId} is revoked, which is final`);
+  return key;
+}
+
+/**
+ * Makes a published version the active one; the one it succeeds retires with a deadline. Voids every other reserved
+ * version, and fulfils a rotation that was asked for before this one was minted. An active one again is no error. A
+ * version that ends here ends by somebody's decision: it has no deadline any longer.
+ *
+ * @returns the numbers of the versions that it ends
+ * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
+ */
+export async function activateVersion(
+  tx: Tx,
+  activation: {
+    readonly keyId: string;
+    readonly number: number;
+    readonly at: number;
+    /** Deadline of the version it succeeds; not after `at`, all earlier versions end at once. */
+    readonly retireOldAt: number;
+    readonly by?: Author;
+  },
+): Promise<number[]> {
+  const { keyId, number, at, retireOldAt, by } = activation;
+  const key = await lockLivingKey(tx, keyId);
+  const versions = await tx
+    .selectFrom("key_versions")
+    .select(["number", "state", "retiring_slot"])
+    .where("key_id", "=", keyId)
+    .where("state", "in", ["reserved", "active", "retiring"])
+    .orderBy("number")
+    .execute();
+  const own = versions.find((version) => version.number === number);
+  if (own?.state === "active") return [];
+  if (own?.state !== "reserved") throw new VersionEndedError(`key ${keyId}: version ${number} is not a reserved one`);
+
+  const predecessor = versions.find(({ state }) => state === "active");
+  const retiring = versions.filter(({ state }) => state === "retiring");
+  const overlap = predecessor !== undefined && retireOldAt > at;
+  const ended = retireOldAt <= at ? retiring : overlap ? retiring.slice(0, Math.max(0, retiring.length - 1)) : [];
+  if (predecessor !== undefined && !overlap) ended.push(predecessor);
+  await setState(tx, keyId, "retired", ended, { retire_at: null });
+  await setState(
+    tx,
+    keyId,
+    "voided",
+    versions.filter((version) => version.state === "reserved" && version !== own),
+  );
+  if (overlap) {
+    const kept = retiring.filter((version) => !ended.includes(version));
+    await tx
+      .updateTable("key_versions")
+      .set({
+        state: "retiring",
+        retire_at: toDate(retireOldAt),
+        retiring_slot: kept.some(({ retiring_slot }) => retiring_slot === 1) ? 2 : 1,
+      })
+      .where("key_id", "=", keyId)
+      .where("number", "=", predecessor.number)
+      .execute();
+  }
+  await tx
+    .updateTable("key_versions")
+    .set({ state: "active", activated_at: toDate(at) })
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .execute();
+  if (key.rotation_requested_at !== null) {
+    await sql`update keys set rotation_requested_at = null, rotation_revoke_old = false
+      where id = ${keyId} and rotation_requested_at <= (
+        select minted_at from key_versions where key_id = ${keyId} and number = ${number})`.execute(tx);
+  }
+  await appendAudit(tx, [
+    {
+      at,
+      kind: "key.activated",
+      keyId,
+      teamId: key.team_id,
+      by,
+      detail: { version: number, succeeds: predecessor?.number ?? null, retireOldAt: new Date(retireOldAt) },
+    },
+  ]);
+  return ended.map((version) => version.number);
+}
+
+async function setState(
+  tx: Tx,
+  keyId: string,
+  state: string,
+  which: readonly { number: number }[],
+  more: { retire_at?: null } = {},
+): Promise<void> {
+  if (which.length === 0) return;
+  await tx
+    .updateTable("key_versions")
+    .set({ state, ...more })
+    .where("key_id", "=", keyId)
+    .where(
+      "number",
+      "in",
+      which.map(({ number }) => number),
+    )
+    .execute();
+}
+
+/** Book-keeping: a retiring version past its deadline, which no server accepts any longer, is retired. */
+export async function retireVersions(tx: Tx, keyId: string, now: number): Promise<void> {
+  const key = await lockKey(tx, keyId);
+  const retired = await tx
+    .updateTable("key_versions")
+    .set({ state: "retired" })
+    .where("key_id", "=", keyId)
+    .where("state", "=", "retiring")
+    .where("retire_at", "<=", toDate(now))
+    .returning("number")
+    .execute();
+  await auditRetired(tx, keyId, key?.team_id ?? null, now, retired);
+}
+
+/** Ends a retiring version before its deadline: its successor has been adopted (spec §5, overlap Adoption). */
+export async function endRetiring(tx: Tx, keyId: string, number: number, at: number): Promise<void> {
+  const key = await lockKey(tx, keyId);
+  const retired = await tx
+    .updateTable("key_versions")
+    .set({ state: "retired", retire_at: toDate(at) })
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .where("state", "=", "retiring")
+    .returning("number")
+    .execute();
+  await auditRetired(tx, keyId, key?.team_id ?? null, at, retired);
+}
+
+function lockKey(tx: Tx, keyId: string): Promise<{ team_id: string } | undefined> {
+  return tx.selectFrom("keys").select("team_id").where("id", "=", keyId).forUpdate().executeTakeFirst();
+}
+
+async function auditRetired(
+  tx: Tx,
+  keyId: string,
+  teamId: string | null,
+  at: number,
+  retired: readonly { number: number }[],
+): Promise<void> {
+  await appendAudit(
+    tx,
+    retired.map(({ number }) => ({ at, kind: "key.retired", keyId, teamId, detail: { version: number } })),
+  );
+}

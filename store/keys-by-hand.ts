@@ -1,0 +1,38 @@
+import { sql } from "kysely";
+import type { Db } from "./change.ts";
+import type { Place } from "./replicas.ts";
+
+/** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */
+export type KeyChangedByHand = { readonly keyId: string; readonly namespace: string; readonly name: string };
+
+export type ChangesByHand = {
+  /** To ask from next time. */
+  readonly head: Place;
+  /** The feed does not reach back so far, or that change was never made here: the database went backwards. */
+  readonly gap: boolean;
+  readonly keys: readonly KeyChangedByHand[];
+};
+
+/** The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a gap. */
+export async function keysChangedByHand(db: Db, cluster: string, { seq, id }: Place): Promise<ChangesByHand> {
+  const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & KeyChangedByHand>`
+    with feed_now as (
+      select head, (select id from changes where seq = head) as "headId", ${seq}::bigint > head
+        or (select id from changes where seq = ${seq}::bigint) is distinct from ${id}::uuid
+        or (head > ${seq}::bigint and not exists (select from changes where seq = ${seq}::bigint + 1)) as gap from feed
+    ), by_hand as (
+      select k.id as "keyId", k.namespace, k.name from keys k
+      where k.cluster = ${cluster} and k.owner_uid is not null
+        and (k.revocation_reason = 'ByHand' or (k.state <> 'revoked' and k.rotation_requested_at is not null))
+        and ((select gap from feed_now)
+          or k.id in (select ref from changes where seq > ${seq}::bigint and kind = 'key'))
+    )
+    select feed_now.*, by_hand.* from feed_now left join by_hand on true order by by_hand."keyId"`.execute(db);
+  const [first] = rows;
+  if (first === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
+  return {
+    head: { seq: first.head, id: first.headId },
+    gap: first.gap,
+    keys: rows.filter(({ keyId }) => keyId !== null).map(({ keyId, namespace, name }) => ({ keyId, namespace, name })),
+  };
+}

@@ -1,0 +1,187 @@
+/** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
+import { type RawBuilder, sql } from "kysely";
+import type { MadeKeySpec } from "../domain/made-key.ts";
+import type { KeyPolicy, RevocationReason } from "../domain/stored-key.ts";
+import { type Author, appendAudit } from "./audit.ts";
+import type { Db, Tx } from "./change.ts";
+import { toDigest } from "./digest.ts";
+import { StaleDeclarationError } from "./errors.ts";
+import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
+import { ENDED_VERSION_STATES } from "./key-records.ts";
+import { loadKeys, type StoredKey } from "./key-rows.ts";
+import { findOrphans, type Orphans } from "./orphans.ts";
+import { toDate } from "./times.ts";
+
+export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
+export { reserveVersion } from "./key-reservations.ts";
+export { activateVersion, endRetiring, retireVersions } from "./key-versions.ts";
+
+/**
+ * The key that a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
+ * namespace moved is history, and hides none that was revoked for good.
+ */
+export async function findKeyByOwner(db: Db, cluster: string, ownerUid: string): Promise<StoredKey | undefined> {
+  const [key] = await loadKeys(db, ownedBy(cluster, ownerUid));
+  return key;
+}
+
+/** Which key {@link findKeyByOwner} finds. */
+export function ownedBy(cluster: string, ownerUid: string): RawBuilder<unknown> {
+  return sql`where k.cluster = ${cluster} and k.owner_uid = ${ownerUid}
+    order by (k.state = 'revoked'), (k.revocation_reason = 'Moved'), k.created_at desc limit 1`;
+}
+
+/** The key of this id. */
+export async function findKey(db: Db, keyId: string): Promise<StoredKey | undefined> {
+  const [key] = await loadKeys(db, sql`where k.id = ${keyId}`);
+  return key;
+}
+
+/** The key that a secret belongs to, be it by a version that ended long ago: a secret is one key's for ever. */
+export async function findKeyOfDigest(
+  db: Db,
+  digest: string,
+): Promise<{ cluster: string; namespace: string; name: string; ownerUid: string | null; state: string } | undefined> {
+  return db
+    .selectFrom("key_versions")
+    .innerJoin("keys", "keys.id", "key_versions.key_id")
+    .select(["keys.cluster", "keys.namespace", "keys.name", "keys.owner_uid as ownerUid", "keys.state"])
+    .where("key_versions.digest", "=", toDigest(digest))
+    .executeTakeFirst();
+}
+
+/** How many declared keys live, by the cluster that declares them. */
+export async function livingKeysByCluster(db: Db): Promise<{ cluster: string; keys: number }[]> {
+  const { rows } = await sql<{ cluster: string; keys: number }>`
+    select cluster, count(*)::int as keys from keys where owner_uid is not null and state <> 'revoked'
+    group by cluster order by cluster`.execute(db);
+  return rows;
+}
+
+/** The keys of a scope that live although no declaration owns them any longer. */
+export function orphanedKeys(
+  db: Db,
+  cluster: string,
+  namespaces: readonly string[] | null,
+  presentUids: readonly string[],
+): Promise<Orphans> {
+  return findOrphans(db, "keys", sql`declared.state <> 'revoked'`, cluster, namespaces, presentUids);
+}
+
+/**
+ * Applies a declaration's policy. Changes nothing of a revoked key.
+ *
+ * @throws StaleDeclarationError when a later generation has been applied
+ */
+export async function updateKeyPolicy(
+  tx: Tx,
+  update: {
+    readonly keyId: string;
+    readonly policy: KeyPolicy;
+    readonly generation: number;
+    /** When a version ends, in milliseconds from its mint; null for never. */
+    readonly expiresAfter: number | null;
+    /** Of a key that the management API made. */
+    readonly spec?: MadeKeySpec;
+    readonly by?: Author;
+  },
+): Promise<void> {
+  const { keyId, policy, generation, expiresAfter, spec, by } = update;
+  const key = await tx
+    .selectFrom("keys")
+    .select(["state", "generation", "team_id"])
+    .where("id", "=", keyId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (key === undefined || key.state === "revoked") return;
+  if (generation < key.generation) {
+    throw new StaleDeclarationError(
+      `key ${keyId}: generation ${generation} of its declaration is older than ${key.generation}, which was applied`,
+    );
+  }
+  await tx
+    .updateTable("keys")
+    .set({ ...policyColumns(policy), generation, ...(spec && { spec: JSON.stringify(spec) }) })
+    .where("id", "=", keyId)
+    .execute();
+  await saveKeyLibraries(tx, keyId, policy.libraryIds);
+  const lifetime = expiresAfter === null ? sql`null` : sql`${expiresAfter}::float8 * interval '1 millisecond'`;
+  await sql`update key_versions set expires_at = minted_at + ${lifetime}
+    where key_id = ${keyId} and state <> all(${ENDED_VERSION_STATES}::text[])
+      and expires_at is distinct from minted_at + ${lifetime}`.execute(tx);
+  await appendAudit(tx, [
+    { at: null, kind: "key.policy_updated", keyId, teamId: key.team_id, by, detail: { generation } },
+  ]);
+}
+
+/**
+ * Revokes a key and all its versions, for ever. Repeated, the first reason and time stand.
+ *
+ * @param by for the audit log
+ */
+export async function revokeKey(
+  tx: Tx,
+  keyId: string,
+  reason: RevocationReason,
+  at: number,
+  by?: Author,
+): Promise<void> {
+  const revoked = await tx
+    .updateTable("keys")
+    .set({ state: "revoked", revocation_reason: reason, revoked_at: toDate(at) })
+    .where("id", "=", keyId)
+    .where("state", "<>", "revoked")
+    .returning("team_id")
+    .executeTakeFirst();
+  await tx
+    .updateTable("key_versions")
+    .set({ state: "revoked" })
+    .where("key_id", "=", keyId)
+    .where("state", "not in", ENDED_VERSION_STATES)
+    .execute();
+  if (revoked === undefined) return;
+  await appendAudit(tx, [{ at, kind: "key.revoked", keyId, teamId: revoked.team_id, by, detail: { reason } }]);
+}
+
+/** Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. */
+export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
+  const released = await tx
+    .updateTable("keys")
+    .set({ owner_uid: null })
+    .where("id", "=", keyId)
+    .where("owner_uid", "is not", null)
+    .where("state", "<>", "revoked")
+    .returning("team_id")
+    .executeTakeFirst();
+  if (released === undefined) return;
+  await appendAudit(tx, [{ at: null, kind: "key.released", keyId, teamId: released.team_id, detail: {} }]);
+}
+
+/**
+ * Asks for a new version by hand. The activation of one that was minted later fulfils it. Of several requests the latest
+ * time stands, and that one of them wants the old version to end: they may come at once.
+ *
+ * @param revokeOld whether the present version shall end at that moment, with no overlap
+ */
+export async function requestRotation(
+  tx: Tx,
+  keyId: string,
+  at: number,
+  revokeOld: boolean,
+  by?: Author,
+): Promise<void> {
+  const asked = await tx
+    .updateTable("keys")
+    .set({
+      rotation_requested_at: sql`greatest(rotation_requested_at, ${toDate(at)}::timestamptz)`,
+      rotation_revoke_old: sql`rotation_revoke_old or ${revokeOld}::boolean`,
+    })
+    .where("id", "=", keyId)
+    .where("state", "<>", "revoked")
+    .returning("team_id")
+    .executeTakeFirst();
+  if (asked === undefined) return;
+  await appendAudit(tx, [
+    { at, kind: "key.rotation_requested", keyId, teamId: asked.team_id, by, detail: { revokeOld } },
+  ]);
+}

@@ -1,0 +1,115 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "./change.ts";
+import { newId } from "./ids.ts";
+import { findOrphans, type Orphans } from "./orphans.ts";
+
+export type LibraryDraft = {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** Its incarnation: another one after a deletion, even where the atoms were taken up again. */
+  readonly ownerUid: string;
+  readonly teamId: string;
+  readonly displayName: string;
+  readonly description: string;
+  readonly deletionPolicy: "Retain" | "Delete";
+};
+
+/**
+ * Stores a library as declared. It is known by its name and team: one that was deleted with its atoms retained is taken
+ * up again, while another team that gets the namespace begins an empty one.
+ */
+export async function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
+  const { cluster, namespace, name, teamId } = draft;
+  // A namespace is one team's at a time. What has none is its own team's, and no other's.
+  await tx
+    .updateTable("libraries")
+    .set({ state: "retained", owner_uid: null })
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("namespace", "<>", "")
+    .where("name", "=", name)
+    .where("team_id", "<>", teamId)
+    .where("state", "=", "active")
+    .execute();
+  await sql`
+    insert into libraries (id, cluster, namespace, name, team_id, owner_uid, display_name, description,
+      deletion_policy, state)
+    values (${newId("lib")}, ${cluster}, ${namespace}, ${name}, ${teamId}, ${draft.ownerUid}, ${draft.displayName},
+      ${draft.description}, ${draft.deletionPolicy}, 'active')
+    on conflict (cluster, namespace, name, team_id) do update set owner_uid = excluded.owner_uid,
+      display_name = excluded.display_name, description = excluded.description,
+      deletion_policy = excluded.deletion_policy, state = excluded.state
+    where (libraries.owner_uid, libraries.display_name, libraries.description, libraries.deletion_policy,
+        libraries.state)
+      is distinct from (excluded.owner_uid, excluded.display_name, excluded.description, excluded.deletion_policy,
+        excluded.state)`.execute(tx);
+  const { id } = await tx
+    .selectFrom("libraries")
+    .select("id")
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("team_id", "=", teamId)
+    .executeTakeFirstOrThrow();
+  return { libraryId: id };
+}
+
+/**
+ * Removes a library: out of reach at once; with `Delete` its atoms go too, and for ever. One that a later declaration of
+ * the same name has taken up is another's by now, and stays.
+ */
+export async function removeLibrary(
+  tx: Tx,
+  removal: {
+    readonly cluster: string;
+    readonly namespace: string;
+    readonly name: string;
+    readonly ownerUid: string;
+    readonly policy: "Retain" | "Delete";
+  },
+): Promise<void> {
+  const { cluster, namespace, name, ownerUid, policy } = removal;
+  const declared = { cluster, namespace, name, owner_uid: ownerUid, state: "active" };
+  if (policy === "Delete") {
+    await tx
+      .deleteFrom("libraries")
+      .where((is) => is.and(declared))
+      .execute();
+    return;
+  }
+  await tx
+    .updateTable("libraries")
+    .set({ state: "retained", owner_uid: null })
+    .where((is) => is.and(declared))
+    .execute();
+}
+
+/** The libraries of a scope that are in service although no declaration owns them any longer. */
+export function orphanedLibraries(
+  db: Db,
+  cluster: string,
+  namespaces: readonly string[] | null,
+  presentUids: readonly string[],
+): Promise<Orphans> {
+  return findOrphans(db, "libraries", sql`declared.state = 'active'`, cluster, namespaces, presentUids);
+}
+
+/** The library of this name, where this team has it and it is not deleted. */
+export async function findLibrary(
+  db: Db,
+  cluster: string,
+  namespace: string,
+  name: string,
+  teamId: string,
+): Promise<{ id: string } | undefined> {
+  return db
+    .selectFrom("libraries")
+    .select("id")
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("team_id", "=", teamId)
+    .where("state", "=", "active")
+    .executeTakeFirst();
+}

@@ -1,0 +1,41 @@
+import type { Kysely } from "kysely";
+import { openPGliteDatabase } from "./pglite.ts";
+import { openPostgresDatabase, type PostgresOptions } from "./postgres.ts";
+import type { Database } from "./schema.ts";
+
+/** An open database. Whoever opens it closes it. */
+export type Store = {
+  readonly db: Kysely<Database>;
+  readonly engine: "postgres" | "pglite";
+  /**
+   * Listens on a connection of its own. Never inside a transaction: PGlite has one connection, and it would wait for
+   * itself.
+   *
+   * @param onEnd called once when the connection is known to be dead, not after `close()`
+   */
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onEnd: (error?: Error) => void,
+  ): Promise<ListenConnection>;
+  close(): Promise<void>;
+};
+
+export type ListenConnection = {
+  /** Rejects when the connection does not answer within two seconds: it is dead then, and `onEnd` has been called. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
+  return openPostgresDatabase(url, options);
+}
+
+/**
+ * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
+ * at a time: the caller holds the folder's lock (design §2, the files cluster).
+ */
+export async function openPGlite(folder: string): Promise<Store> {
+  return openPGliteDatabase(folder);
+}

@@ -1,0 +1,58 @@
+import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "./atoms.ts";
+
+/** A library as a caller that may reach it sees it. */
+export type ReachableLibrary = {
+  readonly id: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly displayName: string;
+  readonly description: string;
+  /** Another one once the library was deleted and made again, even where it took its atoms up again. */
+  readonly incarnation: string;
+};
+
+/**
+ * The library of this name in the reach. One that is not allowed and one that does not exist are the same empty answer
+ * of the same statement (spec §2.5).
+ *
+ * @param namespace empty for a caller that no namespace declares: then the name must be the only one of its kind
+ */
+export async function findLibraryByName(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  namespace: string,
+  name: string,
+): Promise<ReachableLibrary | undefined> {
+  const found = await select(
+    db,
+    reach,
+    sql`l.name = ${name} and (${namespace}::text = '' or l.namespace = ${namespace})`,
+  );
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** The library of this id, where the reach has it and it is active. */
+export async function findLibraryById(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  id: string,
+): Promise<ReachableLibrary | undefined> {
+  const [found] = await select(db, reach, sql`l.id = ${id}`);
+  return found;
+}
+
+async function select(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  which: RawBuilder<unknown>,
+): Promise<ReachableLibrary[]> {
+  const { rows } = await sql<ReachableLibrary>`
+    select l.id, l.namespace, l.name, l.display_name as "displayName", l.description,
+      coalesce(l.owner_uid, '') as incarnation
+    from libraries l
+    where ${which} and l.team_id = ${reach.teamId} and l.state = 'active'
+      and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
+    limit 2`.execute(db);
+  return rows;
+}

@@ -1,0 +1,44 @@
+import type { NamedRef } from "../domain/declared-key.ts";
+import type { Db } from "./change.ts";
+
+/** What a reference leads to within a team: an id, or why none. */
+export type Found = { readonly id: string } | "absent" | "ambiguous";
+
+/**
+ * Looks references up among what a team has in service. One without a namespace is of the only one of its name,
+ * wherever that is (as in `findLibraryByName`).
+ *
+ * @returns in the order of `refs`
+ */
+export async function findInTeam(
+  db: Db,
+  table: "gateways" | "libraries",
+  teamId: string,
+  refs: readonly NamedRef[],
+): Promise<Found[]> {
+  if (refs.length === 0) return [];
+  const rows = await db
+    .selectFrom(table)
+    .select(["id", "namespace", "name"])
+    .where("team_id", "=", teamId)
+    .where("state", "=", "active")
+    .where("name", "in", [...new Set(refs.map(({ name }) => name))])
+    .execute();
+  return refs.map(({ namespace, name }) => {
+    const [first, ...more] = rows.filter(
+      (row) => row.name === name && (namespace === "" || row.namespace === namespace),
+    );
+    return first === undefined ? "absent" : more.length > 0 ? "ambiguous" : { id: first.id };
+  });
+}
+
+/** The names of gateways or libraries by their ids, where they are in service. */
+export async function namesOf(
+  db: Db,
+  table: "gateways" | "libraries",
+  ids: readonly string[],
+): Promise<Map<string, NamedRef>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom(table).select(["id", "namespace", "name"]).where("id", "in", ids).execute();
+  return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
+}

@@ -1,0 +1,126 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Store } from "./open.ts";
+import type { ReplicaRegister } from "./replica-watch.ts";
+
+/** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
+export const LEASE_MARGIN_MS = 1_000;
+
+/** A change of the feed, as somebody knows it. */
+export type Place = {
+  readonly seq: number;
+  /** Null where the feed had none of that number: before the first one. */
+  readonly id: string | null;
+};
+
+/** Makes a replica known: from here on a change waits for it. To be called before it listens and reads (design §3). */
+export async function registerReplica(store: Store, id: string): Promise<void> {
+  await sql`
+    insert into replicas (id, acked_seq) values (${id}, 0)
+    on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
+}
+
+export type Heartbeat = {
+  /** False when the replica was taken for dead: it has to register again and reload before it serves. */
+  readonly registered: boolean;
+  readonly head: number;
+  /** Null when that change is pruned or was never made here: the database may have gone backwards. */
+  readonly idOfLastSeq: string | null;
+  /** Milliseconds since the epoch. */
+  readonly databaseNow: number;
+  /** How full the database's queue of notifications is, from 0 to 1. */
+  readonly notificationQueue: number;
+};
+
+/**
+ * A replica's sign of life, and what it must know to serve on, in one statement. The lease that it renews counts from
+ * before the call.
+ *
+ * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
+ *   that change is another by now, or not there: the database went backwards (threats c26)
+ */
+export async function heartbeat(store: Store, id: string, last: Place): Promise<Heartbeat> {
+  const { rows } = await sql<Heartbeat>`
+    with known as (
+      select (select id from changes where seq = ${last.seq}) as id
+    ), beat as (
+      update replicas set seen_at = clock_timestamp(),
+        acked_seq = case when known.id is not distinct from ${last.id}::uuid then ${last.seq}::bigint else 0 end
+      from known where replicas.id = ${id} returning replicas.id
+    )
+    select exists (select from beat) as registered, head, known.id as "idOfLastSeq",
+      (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseNow",
+      pg_notification_queue_usage() as "notificationQueue"
+    from feed, known`.execute(store.db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
+  return row;
+}
+
+/** Takes a replica out: at its end, so that nothing waits for it. */
+export async function deregisterReplica(store: Store, id: string): Promise<void> {
+  await store.db.deleteFrom("replicas").where("id", "=", id).execute();
+}
+
+/** Takes out every replica: for a process that has the database to itself, and so knows that none is left. */
+export async function removeAllReplicas(store: Store): Promise<void> {
+  await remove(store, sql`true`);
+}
+
+/** Takes out replicas that gave no sign of life since. */
+export async function removeReplicas(store: Store, replicas: readonly ReplicaRow[]): Promise<void> {
+  await remove(
+    store,
+    sql`(id, seen_at) in (select * from unnest(${replicas.map(({ id }) => id)}::text[],
+      ${replicas.map(({ seenAt }) => seenAt)}::timestamptz[]))`,
+  );
+}
+
+/** What they served up to now they may not have written: whoever asks what is known of usage has to be told. */
+async function remove(store: Store, which: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    with dead as (delete from replicas where ${which} returning id)
+    update usage_lost set until = clock_timestamp() where exists (select from dead)`.execute(store.db);
+}
+
+/** What a replica's row says. */
+export type ReplicaRow = {
+  readonly id: string;
+  /** Everything up to it is applied. */
+  readonly ackedSeq: number;
+  /** Another at each sign of life. */
+  readonly seenAt: string;
+};
+
+export type Replicas = {
+  /** Which database answered: another text after a restart, a failover, or where a backup was put in its place. */
+  readonly incarnation: string;
+  readonly head: Place;
+  /** The id that the change `seq` has now; null where the feed has none. */
+  readonly idOfSeq: string | null;
+  readonly replicas: readonly ReplicaRow[];
+};
+
+/** Reads how far the feed and the replicas have come, as of one moment. */
+export async function readReplicas(store: Store, seq: number): Promise<Replicas> {
+  type Row = Pick<Replicas, "incarnation" | "idOfSeq" | "replicas"> & { head: number; headId: string | null };
+  const { rows } = await sql<Row>`
+    select extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('replicas') as incarnation,
+      head, (select id from changes where seq = head) as "headId",
+      (select id from changes where seq = ${seq}) as "idOfSeq",
+      (select coalesce(json_agg(json_build_object('id', id, 'ackedSeq', acked_seq, 'seenAt', seen_at)), '[]')
+        from replicas) as replicas
+    from feed`.execute(store.db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
+  const { incarnation, head, headId, idOfSeq, replicas } = row;
+  return { incarnation, head: { seq: head, id: headId }, idOfSeq, replicas };
+}
+
+export function replicaRegister(store: Store): ReplicaRegister {
+  return { read: (seq) => readReplicas(store, seq), remove: (dead) => removeReplicas(store, dead) };
+}
+
+/** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */
+export async function pruneChanges(store: Store, keep: number): Promise<void> {
+  await sql`delete from changes where seq <= (select head from feed) - ${keep}::bigint`.execute(store.db);
+}

@@ -1,0 +1,169 @@
+import type { ColumnType, Generated, JSONColumnType } from "kysely";
+import type { RouteRecord } from "../domain/key-record.ts";
+import type { MadeKeySpec } from "../domain/made-key.ts";
+
+/**
+ * The tables as Kysely sees them; `migrations/` is what makes them. Both drivers give `timestamptz` as Date, `bigint`
+ * as number and `bytea` as Uint8Array. States are plain text here: a newer build may have written one that this build
+ * does not know, and it has to reach the decision, which refuses it.
+ */
+export type Database = {
+  teams: TeamsTable;
+  team_namespaces: { cluster: string; namespace: string; team_id: string };
+  team_members: { team_id: string; role: string; kind: string; value: string };
+  libraries: LibrariesTable;
+  gateways: GatewaysTable;
+  gateway_upstreams: GatewayUpstreamsTable;
+  keys: KeysTable;
+  key_libraries: { key_id: string; library_id: string };
+  key_versions: KeyVersionsTable;
+  key_usage: KeyUsageTable;
+  key_secrets: { key_id: string; resource_version: string; number: number; content: string };
+  feed: { head: number };
+  changes: ChangesTable;
+  replicas: ReplicasTable;
+  usage_lost: { until: Date | null };
+  leaders: { cluster: string; epoch: number };
+  audit_events: AuditEventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+  schema_migrations: { version: number; name: string; applied_at: Generated<Date> };
+};
+
+type TeamsTable = {
+  id: string;
+  cluster: string;
+  name: string;
+  owner_uid: string | null;
+  display_name: string;
+  state: string;
+  default_library_namespace: string | null;
+  default_library_name: string | null;
+  generation: number;
+  created_at: Generated<Date>;
+};
+
+type LibrariesTable = {
+  id: string;
+  cluster: string;
+  namespace: string;
+  name: string;
+  team_id: string;
+  owner_uid: string | null;
+  display_name: string;
+  description: string;
+  deletion_policy: string;
+  state: string;
+  created_at: Generated<Date>;
+};
+
+type GatewaysTable = {
+  id: string;
+  cluster: string;
+  namespace: string;
+  name: string;
+  owner_uid: string | null;
+  team_id: string;
+  public_id: string;
+  routes_only: boolean;
+  routes: JSONColumnType<RouteRecord[]>;
+  state: string;
+  created_at: Generated<Date>;
+};
+
+type GatewayUpstreamsTable = {
+  gateway_id: string;
+  name: string;
+  position: number;
+  dialect: string;
+  base_url: string;
+  /** Sealed by the keyring with the gateway's id. */
+  credential: Uint8Array | null;
+};
+
+type KeysTable = {
+  id: string;
+  cluster: string;
+  namespace: string;
+  name: string;
+  owner_uid: string | null;
+  team_id: string;
+  source: string;
+  state: string;
+  display_name: string;
+  scopes: string[];
+  gateway_bound: boolean;
+  gateway_id: string | null;
+  library_mode: string;
+  mcp_default_library_id: string | null;
+  allowed_models: string[] | null;
+  expires_at: Date | null;
+  requests_per_minute: number | null;
+  burst: number | null;
+  generation: number;
+  rotation_requested_at: Date | null;
+  rotation_revoke_old: Generated<boolean>;
+  revocation_reason: string | null;
+  revoked_at: Date | null;
+  revoked_seq: number | null;
+  created_at: Generated<Date>;
+  spec: ColumnType<MadeKeySpec | null, string | undefined, string>;
+};
+
+type KeyVersionsTable = {
+  key_id: string;
+  number: number;
+  digest: Uint8Array;
+  prefix: string;
+  state: string;
+  source_kind: string;
+  minted_at: Date;
+  activated_at: Date | null;
+  retire_at: Date | null;
+  retiring_slot: number | null;
+  expires_at: Date | null;
+  rotation_trigger: string | null;
+  /** The transaction that last changed the state: how a change-feed reader learns which versions have just ended. */
+  changed_tx: Generated<string>;
+};
+
+type KeyUsageTable = {
+  key_id: string;
+  version: number;
+  last_used_at: Date;
+  last_address: string | null;
+  last_user_agent: string | null;
+};
+
+type ChangesTable = {
+  seq: number;
+  id: Generated<string>;
+  tx: string;
+  kind: string;
+  ref: string;
+};
+
+type ReplicasTable = {
+  id: string;
+  acked_seq: number;
+  registered_at: Generated<Date>;
+  seen_at: Generated<Date>;
+  usage_flushed_at: Date | null;
+};
+
+type IdempotencyKeysTable = {
+  caller: string;
+  key: Uint8Array;
+  request: Uint8Array;
+  object_id: string | null;
+  made_at: Generated<Date>;
+};
+
+type AuditEventsTable = {
+  id: Generated<number>;
+  at: Date;
+  kind: string;
+  key_id: string | null;
+  team_id: string | null;
+  actor: string;
+  detail: ColumnType<Record<string, unknown>, string, never>;
+};

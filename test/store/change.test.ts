@@ -1,0 +1,325 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { appendAudit, auditOfKey } from "../../store/audit.ts";
+import { change, type Tx, takeLeadership } from "../../store/change.ts";
+import { type Change, changesAfter } from "../../store/change-feed.ts";
+import { StaleLeaderError } from "../../store/errors.ts";
+import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { parseKeyring } from "../../store/keyring.ts";
+import {
+  activateVersion,
+  endRetiring,
+  findKey,
+  findKeyByOwner,
+  listKeys,
+  orphanedKeys,
+  releaseKey,
+  requestRotation,
+  reserveVersion,
+  retireVersions,
+  revokeKey,
+  updateKeyPolicy,
+} from "../../store/keys.ts";
+import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
+import { deregisterReplica, heartbeat, readReplicas, registerReplica, removeReplicas } from "../../store/replicas.ts";
+import { deleteTeam, findTeam, findTeamOfNamespace, membersOfTeam, saveTeam } from "../../store/teams.ts";
+import { recordUsage } from "../../store/usage.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
+import { until } from "../env/until.ts";
+import {
+  HOUR,
+  makeTeam,
+  NOW,
+  nextVersion,
+  policyOf,
+  readSnapshot,
+  reservationOf,
+  reserveKey,
+  run,
+  teamDraft,
+  unique,
+} from "./fixtures.ts";
+
+const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
+
+describeOnEachEngine("The change feed carries exactly what each writer changes", (store) => {
+  /** What a writer's transaction put into the feed, as `kind ref`. */
+  const changesOf = async (body: (tx: Tx) => Promise<unknown>): Promise<string[]> => {
+    const { head } = await readSnapshot(store());
+    await change(store(), null, body);
+    const { changes } = await changesAfter(store(), head, 100);
+    return changes.map(({ kind, ref }: Change) => `${kind} ${ref}`);
+  };
+
+  test("of a key: one change for each transition, however many rows it touches, and none for a repetition", async () => {
+    const home = await makeTeam(store());
+    const one = reservationOf(home, { policy: policyOf({ libraryIds: ["lib_a", "lib_b"] }) });
+    const keyId = one.key.id;
+    const own = [`key ${keyId}`];
+    const reserve = (number: number) => (tx: Tx) => reserveVersion(tx, nextVersion(one, number));
+    const activate = (number: number) => (tx: Tx) =>
+      activateVersion(tx, { keyId, number, at: NOW, retireOldAt: NOW + HOUR });
+    const update = (generation: number, displayName: string) => (tx: Tx) =>
+      updateKeyPolicy(tx, {
+        keyId,
+        generation,
+        policy: policyOf({ displayName, libraryIds: ["lib_a", "lib_b"] }),
+        expiresAfter: null,
+      });
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+      ["reserve", (tx) => reserveVersion(tx, one), own],
+      ["reserve again", (tx) => reserveVersion(tx, one), []],
+      ["activate", activate(1), own],
+      ["activate again", activate(1), []],
+      ["reserve 2", reserve(2), own],
+      ["reserve 3", reserve(3), own],
+      ["activate 3, void 2, retire 1", activate(3), own],
+      ["a new name and generation", update(2, "renamed"), []],
+      ["the same policy again", update(2, "renamed"), []],
+      [
+        "a shorter list",
+        (tx) => updateKeyPolicy(tx, { keyId, generation: 3, policy: policyOf({ libraryIds: [] }), expiresAfter: null }),
+        own,
+      ],
+      ["retire nothing yet", (tx) => retireVersions(tx, keyId, NOW), []],
+      ["retire", (tx) => retireVersions(tx, keyId, NOW + HOUR), own],
+      ["end what has ended", (tx) => endRetiring(tx, keyId, 1, NOW), []],
+      ["ask for a rotation", (tx) => requestRotation(tx, keyId, NOW, false), own],
+      ["release", (tx) => releaseKey(tx, keyId), []],
+      ["revoke", (tx) => revokeKey(tx, keyId, "ByHand", NOW), own],
+      ["revoke again", (tx) => revokeKey(tx, keyId, "Deleted", NOW), []],
+    ];
+    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+  });
+
+  test("of a team: one change, the former holder of a namespace not among them, and none when nothing changed", async () => {
+    const namespace = unique("ns");
+    const draft = teamDraft({ namespaces: [namespace, unique("ns")] });
+    const { head } = await readSnapshot(store());
+    const { teamId } = await run(store(), (tx) => saveTeam(tx, draft));
+    expect((await changesAfter(store(), head, 9)).changes).toMatchObject([{ kind: "team", ref: teamId }]);
+    const own = [`team ${teamId}`];
+    const rename = { ...draft, displayName: "renamed", generation: 2 };
+    const member = { role: "admin", kind: "group", value: "g" } as const;
+    const other = teamDraft({ namespaces: [namespace] });
+    await run(store(), (tx) => saveTeam(tx, { ...other, namespaces: [] }));
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+      ["the same", (tx) => saveTeam(tx, draft), []],
+      ["its display name", (tx) => saveTeam(tx, rename), []],
+      ["a member", (tx) => saveTeam(tx, { ...rename, members: [member] }), own],
+      ["its default library", (tx) => saveTeam(tx, { ...rename, defaultLibrary: { namespace, name: "l" } }), own],
+      ["another's refused claim", (tx) => saveTeam(tx, other), []],
+      ["deletion", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), own],
+      ["deletion again", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), []],
+    ];
+    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+  });
+
+  test("of a library and a gateway: one change when it matters to a decision, and none when saved again", async () => {
+    const home = await makeTeam(store());
+    const at = { cluster: home.cluster, namespace: home.namespace, teamId: home.teamId };
+    const library: LibraryDraft = {
+      ...at,
+      name: unique("lib"),
+      ownerUid: unique("uid"),
+      displayName: "",
+      description: "",
+      deletionPolicy: "Retain",
+    };
+    const gateway: GatewayDraft = {
+      ...at,
+      name: unique("gw"),
+      ownerUid: unique("uid"),
+      publicId: unique("public"),
+      routesOnly: false,
+      upstreams: [{ name: "u", dialect: "openai", baseUrl: "https://u.example", credential: "sk" }],
+      routes: [{ model: "m", routeId: "r", upstream: "u", upstreamModel: "x", fallbacks: [] }],
+    };
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, library));
+    const { gatewayId } = await run(store(), (tx) => saveGateway(tx, gateway, keyring));
+    const reroute = { ...gateway, routes: [] };
+    const move = { ...reroute, upstreams: gateway.upstreams.map((u) => ({ ...u, credential: "sk-2" })) };
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+      ["library again", (tx) => saveLibrary(tx, library), []],
+      ["library's name", (tx) => saveLibrary(tx, { ...library, displayName: "new" }), []],
+      ["library retained", (tx) => removeLibrary(tx, { ...library, policy: "Retain" }), [`library ${libraryId}`]],
+      ["library back", (tx) => saveLibrary(tx, library), [`library ${libraryId}`]],
+      ["library deleted", (tx) => removeLibrary(tx, { ...library, policy: "Delete" }), [`library ${libraryId}`]],
+      ["gateway again", (tx) => saveGateway(tx, gateway, keyring), []],
+      ["gateway's routes", (tx) => saveGateway(tx, reroute, keyring), [`gateway ${gatewayId}`]],
+      ["gateway's credential", (tx) => saveGateway(tx, move, keyring), [`gateway ${gatewayId}`]],
+      ["gateway released", (tx) => releaseGateway(tx, home.cluster, gateway.ownerUid), [`gateway ${gatewayId}`]],
+      ["gateway released again", (tx) => releaseGateway(tx, home.cluster, gateway.ownerUid), []],
+    ];
+    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+  });
+
+  test("no book-keeping reaches it: usage, audit, replicas, leaders", async () => {
+    const home = await makeTeam(store());
+    const { key } = await reserveKey(store(), home);
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    const { head, headId } = await readSnapshot(store());
+    await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW }]);
+    await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW + 1 }]);
+    await appendAudit(store().db, [{ at: NOW, kind: "request.refused", keyId: key.id, detail: {} }]);
+    await registerReplica(store(), "r");
+    await heartbeat(store(), "r", { seq: head, id: headId });
+    const { replicas } = await readReplicas(store(), head);
+    await removeReplicas(store(), replicas);
+    await registerReplica(store(), "r");
+    await deregisterReplica(store(), "r");
+    await takeLeadership(store(), unique("cluster"));
+    expect((await readSnapshot(store())).head).toBe(head);
+  });
+});
+
+describeOnEachEngine("A leader", (store) => {
+  test("c21: that another has succeeded writes no more, and the other does", async () => {
+    const home = await makeTeam(store(), { cluster: unique("cluster") });
+    const old = await takeLeadership(store(), home.cluster);
+    const reservation = reservationOf(home);
+    await change(store(), old, (tx) => reserveVersion(tx, reservation));
+    const present = await takeLeadership(store(), home.cluster);
+    expect(present.epoch).toBeGreaterThan(old.epoch);
+    const revoke = (tx: Tx) => revokeKey(tx, reservation.key.id, "Deleted", NOW);
+    await expect(change(store(), old, revoke)).rejects.toThrow(StaleLeaderError);
+    expect(await findKey(store().db, reservation.key.id)).toMatchObject({ state: "active" });
+    await change(store(), present, revoke);
+    expect(await findKey(store().db, reservation.key.id)).toMatchObject({ state: "revoked" });
+  });
+
+  test("c21: of one cluster has no say in the leadership of another", async () => {
+    const [one, two] = [unique("cluster"), unique("cluster")];
+    const fence = await takeLeadership(store(), one);
+    await takeLeadership(store(), two);
+    await takeLeadership(store(), two);
+    expect((await change(store(), fence, async () => "ok")).result).toBe("ok");
+  });
+
+  test("c26: whose epoch the database has forgotten has to take the leadership again", async () => {
+    const cluster = unique("cluster");
+    await expect(change(store(), { cluster, epoch: 3 }, async () => {})).rejects.toThrow(StaleLeaderError);
+  });
+});
+
+describeOnPostgres("A leader that is slow", (store) => {
+  test("c21: a write under way is finished before a successor takes over, so that none commits after it", async () => {
+    const home = await makeTeam(store(), { cluster: unique("cluster") });
+    const fence = await takeLeadership(store(), home.cluster);
+    const reservation = reservationOf(home);
+    const inside = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const write = change(store(), fence, async (tx) => {
+      await reserveVersion(tx, reservation);
+      inside.resolve();
+      await letGo.promise;
+    });
+    await inside.promise;
+    let taken = false;
+    const successor = takeLeadership(store(), home.cluster).finally(() => {
+      taken = true;
+    });
+    await until("the successor waits", async () => {
+      const { rows } = await sql<{ waiting: number }>`select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`.execute(store().db);
+      return rows[0]?.waiting === 1;
+    });
+    expect(taken).toBe(false);
+    letGo.resolve();
+    await write;
+    await successor;
+    expect(await findKey(store().db, reservation.key.id)).toBeDefined();
+  });
+
+  test("c21: that is paused in a transaction is cut off, and holds up nobody's revocation for longer", async () => {
+    const home = await makeTeam(store());
+    const { key } = await reserveKey(store(), home);
+    const paused = Promise.withResolvers<void>();
+    const inside = Promise.withResolvers<void>();
+    const write = change(store(), null, async (tx) => {
+      await requestRotation(tx, key.id, NOW, false);
+      inside.resolve();
+      await paused.promise;
+    });
+    write.catch(() => {});
+    await inside.promise;
+    await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    paused.resolve();
+    await expect(write).rejects.toThrow();
+    expect(await findKey(store().db, key.id)).toMatchObject({ state: "revoked", rotationRequest: null });
+  });
+});
+
+describeOnEachEngine("b63: SQL metacharacters", (store) => {
+  const nasty = `'; drop table keys; -- "x" \\ {a,b} \${1} $1 %s ,NULL ☃\n\t`;
+
+  test("b63: are data in every name, id, list and text that the store takes, and come back as they were", async () => {
+    const tag = (what: string) => `${what} ${unique("n")} ${nasty}`;
+    const cluster = tag("cluster");
+    const namespace = tag("namespace");
+    const member = { role: "admin", kind: "subject", value: tag("subject") } as const;
+    const libraryName = tag("library");
+    const team = teamDraft({
+      cluster,
+      name: tag("team"),
+      ownerUid: tag("uid"),
+      displayName: nasty,
+      namespaces: [namespace],
+      members: [member],
+      defaultLibrary: { namespace, name: libraryName },
+    });
+    const { teamId } = await run(store(), (tx) => saveTeam(tx, team));
+    expect(await findTeamOfNamespace(store().db, cluster, namespace)).toEqual({ id: teamId, name: team.name });
+    expect(await findTeam(store().db, cluster, team.name)).toEqual({ id: teamId, namespaces: [namespace] });
+    expect(await membersOfTeam(store().db, teamId)).toEqual([member]);
+
+    const library = { cluster, namespace, name: libraryName, teamId, ownerUid: nasty, displayName: nasty };
+    const { libraryId } = await run(store(), (tx) =>
+      saveLibrary(tx, { ...library, description: nasty, deletionPolicy: "Retain" }),
+    );
+    expect(await findLibrary(store().db, cluster, namespace, libraryName, teamId)).toEqual({ id: libraryId });
+
+    const publicId = tag("public");
+    const upstream = { name: nasty, dialect: "openai", baseUrl: nasty, credential: nasty } as const;
+    const route = { model: nasty, routeId: nasty, upstream: nasty, upstreamModel: nasty, fallbacks: [] };
+    const gateway = { cluster, namespace, name: tag("gw"), ownerUid: tag("uid"), teamId, publicId, routesOnly: false };
+    await run(store(), (tx) => saveGateway(tx, { ...gateway, upstreams: [upstream], routes: [route] }, keyring));
+    const served = (await readSnapshot(store())).gateways.find((one) => one.publicId === publicId);
+    expect(served).toMatchObject({ routes: [route], upstreams: [{ name: nasty, baseUrl: nasty }] });
+
+    const policy = policyOf({ displayName: nasty, allowedModels: [nasty, "", "null", "a,b"], libraryIds: [libraryId] });
+    const reservation = await reserveKey(
+      store(),
+      { cluster, namespace, teamId },
+      { policy, prefix: nasty, rotationTrigger: nasty, key: { id: tag("key"), name: nasty, ownerUid: tag("uid") } },
+    );
+    const { key } = reservation;
+    expect(await findKeyByOwner(store().db, cluster, key.ownerUid ?? "")).toMatchObject({
+      ...key,
+      policy,
+      versions: [{ prefix: nasty, rotationTrigger: nasty }],
+    });
+    expect(await listKeys(store().db, { cluster, teamId, afterId: "'", limit: 9 })).toHaveLength(1);
+    expect(await orphanedKeys(store().db, cluster, [namespace, nasty], [nasty])).toMatchObject({ total: 1 });
+    expect(await orphanedKeys(store().db, cluster, [namespace], [key.ownerUid ?? ""])).toMatchObject({ orphans: [] });
+    const record = (await readSnapshot(store())).keys.find(({ digest }) => digest === reservation.digest);
+    expect(record).toMatchObject({
+      keyId: key.id,
+      terms: {
+        namespace,
+        teamHoldsNamespace: true,
+        allowedModels: policy.allowedModels,
+        teamDefaultLibraryId: libraryId,
+      },
+    });
+
+    await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW, address: nasty, userAgent: nasty }]);
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW, { actor: nasty }));
+    expect((await auditOfKey(store().db, key.id)).at(-1)?.actor).toBe(nasty);
+    await registerReplica(store(), nasty);
+    expect((await heartbeat(store(), nasty, { seq: 0, id: null })).registered).toBe(true);
+    await deregisterReplica(store(), nasty);
+    const fence = await takeLeadership(store(), cluster);
+    expect((await change(store(), fence, async () => 1)).result).toBe(1);
+  });
+});

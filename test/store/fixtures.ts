@@ -1,0 +1,117 @@
+import { hash } from "node:crypto";
+import type { KeyPolicy } from "../../domain/stored-key.ts";
+import { change, type Tx } from "../../store/change.ts";
+import { snapshot } from "../../store/change-feed.ts";
+import { newId } from "../../store/ids.ts";
+import type { IndexedKey } from "../../store/key-records.ts";
+import type { Reservation } from "../../store/key-reservations.ts";
+import { reserveVersion } from "../../store/keys.ts";
+import type { Store } from "../../store/open.ts";
+import { saveTeam, type TeamDraft } from "../../store/teams.ts";
+
+/** 14 November 2026: times of tests are given, never taken. */
+export const NOW = Date.UTC(2026, 10, 14, 12);
+export const HOUR = 3_600_000;
+
+/** A digest as the store takes it. */
+export function digestOf(secret: string): string {
+  return hash("sha256", secret, "latin1");
+}
+
+let count = 0;
+/** A name that no other test uses: tests of one file share a database. */
+export function unique(stem: string): string {
+  return `${stem}-${++count}`;
+}
+
+export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
+  return {
+    displayName: "A key",
+    scopes: ["memory:read"],
+    boundGatewayId: null,
+    libraryIds: null,
+    mcpDefaultLibraryId: null,
+    allowedModels: null,
+    suspended: false,
+    expiresAt: null,
+    rateLimit: null,
+    ...overrides,
+  };
+}
+
+export function teamDraft(overrides: Partial<TeamDraft> = {}): TeamDraft {
+  const name = unique("team");
+  return {
+    cluster: "c1",
+    name,
+    ownerUid: `uid-${name}`,
+    displayName: name,
+    namespaces: [],
+    members: [],
+    defaultLibrary: null,
+    generation: 1,
+    ...overrides,
+  };
+}
+
+/** A team with a namespace of its own. */
+export async function makeTeam(store: Store, overrides: Partial<TeamDraft> = {}) {
+  const draft = teamDraft({ namespaces: [unique("ns")], ...overrides });
+  const { result } = await change(store, null, (tx) => saveTeam(tx, draft));
+  return { ...draft, teamId: result.teamId, namespace: draft.namespaces[0] ?? "" };
+}
+
+export type Home = { readonly cluster: string; readonly teamId: string; readonly namespace: string };
+
+export function reservationOf(
+  home: Home,
+  overrides: Partial<Omit<Reservation, "key">> & { key?: Partial<Reservation["key"]> } = {},
+): Reservation {
+  const name = unique("key");
+  const number = overrides.number ?? 1;
+  return {
+    policy: policyOf(),
+    number,
+    digest: digestOf(`${name}/${number}`),
+    prefix: "inf_ABCDEFGH",
+    mintedAt: NOW,
+    expiresAt: null,
+    rotationTrigger: null,
+    ...overrides,
+    key: {
+      id: newId("key"),
+      cluster: home.cluster,
+      namespace: home.namespace,
+      name,
+      ownerUid: `uid-${name}`,
+      teamId: home.teamId,
+      source: "Generate",
+      generation: 1,
+      ...overrides.key,
+    },
+  };
+}
+
+/** The next version of a reserved key. */
+export function nextVersion(reservation: Reservation, number: number): Reservation {
+  return { ...reservation, number, digest: digestOf(`${reservation.key.name}/${number}`) };
+}
+
+/** A key with one reserved version. */
+export async function reserveKey(store: Store, home: Home, overrides: Parameters<typeof reservationOf>[1] = {}) {
+  const reservation = reservationOf(home, overrides);
+  await run(store, (tx) => reserveVersion(tx, reservation));
+  return reservation;
+}
+
+/** A change without a fence, for its result. */
+export async function run<T>(store: Store, body: (tx: Tx) => Promise<T>): Promise<T> {
+  return (await change(store, null, body)).result;
+}
+
+/** A snapshot with the keys of all its pages. */
+export async function readSnapshot(store: Store) {
+  const keys: IndexedKey[] = [];
+  const read = await snapshot(store, (page) => keys.push(...page));
+  return { ...read, keys };
+}

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { change, type Tx } from "../../store/change.ts";
+import { changesAfter } from "../../store/change-feed.ts";
+import { StoreError } from "../../store/errors.ts";
+import { newId } from "../../store/ids.ts";
+import {
+  activateVersion,
+  endRetiring,
+  releaseKey,
+  requestRotation,
+  reserveVersion,
+  retireVersions,
+  revokeKey,
+  updateKeyPolicy,
+} from "../../store/keys.ts";
+import type { Store } from "../../store/open.ts";
+import { describeOnEachEngine } from "../env/engines.ts";
+import { digestOf, HOUR, makeTeam, NOW, policyOf, readSnapshot, reservationOf, unique } from "./fixtures.ts";
+
+/** One call, of a controller, a person or a controller that comes back from long ago. */
+type Step =
+  | { readonly call: "reserve" | "activate" | "endRetiring"; readonly number: number; readonly overlap: number }
+  | { readonly call: "revoke" | "release" | "rotate" | "retire" | "policy"; readonly hours: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({
+    call: fc.constantFrom("reserve" as const, "activate" as const, "activate" as const, "endRetiring" as const),
+    number: fc.integer({ min: 1, max: 6 }),
+    overlap: fc.constantFrom(-1, 0, 1, 5),
+  }),
+  fc.record({
+    call: fc.constantFrom("retire" as const, "rotate" as const, "policy" as const, "release" as const),
+    hours: fc.integer({ min: 0, max: 6 }),
+  }),
+  { weight: 1, arbitrary: fc.constant({ call: "revoke" as const, hours: 0 }) },
+);
+
+describeOnEachEngine("Whatever the order of calls", (store) => {
+  test("I1 I5: a key has one active version at most, two retiring ones at most, and no end is undone", async () => {
+    const home = await makeTeam(store());
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 30 }), async (steps) => {
+        const key = { ...reservationOf(home).key, id: newId("key"), ownerUid: unique("uid") };
+        const reserve = (tx: Tx, number: number) =>
+          reserveVersion(tx, {
+            ...reservationOf(home),
+            key,
+            number,
+            digest: digestOf(`${key.id}/${number}`),
+            policy: policyOf(),
+          });
+        const calls =
+          (one: Step, index: number) =>
+          (tx: Tx): Promise<unknown> => {
+            switch (one.call) {
+              case "reserve":
+                return reserve(tx, one.number);
+              case "activate":
+                return activateVersion(tx, {
+                  keyId: key.id,
+                  number: one.number,
+                  at: NOW,
+                  retireOldAt: NOW + one.overlap * HOUR,
+                });
+              case "endRetiring":
+                return endRetiring(tx, key.id, one.number, NOW);
+              case "revoke":
+                return revokeKey(tx, key.id, "ByHand", NOW);
+              case "release":
+                return releaseKey(tx, key.id);
+              case "rotate":
+                return requestRotation(tx, key.id, NOW, true);
+              case "retire":
+                return retireVersions(tx, key.id, NOW + one.hours * HOUR);
+              case "policy":
+                return updateKeyPolicy(tx, {
+                  keyId: key.id,
+                  policy: policyOf(),
+                  generation: index,
+                  expiresAfter: null,
+                });
+            }
+          };
+        await change(store(), null, (tx) => reserve(tx, 1));
+        let before = await statesOf(store(), key.id);
+        for (const [index, one] of steps.entries()) {
+          const { head } = await readSnapshot(store());
+          await change(store(), null, calls(one, index)).catch((error: unknown) => {
+            if (!(error instanceof StoreError)) throw error;
+          });
+          const after = await statesOf(store(), key.id);
+          holdsInvariants(before, after);
+          await isOnFeed(store(), head, before, after);
+          before = after;
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
+
+type States = { readonly key: string; readonly versions: ReadonlyMap<number, string> };
+
+async function statesOf(store: Store, keyId: string): Promise<States> {
+  const { state } = await store.db.selectFrom("keys").select("state").where("id", "=", keyId).executeTakeFirstOrThrow();
+  const rows = await store.db
+    .selectFrom("key_versions")
+    .select(["number", "state"])
+    .where("key_id", "=", keyId)
+    .execute();
+  return { key: state, versions: new Map(rows.map((row) => [row.number, row.state])) };
+}
+
+function holdsInvariants(before: States, after: States): void {
+  const count = (state: string) => [...after.versions.values()].filter((other) => other === state).length;
+  expect(count("active")).toBeLessThanOrEqual(1);
+  expect(count("retiring")).toBeLessThanOrEqual(2);
+  if (before.key === "revoked") expect(after).toEqual(before);
+  if (after.key === "revoked") expect(count("active") + count("retiring") + count("reserved")).toBe(0);
+  for (const [number, state] of before.versions) {
+    if (["retired", "voided", "revoked"].includes(state)) expect(after.versions.get(number)).toBe(state);
+    if (state === "active") expect(after.versions.get(number)).not.toBe("reserved");
+  }
+}
+
+/** A replica that follows the feed learns of every version whose state changed, and of its state. */
+async function isOnFeed(store: Store, head: number, before: States, after: States): Promise<void> {
+  const told = new Map(
+    (await changesAfter(store, head, 10)).keys.map(({ version, terms }) => [version, terms.versionState]),
+  );
+  for (const [number, state] of after.versions) {
+    if (before.versions.get(number) !== state) expect(told.get(number)).toBe(state);
+  }
+}

@@ -1,0 +1,82 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import { change } from "../../store/change.ts";
+import { feedHead } from "../../store/change-feed.ts";
+import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../store/keys.ts";
+import { keysChangedByHand } from "../../store/keys-by-hand.ts";
+import { type Place, pruneChanges } from "../../store/replicas.ts";
+import { describeOnEachEngine } from "../env/engines.ts";
+import { makeTeam, NOW, reserveKey, run, unique } from "./fixtures.ts";
+
+describeOnEachEngine("What was changed by hand", (store) => {
+  /** A declared and delivered key in a cluster of its own. */
+  const makeKey = async (cluster = unique("cluster")) => {
+    const { key } = await reserveKey(store(), await makeTeam(store(), { cluster }));
+    await run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, at: NOW, retireOldAt: NOW }));
+    return key;
+  };
+  const place = async (seq: number): Promise<Place> => {
+    const change = await store().db.selectFrom("changes").select("id").where("seq", "=", seq).executeTakeFirst();
+    return { seq, id: change?.id ?? null };
+  };
+  const ask = async (cluster: string, seq: number) => keysChangedByHand(store().db, cluster, await place(seq));
+
+  test("is a revocation", async () => {
+    const key = await makeKey();
+    const before = await feedHead(store());
+    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    const { namespace, name } = key;
+    const [head, gap] = [await place(seq), false];
+    expect(await ask(key.cluster, before)).toEqual({ head, gap, keys: [{ keyId: key.id, namespace, name }] });
+    expect(await ask(key.cluster, seq)).toEqual({ head, gap, keys: [] });
+  });
+
+  test("is a rotation that is asked for, until it is fulfilled", async () => {
+    const key = await makeKey();
+    const before = await feedHead(store());
+    await run(store(), (tx) => requestRotation(tx, key.id, NOW - 1, false));
+    expect((await ask(key.cluster, before)).keys).toMatchObject([{ keyId: key.id }]);
+    await store().db.updateTable("keys").set({ rotation_requested_at: null }).where("id", "=", key.id).execute();
+    expect((await ask(key.cluster, before)).keys).toEqual([]);
+  });
+
+  test("is none of what a declaration does, of another cluster, or of a key that nothing declares", async () => {
+    const cluster = unique("cluster");
+    const [declared, released] = [await makeKey(cluster), await makeKey(cluster)];
+    const foreign = await makeKey();
+    const before = await feedHead(store());
+    await run(store(), (tx) => revokeKey(tx, declared.id, "Declared", NOW));
+    await run(store(), (tx) => releaseKey(tx, released.id));
+    await run(store(), (tx) => revokeKey(tx, released.id, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, foreign.id, "ByHand", NOW));
+    expect((await ask(cluster, before)).keys).toEqual([]);
+  });
+
+  test("is all that there is from the beginning, when the feed is pruned, and when the database went backwards", async () => {
+    const cluster = unique("cluster");
+    const [revoked, asked] = [await makeKey(cluster), await makeKey(cluster)];
+    await makeKey(cluster);
+    const before = await feedHead(store());
+    await run(store(), (tx) => revokeKey(tx, revoked.id, "ByHand", NOW));
+    await run(store(), (tx) => requestRotation(tx, asked.id, NOW, false));
+    await makeKey();
+    await pruneChanges(store(), 1);
+    const head = await feedHead(store());
+    for (const seq of [-1, before, head + 1_000]) {
+      const { gap, keys } = await ask(cluster, seq);
+      expect([seq, gap, keys.map(({ keyId }) => keyId)]).toEqual([seq, true, [revoked.id, asked.id].sort()]);
+    }
+    expect(await ask(cluster, head)).toMatchObject({ gap: false, keys: [] });
+  });
+
+  test("c26: is all that there is where the last change is another one by now", async () => {
+    const key = await makeKey();
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    await makeKey();
+    const lost = { seq: await feedHead(store()), id: randomUUID() };
+    expect(await keysChangedByHand(store().db, key.cluster, lost)).toMatchObject({
+      gap: true,
+      keys: [{ keyId: key.id }],
+    });
+  });
+});

@@ -1,0 +1,94 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { sql } from "kysely";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { change } from "../../store/change.ts";
+import { assertListenWorks } from "../../store/listen-check.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPGlite } from "../../store/open.ts";
+import { findTeamOfNamespace, saveTeam } from "../../store/teams.ts";
+import { readSnapshot, teamDraft } from "./fixtures.ts";
+
+describe("The embedded database", () => {
+  let folder = "";
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "keyplane-pglite-"));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  test("makes its folder, and finds everything again when it is opened anew", async () => {
+    const path = join(folder, "data");
+    const store = await openPGlite(path);
+    await migrate(store);
+    await change(store, null, (tx) => saveTeam(tx, teamDraft({ name: "t", namespaces: ["kept"] })));
+    await store.close();
+    const again = await openPGlite(path);
+    await migrate(again);
+    expect(await findTeamOfNamespace(again.db, "c1", "kept")).toMatchObject({ name: "t" });
+    await again.close();
+  });
+
+  test("killed in the middle of its writing opens again, with all that was committed and no half of anything", async () => {
+    for (const after of [20, 45]) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, "pglite-writer.ts"), folder], {
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      let written = 0;
+      for await (const line of createInterface(child.stdout)) {
+        written = Number(line.split(" ")[1]);
+        if (written === after) child.kill("SIGKILL");
+      }
+      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+      expect(child.signalCode).toBe("SIGKILL");
+      const store = await openPGlite(folder);
+      const { rows } = await sql<{ name: string; namespace: string | null }>`
+        select t.name, n.namespace from teams t left join team_namespaces n on n.team_id = t.id`.execute(store.db);
+      const numbers = rows.map(({ name }) => Number(name.split(" ")[1])).sort((a, b) => a - b);
+      expect(numbers.length).toBeGreaterThanOrEqual(written);
+      expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+      for (const { name, namespace } of rows) expect(namespace).toBe(name.replace("team ", "ns-"));
+      const { head, teams } = await readSnapshot(store);
+      expect(teams).toHaveLength(rows.length);
+      const { rows: feed } = await sql<{ changes: number }>`select count(*)::int as changes from changes`.execute(
+        store.db,
+      );
+      expect(feed).toEqual([{ changes: head }]);
+      const { seq } = await change(store, null, (tx) => saveTeam(tx, teamDraft({ name: "team 0" })));
+      expect(seq).toBe(head + 1);
+      await sql`delete from team_namespaces`.execute(store.db);
+      await sql`delete from teams`.execute(store.db);
+      await sql`delete from changes`.execute(store.db);
+      await sql`update feed set head = 0`.execute(store.db);
+      await store.close();
+    }
+  });
+
+  test("notifies itself", async () => {
+    const store = await openPGlite("memory://");
+    await assertListenWorks(store);
+    await store.close();
+  });
+
+  test("lets other questions wait while a transaction runs, rather than run within it", async () => {
+    const store = await openPGlite("memory://");
+    await migrate(store);
+    const inside = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const write = store.db.transaction().execute(async (tx) => {
+      await saveTeam(tx, teamDraft({ namespaces: ["mine"] }));
+      inside.resolve();
+      await letGo.promise;
+      throw new Error("undone");
+    });
+    await inside.promise;
+    const seen = findTeamOfNamespace(store.db, "c1", "mine");
+    letGo.resolve();
+    await expect(write).rejects.toThrow("undone");
+    expect(await seen).toBeUndefined();
+    await store.close();
+  });
+});

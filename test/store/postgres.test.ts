@@ -1,0 +1,182 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { change } from "../../store/change.ts";
+import { DatabaseAwayError, ListenError } from "../../store/errors.ts";
+import { assertListenWorks } from "../../store/listen-check.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres } from "../../store/open.ts";
+import { freshDatabase, postgresMissing } from "../env/engines.ts";
+import { delayNotifications, dropNotifications } from "../env/notifications.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
+import { startTcpProxy } from "../env/tcp-proxy.ts";
+import { until } from "../env/until.ts";
+
+const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
+
+describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}`, () => {
+  let url = "";
+  let drop = async () => {};
+  beforeAll(async () => {
+    ({ url, drop } = await freshDatabase());
+    const store = await openPostgres(url);
+    await migrate(store);
+    await store.close();
+  });
+  afterAll(() => drop());
+
+  /** The same database through a proxy. */
+  const through = async (makeFilter?: () => (bytes: Buffer) => Buffer) => {
+    const direct = new URL(url);
+    const proxy = await startTcpProxy({ host: direct.hostname, port: Number(direct.port) }, makeFilter);
+    direct.hostname = "127.0.0.1";
+    direct.port = String(proxy.port);
+    return { proxy, url: direct.href };
+  };
+  const endOthers = async () => {
+    const admin = await openPostgres(url, { applicationName: "admin" });
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.execute(admin.db);
+    await admin.close();
+  };
+
+  test("whose connections are cut, idle or in a transaction, ends no process; the next question is answered", async () => {
+    const store = await openPostgres(url);
+    await Promise.all([1, 2, 3].map(() => sql`select pg_sleep(0.05)`.execute(store.db)));
+    await endOthers();
+    const { rows } = await until("a new connection answers", () => sql`select 1 as one`.execute(store.db));
+    expect(rows).toEqual([{ one: 1 }]);
+
+    const inside = Promise.withResolvers<void>();
+    const cut = Promise.withResolvers<void>();
+    const write = change(store, null, async () => {
+      inside.resolve();
+      await cut.promise;
+    });
+    write.catch(() => {});
+    await inside.promise;
+    await endOthers();
+    cut.resolve();
+    await expect(write).rejects.toThrow(DatabaseAwayError);
+    await until("a new connection answers", () => change(store, null, async () => "fine"));
+    await store.close();
+  });
+
+  test("c31: a listening connection into a black hole is found dead by a ping, within its time", async () => {
+    const { proxy, url } = await through();
+    const store = await openPostgres(url);
+    const ended: unknown[] = [];
+    const connection = await store.listen(
+      "silence",
+      () => {},
+      (error) => ended.push(error),
+    );
+    await connection.ping();
+    proxy.freeze();
+    await expect(connection.ping()).rejects.toThrow(/did not answer/);
+    expect(ended).toHaveLength(1);
+    await connection.close();
+    expect(ended).toHaveLength(1);
+    await store.close();
+    await proxy.close();
+  });
+
+  test("c31: a listening connection that the server ends says so at once, and one that we close does not", async () => {
+    const store = await openPostgres(url);
+    let ends = 0;
+    const listen = () =>
+      store.listen(
+        "ended",
+        () => {},
+        () => ends++,
+      );
+    await (await listen()).close();
+    const connection = await listen();
+    await endOthers();
+    await until("the end is told", () => ends > 0);
+    await expect(connection.ping()).rejects.toThrow();
+    expect(ends).toBe(1);
+    await store.close();
+  });
+
+  test("c40: a connection into a black hole is given up, and another takes its place when the network is back", async () => {
+    const { proxy, url } = await through();
+    const store = await openPostgres(url, { answerTimeoutMs: 500, maxConnections: 1 });
+    await until("an answer", () => sql`select 1`.execute(store.db));
+    proxy.freeze();
+    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseAwayError);
+    expect(String(error)).toMatch(/timeout/);
+    proxy.thaw();
+    const { rows } = await until("an answer", () => sql`select 2 as two`.execute(store.db));
+    expect(rows).toEqual([{ two: 2 }]);
+    await store.close();
+    await proxy.close();
+  });
+
+  test("c36: that is down when we start is an error of the first question, within its time", async () => {
+    const store = await openPostgres("postgres://postgres@127.0.0.1:9/none");
+    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseAwayError);
+    expect(String(error)).toMatch(/ECONNREFUSED/);
+    await expect(
+      store.listen(
+        "x",
+        () => {},
+        () => {},
+      ),
+    ).rejects.toThrow(/ECONNREFUSED/);
+    await store.close();
+  });
+
+  test("c32: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
+    const direct = await openPostgres(url);
+    await assertListenWorks(direct);
+    await direct.close();
+    const { proxy, url: pooled } = await through(() => dropNotifications());
+    const store = await openPostgres(pooled);
+    await sql`select 1`.execute(store.db);
+    const refusal = assertListenWorks(store);
+    await expect(refusal).rejects.toThrow(ListenError);
+    await expect(refusal).rejects.toThrow(/transaction pooler/);
+    await store.close();
+    await proxy.close();
+  });
+
+  test("c32: an echo that is read only after its time proves no transaction pooler: the process was stopped meanwhile", async () => {
+    const { proxy, url: late } = await through(delayNotifications);
+    const store = await openPostgres(late);
+    await assertListenWorks(store);
+    await store.close();
+    await proxy.close();
+  });
+
+  test("c32: a connection that breaks before the echo proves no transaction pooler", async () => {
+    const dropped = Promise.withResolvers<void>();
+    const { proxy, url: broken } = await through(() =>
+      dropNotifications(() => {
+        dropped.resolve();
+        return true;
+      }),
+    );
+    const store = await openPostgres(broken);
+    const refusal = assertListenWorks(store);
+    await Promise.all([
+      expect(refusal).rejects.not.toBeInstanceOf(ListenError),
+      dropped.promise.then(() => proxy.reset()),
+    ]);
+    await store.close();
+    await proxy.close();
+  });
+
+  test("c32: a standby is refused with that reason", async () => {
+    const server = await startOwnPostgres({}, (folder) => writeFile(join(folder, "standby.signal"), ""));
+    const store = await openPostgres(server.url);
+    const refusal = assertListenWorks(store);
+    await expect(refusal).rejects.toThrow(ListenError);
+    await expect(refusal).rejects.toThrow(/standby/);
+    await store.close();
+    await server.stop();
+  });
+});

@@ -1,0 +1,198 @@
+import { sql } from "kysely";
+import { afterEach, expect, test } from "vitest";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres } from "../../store/open.ts";
+import { watchReplicas } from "../../store/replica-watch.ts";
+import {
+  deregisterReplica,
+  heartbeat,
+  pruneChanges,
+  readReplicas,
+  registerReplica,
+  removeReplicas,
+  replicaRegister,
+} from "../../store/replicas.ts";
+import { describeOnEachEngine, postgresMissing } from "../env/engines.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
+import { makeTeam, readSnapshot } from "./fixtures.ts";
+
+const LEASE_MS = 5_000;
+const LEASE_AND_MARGIN_MS = LEASE_MS + 1_000;
+
+describeOnEachEngine("A change is acknowledged", (store) => {
+  afterEach(async () => {
+    await store().db.deleteFrom("replicas").execute();
+  });
+  const head = async () => {
+    const { head: seq, headId: id } = await readSnapshot(store());
+    return { seq, id };
+  };
+  /** Asks on a clock that passes only when told to. */
+  const watch = () => {
+    const clock = { now: 0 };
+    const database = { incarnation: "first" };
+    const { read, remove } = replicaRegister(store());
+    const register = { remove, read: async (seq: number) => ({ ...(await read(seq)), ...database }) };
+    return { clock, database, ask: watchReplicas(register, LEASE_MS, () => clock.now) };
+  };
+  const acknowledged = async () => (await watch().ask(0)).acknowledged;
+
+  test("at once where there is no replica", async () => {
+    await makeTeam(store());
+    expect(await acknowledged()).toBe((await head()).seq);
+  });
+
+  test("when the last of the replicas has acknowledged it", async () => {
+    const before = await head();
+    await registerReplica(store(), "a");
+    await registerReplica(store(), "b");
+    for (const id of ["a", "b"]) await heartbeat(store(), id, before);
+    await makeTeam(store());
+    const now = await head();
+    expect(await acknowledged()).toBe(before.seq);
+    await heartbeat(store(), "a", now);
+    expect(await acknowledged()).toBe(before.seq);
+    await heartbeat(store(), "b", now);
+    expect(await acknowledged()).toBe(now.seq);
+  });
+
+  test("not by a replica that has registered and read nothing yet", async () => {
+    await makeTeam(store());
+    await registerReplica(store(), "a");
+    await heartbeat(store(), "a", await head());
+    expect(await acknowledged()).toBe((await head()).seq);
+    await registerReplica(store(), "new");
+    expect(await acknowledged()).toBe(0);
+  });
+
+  test("when a silent replica is taken out for dead, a lease and a second after its sign of life was seen, no earlier", async () => {
+    const { clock, ask } = watch();
+    await registerReplica(store(), "dead");
+    await registerReplica(store(), "alive");
+    await makeTeam(store());
+    await heartbeat(store(), "alive", await head());
+    expect((await ask(0)).acknowledged).toBe(0);
+    clock.now += LEASE_MS + 999;
+    await heartbeat(store(), "alive", await head());
+    expect((await ask(0)).acknowledged).toBe(0);
+    clock.now += 1;
+    expect((await ask(0)).acknowledged).toBe((await head()).seq);
+    expect((await heartbeat(store(), "dead", await head())).registered).toBe(false);
+    expect((await heartbeat(store(), "alive", await head())).registered).toBe(true);
+  });
+
+  test("c39: by no replica less when the database's clock is set: who is dead is told by one's own clock", async () => {
+    const { clock, ask } = watch();
+    await registerReplica(store(), "alive");
+    await makeTeam(store());
+    await ask(0);
+    clock.now += LEASE_MS - 1;
+    for (const hours of [-1, 2]) {
+      await sql`update replicas set seen_at = seen_at + ${hours} * interval '1 hour'`.execute(store().db);
+      expect((await ask(0)).acknowledged).toBe(0);
+    }
+    expect((await heartbeat(store(), "alive", await head())).registered).toBe(true);
+  });
+
+  test("c26: by no replica less where another database answers, which has lost its last sign of life", async () => {
+    const { clock, database, ask } = watch();
+    await registerReplica(store(), "cut off");
+    await makeTeam(store());
+    await ask(0);
+    // What it tells now is lost, and it may serve for a lease from now on.
+    clock.now += LEASE_MS;
+    database.incarnation = "second";
+    clock.now += LEASE_MS - 1;
+    expect((await ask(0)).acknowledged).toBe(0);
+    expect((await readReplicas(store(), 0)).replicas.map(({ id }) => id)).toEqual(["cut off"]);
+    clock.now += LEASE_AND_MARGIN_MS;
+    expect((await ask(0)).acknowledged).toBe((await head()).seq);
+  });
+
+  test("c26: by nobody where another database answers, which may have lost a registration, until leases from before are over", async () => {
+    const { clock, database, ask } = watch();
+    await ask(0);
+    await registerReplica(store(), "lost");
+    await deregisterReplica(store(), "lost");
+    database.incarnation = "second";
+    await makeTeam(store());
+    expect((await ask(0)).acknowledged).toBe(0);
+    clock.now += LEASE_AND_MARGIN_MS - 1;
+    expect((await ask(0)).acknowledged).toBe(0);
+    clock.now += 1;
+    expect((await ask(0)).acknowledged).toBe((await head()).seq);
+  });
+
+  test("when a replica that seemed dead gives a sign of life just then, it is not taken out", async () => {
+    await registerReplica(store(), "late");
+    const { replicas } = await readReplicas(store(), 0);
+    await heartbeat(store(), "late", await head());
+    await removeReplicas(store(), replicas);
+    expect((await heartbeat(store(), "late", await head())).registered).toBe(true);
+  });
+
+  test("when the last silent replica has deregistered", async () => {
+    await registerReplica(store(), "leaving");
+    await makeTeam(store());
+    expect(await acknowledged()).toBe(0);
+    await deregisterReplica(store(), "leaving");
+    expect(await acknowledged()).toBe((await head()).seq);
+  });
+
+  test("c26: a heartbeat tells the id of the replica's last change, and nothing for one that was never made", async () => {
+    await makeTeam(store());
+    await registerReplica(store(), "a");
+    const last = await head();
+    const { seq, id } = last;
+    const beat = await heartbeat(store(), "a", last);
+    expect(beat).toMatchObject({ registered: true, head: seq, idOfLastSeq: id });
+    expect(Math.abs(beat.databaseNow - Date.now())).toBeLessThan(60_000);
+    expect((await heartbeat(store(), "a", { seq: seq + 1, id })).idOfLastSeq).toBeNull();
+    await pruneChanges(store(), 1);
+    expect((await heartbeat(store(), "a", { seq: seq - 1, id })).idOfLastSeq).toBeNull();
+    expect((await heartbeat(store(), "a", last)).idOfLastSeq).toBe(id);
+    expect(await acknowledged()).toBe(seq);
+  });
+
+  test("c26: not by a replica that has applied another change of that number, before the database went backwards", async () => {
+    await makeTeam(store());
+    await registerReplica(store(), "a");
+    const { seq } = await head();
+    for (const of of [seq, seq + 100]) {
+      await heartbeat(store(), "a", { seq: of, id: "00000000-0000-4000-8000-000000000000" });
+      expect(await acknowledged()).toBe(0);
+    }
+  });
+});
+
+test.skipIf(postgresMissing !== undefined)(
+  "c26: another database is known as such: a server that was started again, and a backup in the former one's place",
+  async (context) => {
+    const server = await startOwnPostgres();
+    context.onTestFinished(() => server.stop());
+    const url = new URL(server.url);
+    const alone = async (statement: string) => {
+      const admin = await openPostgres(server.url);
+      await sql.raw(statement).execute(admin.db);
+      await admin.close();
+    };
+    await alone("create database served");
+    url.pathname = "/served";
+    const incarnation = async () => {
+      const store = await openPostgres(url.href);
+      await migrate(store);
+      const { incarnation } = await readReplicas(store, 0);
+      await store.close();
+      return incarnation;
+    };
+    const first = await incarnation();
+    expect(await incarnation(), "by another connection").toBe(first);
+    await alone("create database backup template served");
+    await alone("drop database served with (force)");
+    await alone("create database served template backup");
+    const restored = await incarnation();
+    await server.kill();
+    await server.restart();
+    expect(new Set([first, restored, await incarnation()])).toHaveLength(3);
+  },
+);

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { change } from "../../store/change.ts";
+import { changesAfter, feedHead } from "../../store/change-feed.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPGlite } from "../../store/open.ts";
+import { saveTeam } from "../../store/teams.ts";
+import { teamDraft } from "./fixtures.ts";
+
+/** A new database: its transactions are numbered from the same number as those of any other. */
+async function newStore() {
+  const store = await openPGlite("memory://");
+  await migrate(store);
+  return store;
+}
+
+test("a change reaches the feed of a restored database, whose transactions bear the numbers of dumped ones", async () => {
+  const draft = teamDraft();
+  const declare = (store: Awaited<ReturnType<typeof newStore>>, generation: number) =>
+    change(store, null, (tx) => saveTeam(tx, { ...draft, namespaces: [`ns-${generation}`], generation }));
+  const dumped = await newStore();
+  for (let generation = 1; generation <= 40; generation++) await declare(dumped, generation);
+  const teams = await dumped.db.selectFrom("teams").selectAll().execute();
+  const changes = await dumped.db.selectFrom("changes").selectAll().execute();
+  await dumped.close();
+
+  const restored = await newStore();
+  await restored.db.transaction().execute(async (tx) => {
+    await tx.insertInto("teams").values(teams).execute();
+  });
+  await restored.db.transaction().execute(async (tx) => {
+    await tx.deleteFrom("changes").execute();
+    await tx.insertInto("changes").values(changes).execute();
+    await tx.updateTable("feed").set({ head: changes.length }).execute();
+  });
+  const before = await feedHead(restored);
+  const { seq } = await declare(restored, 41);
+  expect(seq).toBe(before + 1);
+  expect((await changesAfter(restored, before, 10)).changes).toMatchObject([{ kind: "team", ref: teams[0]?.id }]);
+  await restored.close();
+});

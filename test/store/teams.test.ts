@@ -1,0 +1,118 @@
+import { expect, test } from "vitest";
+import { StaleDeclarationError } from "../../store/errors.ts";
+import {
+  deleteTeam,
+  findTeam,
+  findTeamOfNamespace,
+  membersOfTeam,
+  saveTeam,
+  type TeamDraft,
+} from "../../store/teams.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
+import { makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";
+
+describeOnEachEngine("A team", (store) => {
+  const save = (draft: TeamDraft) => run(store(), (tx) => saveTeam(tx, draft));
+
+  test("holds the namespaces that it claims, and lets go of those it no longer does", async () => {
+    const [a, b] = [unique("ns"), unique("ns")];
+    const draft = teamDraft({ namespaces: [a, b, a] });
+    const { teamId, refused } = await save(draft);
+    expect(refused).toEqual([]);
+    expect(await findTeamOfNamespace(store().db, "c1", a)).toEqual({ id: teamId, name: draft.name });
+    expect(await findTeamOfNamespace(store().db, "c2", a)).toBeUndefined();
+    await save({ ...draft, namespaces: [b] });
+    expect(await findTeamOfNamespace(store().db, "c1", a)).toBeUndefined();
+    expect(await findTeam(store().db, "c1", draft.name)).toEqual({ id: teamId, namespaces: [b] });
+  });
+
+  test("of two teams that claim one namespace the first stored claim wins, until it is given up", async () => {
+    const [shared, own] = [unique("ns"), unique("ns")];
+    const first = teamDraft({ namespaces: [shared] });
+    const second = teamDraft({ namespaces: [shared, own] });
+    const { teamId } = await save(first);
+    const claim = await save(second);
+    expect(claim.refused).toEqual([{ namespace: shared, heldBy: first.name }]);
+    expect(await findTeamOfNamespace(store().db, "c1", own)).toMatchObject({ name: second.name });
+    expect((await save(first)).refused).toEqual([]);
+    expect(await findTeamOfNamespace(store().db, "c1", shared)).toMatchObject({ id: teamId });
+    await save({ ...first, namespaces: [] });
+    expect((await save(second)).refused).toEqual([]);
+    expect(await findTeamOfNamespace(store().db, "c1", shared)).toMatchObject({ id: claim.teamId });
+  });
+
+  test("that was declared again is not deleted by the end of the declaration before", async () => {
+    const draft = teamDraft({ namespaces: [unique("ns")] });
+    const { teamId } = await save({ ...draft, ownerUid: "the next incarnation" });
+    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
+    expect(await findTeam(store().db, "c1", draft.name)).toMatchObject({ id: teamId });
+  });
+
+  test("that is deleted frees its namespaces, and made again by the same name it is the same team", async () => {
+    const namespace = unique("ns");
+    const draft = teamDraft({
+      namespaces: [namespace],
+      members: [{ role: "admin", kind: "group", value: "leads" }],
+      generation: 9,
+    });
+    const { teamId } = await save(draft);
+    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
+    expect(await findTeamOfNamespace(store().db, "c1", namespace)).toBeUndefined();
+    expect(await findTeam(store().db, "c1", draft.name)).toBeUndefined();
+    expect(await membersOfTeam(store().db, teamId)).toEqual([]);
+    const heir = teamDraft({ namespaces: [namespace] });
+    expect((await save(heir)).refused).toEqual([]);
+    const again = await save({ ...draft, ownerUid: "another uid", generation: 1 });
+    expect(again).toEqual({ teamId, refused: [{ namespace, heldBy: heir.name }] });
+  });
+
+  test("a team that loses a key's namespace suspends the key; one that gets it back lets it go on", async () => {
+    const home = await makeTeam(store());
+    const { digest } = await reserveKey(store(), home);
+    const holds = async () =>
+      (await readSnapshot(store())).keys.find((key) => key.digest === digest)?.terms.teamHoldsNamespace;
+    expect(await holds()).toBe(true);
+    await save({ ...home, namespaces: [] });
+    expect(await holds()).toBe(false);
+    const other = await makeTeam(store(), { namespaces: [home.namespace] });
+    expect(await holds()).toBe(false);
+    await save({ ...other, namespaces: [] });
+    await save(home);
+    expect(await holds()).toBe(true);
+  });
+
+  test("has the members that it declares, each with each of its roles", async () => {
+    const draft = teamDraft({
+      members: [
+        { role: "viewer", kind: "subject", value: "auditor@example.com" },
+        { role: "member", kind: "serviceAccount", value: "ci/deployer" },
+        { role: "admin", kind: "group", value: "leads" },
+      ],
+    });
+    const { teamId } = await save(draft);
+    expect(await membersOfTeam(store().db, teamId)).toHaveLength(3);
+    await save({ ...draft, members: [{ role: "viewer", kind: "group", value: "leads" }] });
+    expect(await membersOfTeam(store().db, teamId)).toEqual([{ role: "viewer", kind: "group", value: "leads" }]);
+    await save({ ...draft, members: [] });
+    expect(await membersOfTeam(store().db, teamId)).toEqual([]);
+  });
+
+  test("c16: a declaration older than the one that was applied is refused, one of a new object is not", async () => {
+    const draft = teamDraft({ generation: 3, displayName: "three" });
+    await save(draft);
+    await expect(save({ ...draft, generation: 2, displayName: "two" })).rejects.toThrow(StaleDeclarationError);
+    await save({ ...draft, ownerUid: "a new object", generation: 1 });
+  });
+});
+
+describeOnPostgres("Two teams at once", (store) => {
+  test("that claim the same namespaces in different orders: each namespace has one holder, and the other is told", async () => {
+    for (let round = 0; round < 10; round++) {
+      const namespaces = [1, 2, 3, 4].map(() => unique("ns"));
+      const drafts = [teamDraft({ namespaces }), teamDraft({ namespaces: [...namespaces].reverse() })];
+      const saved = await Promise.all(drafts.map((draft) => run(store(), (tx) => saveTeam(tx, draft))));
+      expect(saved.map(({ refused }) => refused.length).sort()).toEqual([0, 4]);
+    }
+  });
+});
