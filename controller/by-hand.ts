@@ -1,0 +1,65 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { CHANGES_CHANNEL } from "../store/change-feed.ts";
+import { keysChangedByHand } from "../store/keys-by-hand.ts";
+import type { ListenConnection } from "../store/open.ts";
+import type { Place } from "../store/replicas.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { errorText } from "./error-text.ts";
+
+/** Time between two looks when nothing hints at a change, and what hints are gathered for. Milliseconds. */
+const INTERVAL = 5_000;
+const GATHER = 50;
+/** Before every change: what was done while no controller ran is looked at too. */
+const FROM_THE_BEGINNING: Place = { seq: -1, id: null };
+
+/**
+ * Watches the store for keys that somebody revoked by hand, or wants rotated: no declaration says so, and no cluster
+ * tells. A notification is a hint and nothing more; what changed is asked of the feed.
+ *
+ * @param enqueue has the declared key brought to rest again
+ * @param onGap told when the database has gone backwards: what it lost, only the declarations know
+ * @returns resolves once it has ended with the signal
+ */
+export async function watchByHand(
+  deps: ControllerDeps,
+  enqueue: (item: { kind: "PlatformKey"; namespace: string; name: string }) => void,
+  onGap: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const hints = createHints(signal);
+  let listener: ListenConnection | undefined;
+  let seen = FROM_THE_BEGINNING;
+  while (!signal.aborted) {
+    try {
+      listener ??= await deps.store.listen(CHANGES_CHANNEL, hints.give, () => {
+        listener = undefined;
+      });
+      const { head, gap, keys } = await keysChangedByHand(deps.store.db, deps.cluster.uid, seen);
+      if (gap && seen !== FROM_THE_BEGINNING) onGap();
+      for (const { namespace, name } of keys) enqueue({ kind: "PlatformKey", namespace, name });
+      seen = head;
+    } catch (error) {
+      deps.log("warn", `while looking for keys that were changed by hand: ${errorText(error)}`);
+    }
+    await hints.next(INTERVAL);
+  }
+  await listener?.close().catch(() => {});
+}
+
+/** Wakes who waits; a hint that comes while nobody waits is kept for the next who does. */
+function createHints(signal: AbortSignal): { give: () => void; next: (ms: number) => Promise<void> } {
+  let hinted = Promise.withResolvers<void>();
+  const give = () => hinted.resolve();
+  signal.addEventListener("abort", give, { once: true });
+  return {
+    give,
+    async next(ms) {
+      const timer = setTimeout(give, ms);
+      await hinted.promise;
+      clearTimeout(timer);
+      if (signal.aborted) return;
+      await delay(GATHER);
+      hinted = Promise.withResolvers<void>();
+    },
+  };
+}

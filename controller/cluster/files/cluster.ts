@@ -1,0 +1,157 @@
+/**
+ * The cluster of the embedded default (spec §8): declarations come from a folder of manifests, and everything that an
+ * API server would hold is in a DATA folder, which is locked as long as the cluster is open.
+ */
+import { readFile, realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
+import type { Cluster, ClusterChange } from "../port.ts";
+import { ensureFolder, hasCode, replaceFile, whenMissing } from "./disk.ts";
+import { lockData } from "./lock.ts";
+import { createManifests } from "./manifests.ts";
+import { openObjects, titleOf } from "./objects.ts";
+import { createSecretWatch } from "./secret-watch.ts";
+import { openSecrets } from "./secrets.ts";
+import { createStatusFiles } from "./status.ts";
+import { watchTree } from "./tree-watch.ts";
+
+export type FilesClusterOptions = {
+  /** The folder of manifests. It may be missing, and come later. */
+  readonly manifests: string;
+  readonly data: string;
+  /** `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
+  readonly clock: { now(): number; monotonic(): number };
+  readonly randomUuid: () => string;
+  /** Faults of manifests, warnings and events, each on one line and free of secrets. */
+  readonly log: (line: LogLine) => void;
+};
+
+export type LogLine = { readonly level: "info" | "warn" | "error"; readonly message: string };
+
+/**
+ * Opens the cluster. Open it before anything else in DATA, since it takes the lock, and close it last.
+ *
+ * @throws DataLockedError when another process is still using DATA after 15 s
+ * @throws Error when the manifests are in DATA: what is written there would be read as declarations
+ */
+export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
+  const { data, manifests, clock } = options;
+  if (!relative(data, manifests).startsWith("..")) {
+    throw new Error(`the manifests (${manifests}) cannot be in the data folder (${data}): choose another --data`);
+  }
+  // DATA itself may be reached through a link; nothing in it is.
+  await ensureFolder(await realpath(data).catch(whenMissing(data))).catch((error: unknown) => {
+    if (!hasCode(error, "EPERM")) throw error;
+  });
+  const lock = await lockData(data, clock);
+  try {
+    return await openLocked(options, lock.release);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function openLocked(
+  options: FilesClusterOptions,
+  unlock: () => void,
+): Promise<Cluster & { close(): Promise<void> }> {
+  const { data, clock, randomUuid } = options;
+  const log = (level: LogLine["level"], message: string) => options.log({ level, message: onOneLine(message) });
+  const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
+  const objects = await openObjects(join(data, "objects"), statusFiles, clock, randomUuid);
+  const closing = new AbortController();
+  const watches: Promise<void>[] = [];
+  const sayOnce = new Set<string>();
+  let announce: (change: ClusterChange) => void = () => {};
+
+  const manifests = createManifests({
+    folder: options.manifests,
+    except: data,
+    objects,
+    statusFiles,
+    clock,
+    randomUuid,
+    log,
+    announce: (change) => announce(change),
+  });
+  const secrets = await openSecrets(data, randomUuid, manifests.findSecret);
+  const secretWatch = createSecretWatch(secrets, (change) => announce(change));
+
+  return {
+    uid: await readClusterId(join(data, "cluster-id"), randomUuid),
+    namespaces: null,
+    listedNamespaces: () => null,
+
+    async watch(onChange, signal) {
+      const until = AbortSignal.any([signal, closing.signal]);
+      await manifests.readAll(until);
+      await secretWatch.look(undefined);
+      announce = onChange;
+      for (const { kind, namespace, name } of objects.all()) onChange({ of: "object", kind, namespace, name });
+      const onError = (what: string) => (error: unknown) =>
+        log("error", `while watching ${what}: ${error instanceof Error ? error.message : error}`);
+      watches.push(
+        watchTree({
+          path: options.manifests,
+          signal: until,
+          clock,
+          look: manifests.look,
+          onError: onError(options.manifests),
+        }),
+        watchTree({
+          path: join(data, "secrets"),
+          signal: until,
+          clock,
+          look: secretWatch.look,
+          onError: onError("the Secrets"),
+        }),
+      );
+    },
+
+    get: objects.get,
+    list: objects.list,
+    uids: (kind) => objects.list(kind).map(({ uid }) => uid),
+    addFinalizer: objects.addFinalizer,
+    async removeFinalizer(object) {
+      if (!(await objects.removeFinalizer(object))) return;
+      manifests.reconsider();
+      announce({ of: "object", kind: object.kind, namespace: object.namespace, name: object.name });
+    },
+    writeStatus: objects.writeStatus,
+
+    // A file is read as quickly as it is heard of.
+    heardOfSecret: () => undefined,
+    readSecret: secrets.read,
+    createSecret: secrets.create,
+    replaceSecret: secrets.replace,
+    deleteSecret: secrets.remove,
+
+    async recordEvent(object, { type, reason, message }) {
+      log(type === "Warning" ? "warn" : "info", `${titleOf(object)}: ${reason}: ${message}`);
+    },
+    async restartWorkload(namespace, { kind, name }) {
+      const workload = titleOf({ kind, namespace, name });
+      if (sayOnce.has(workload)) return;
+      sayOnce.add(workload);
+      log("info", `${workload} is not restarted: a folder of manifests has no workloads. Restart it yourself.`);
+    },
+
+    async close() {
+      closing.abort();
+      await Promise.all(watches);
+      unlock();
+    },
+  };
+}
+
+/** Identifies the cluster for ever: made at the first start. */
+async function readClusterId(path: string, randomUuid: () => string): Promise<string> {
+  const known = (await readFile(path, "utf8").catch(whenMissing(""))).trim();
+  if (known !== "") return known;
+  const made = randomUuid();
+  await replaceFile(path, `${made}\n`);
+  return made;
+}
+
+/** Names and messages come from files that anybody may have written: they make no line of their own. */
+const onOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");

@@ -1,0 +1,155 @@
+/**
+ * How the files of a DATA folder are written: whole or not at all, closed to others, on the disk when told so, and
+ * through no link, since what is behind one is not ours.
+ */
+import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** `other` for a link or a file in the place of the folder, `hidden` for one in the place of a folder above it. */
+export type Standing = "nothing" | "folder" | "other" | "hidden";
+
+/** What stands at a path, reached from `root`, itself included, through real folders alone. */
+export async function standingAt(path: string, root: string): Promise<Standing> {
+  const below = relative(root, path).split(sep).filter(Boolean);
+  for (let depth = 0; depth <= below.length; depth++) {
+    const there = await lstat(join(root, ...below.slice(0, depth))).catch(whenMissing(undefined));
+    if (there === undefined) return "nothing";
+    if (!there.isDirectory()) return depth === below.length ? "other" : "hidden";
+  }
+  return "folder";
+}
+
+/** @throws with code ENOTDIR where a link or a file is in the place of the folder, or of one above it up to `root` */
+export async function assertNoLink(path: string, root: string): Promise<void> {
+  const standing = await standingAt(path, root);
+  if (standing === "nothing" || standing === "folder") return;
+  const message = `a link or a file is in the way to ${path}: what is there is left alone; put a folder in its place`;
+  throw Object.assign(new Error(message), { code: "ENOTDIR" });
+}
+
+/**
+ * Makes a folder and those above it. By hand, since Node's recursive way never comes back where a folder is there and
+ * nothing can be made in it, as below /proc.
+ *
+ * @returns the topmost one that was made; undefined where all of them were there
+ */
+async function makeFolders(path: string): Promise<string | undefined> {
+  try {
+    await mkdir(path, { mode: FOLDER_MODE });
+    return path;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return undefined;
+    if (!hasCode(error, "ENOENT") || dirname(path) === path) throw error;
+  }
+  const first = await makeFolders(dirname(path));
+  const isMade = await mkdir(path, { mode: FOLDER_MODE }).then(
+    () => true,
+    (error: unknown) => {
+      // Somebody else made it meanwhile.
+      if (hasCode(error, "EEXIST")) return false;
+      throw error;
+    },
+  );
+  return first ?? (isMade ? path : undefined);
+}
+
+/**
+ * Makes a folder, and those above it, closed to others; closes one that is there.
+ *
+ * @throws with code ENOTDIR where a link or a file is in the place of it, or of one above it up to `root`
+ */
+export async function ensureFolder(path: string, root = path): Promise<void> {
+  await assertNoLink(path, root);
+  const first = await makeFolders(path);
+  if (first === undefined) {
+    if (((await lstat(path)).mode & 0o077) !== 0) await chmod(path, FOLDER_MODE);
+    return;
+  }
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
+}
+
+/** Writes a file of mode 0600 where none is, and has it on the disk. Its folder is not synchronised. */
+export async function writeNewFile(path: string, text: string): Promise<void> {
+  const file = await open(path, "wx", FILE_MODE);
+  try {
+    await file.chmod(FILE_MODE);
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Replaces a file as a whole: after a crash at any moment it is the old one or the new one. One writer at a time.
+ *
+ * @param durable false for what can be made again after a power failure
+ */
+export async function replaceFile(path: string, text: string, durable = true): Promise<void> {
+  const draft = `${path}.tmp`;
+  // What a crash left there goes first: it could be a link by now.
+  await rm(draft, { force: true });
+  if (durable) {
+    await writeNewFile(draft, text);
+    await rename(draft, path);
+    await syncFolder(dirname(path));
+  } else {
+    const file = await open(draft, "wx", FILE_MODE);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+    await rename(draft, path);
+  }
+}
+
+/**
+ * Removes a file, if there is one.
+ *
+ * @throws with code ENOTDIR where it would be reached from `root` through a link
+ */
+export async function removeFile(path: string, root: string): Promise<void> {
+  await assertNoLink(dirname(path), root);
+  await rm(path, { force: true });
+}
+
+/** Has a folder's entries on the disk: what was renamed into it or removed from it. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, "r");
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+/**
+ * What a JSON file of ours holds, or undefined when there is none.
+ *
+ * @throws naming the file, when something else has written to it
+ */
+export async function readJson(path: string): Promise<unknown> {
+  const text = await readFile(path, "utf8").catch(whenMissing(undefined));
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${path} is not the JSON that keyplane wrote there`, { cause: error });
+  }
+}
+
+/** For `.catch`: a fallback where the file or folder is not there; every other error goes on. */
+export function whenMissing<T>(fallback: T): (error: unknown) => T {
+  return (error) => {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return fallback;
+    throw error;
+  };
+}
+
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && "code" in error && codes.includes(String(error.code));
+}

@@ -1,0 +1,99 @@
+/**
+ * The kernel's notifications for a folder and those below it, with one watch for each. Not by Node's recursive watch,
+ * which on Linux throws out of an event handler of its own, where nobody can catch it, when a file takes the place of a
+ * folder at the wrong moment.
+ */
+import { type Dirent, type FSWatcher, lstatSync, readdirSync, type Stats, statSync, watch } from "node:fs";
+import { basename, join, resolve, sep } from "node:path";
+import { hasCode } from "./disk.ts";
+
+/** How long to do without notifications after the kernel had no more watches or files to give. */
+const RETRY_MS = 60_000;
+const EXHAUSTED = ["ENOSPC", "EMFILE", "ENFILE", "ENOMEM"];
+
+export type FolderWatch = {
+  /** Begins to watch where it does not: the folder may have come, or come back. Never throws. */
+  open(): void;
+  close(): void;
+};
+
+/**
+ * Links below the folder are not followed; a change of what is behind one is told as a change of the link. What cannot
+ * be watched is left out.
+ *
+ * @param onTouched told the path, below `root`, of what was notified; that of a folder stands for all that is in it
+ */
+export function createFolderWatch(
+  root: string,
+  clock: { monotonic(): number },
+  onTouched: (path: string) => void,
+): FolderWatch {
+  const top = resolve(root);
+  const watchers = new Map<string, FSWatcher>();
+  let openAt = 0;
+
+  /** Watches what is at the path now, whatever was there before. */
+  function renew(path: string): void {
+    end(path);
+    const place = join(top, path);
+    try {
+      leavingOut(path, () => begin(path, path === "" ? statSync(place) : lstatSync(place)));
+    } catch {
+      close();
+      openAt = clock.monotonic() + RETRY_MS;
+    }
+  }
+
+  /** Watches a folder before looking into it: what comes later is notified, and what was there is found. */
+  function begin(path: string, there: Dirent | Stats): void {
+    if (!there.isDirectory() && !there.isSymbolicLink()) return;
+    const place = join(top, path);
+    const watcher = watch(place, { persistent: false });
+    watchers.set(path, watcher);
+    watcher.on("error", () => end(path));
+    watcher.on("change", (event, name) => {
+      // A folder that goes is notified in the one above it, and under its own name in itself, as the topmost must be.
+      const isOwn = there.isSymbolicLink() || name === null || name === basename(place);
+      const touched = isOwn ? path : join(path, String(name));
+      if (event === "rename") renew(touched);
+      onTouched(touched);
+    });
+    if (!there.isDirectory()) return;
+    for (const entry of readdirSync(place, { withFileTypes: true })) {
+      const below = join(path, entry.name);
+      leavingOut(below, () => begin(below, entry));
+    }
+  }
+
+  /** Has what went, is closed to us, or is otherwise in no state to be watched keep nothing else from being so. */
+  function leavingOut(path: string, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (hasCode(error, ...EXHAUSTED)) throw error;
+      end(path);
+    }
+  }
+
+  /** Ends what is watched at the path and below it. */
+  function end(path: string): void {
+    if (!watchers.has(path)) return;
+    for (const [other, watcher] of watchers) {
+      if (path !== "" && other !== path && !other.startsWith(path + sep)) continue;
+      watcher.close();
+      watchers.delete(other);
+    }
+  }
+
+  function close(): void {
+    for (const watcher of watchers.values()) watcher.close();
+    watchers.clear();
+  }
+
+  return {
+    open() {
+      if (!watchers.has("") && clock.monotonic() >= openAt) renew("");
+    },
+    close,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * DATA/status/<namespace or _cluster>/<Kind>/<name>.json: every object as `kubectl get -o json` would show it. A
+ * declaration that was never admitted has one too, without a uid, so that its author finds out why. All of it follows
+ * from what is decided elsewhere: a file that cannot be written is reported, holds nothing up, and is written later.
+ */
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { rfc3339 } from "../../rfc3339.ts";
+import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
+import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
+import { objectPath } from "./paths.ts";
+import { createSerial } from "./serial.ts";
+
+/** An object of the cluster, with the moment its removal was asked for, in milliseconds since the epoch. */
+export type HeldObject = DeclaredObject & { readonly deletedAt: number | null };
+
+export type StatusFiles = {
+  /** As last written; undefined where nothing readable was. */
+  load(ref: ObjectRef): Promise<ObjectStatus | undefined>;
+  write(object: HeldObject): Promise<void>;
+  /** Says of a declaration that there is no object of, why it was not admitted; nothing new where it says so already. */
+  writeRefusal(ref: ObjectRef, refusal: Condition): Promise<void>;
+  remove(ref: ObjectRef): Promise<void>;
+  /** Removes the files that are none of these objects'. */
+  prune(objects: readonly ObjectRef[]): Promise<void>;
+  /** Tries again what could not be written or removed. */
+  catchUp(): Promise<void>;
+};
+
+/** @param report told of each file that cannot be kept up, once for as long as it cannot */
+export function createStatusFiles(root: string, report: (message: string) => void): StatusFiles {
+  const inTurn = createSerial();
+  /** What is still to be done, by path: the last that was asked for. */
+  const owed = new Map<string, () => Promise<void>>();
+  const reported = new Set<string>();
+
+  /** Does what a file has come to want. Never fails. */
+  function keep(path: string, work: () => Promise<void>): Promise<void> {
+    owed.set(path, work);
+    return inTurn(path, async () => {
+      const last = owed.get(path);
+      if (last === undefined) return;
+      try {
+        await last();
+        if (owed.get(path) === last) owed.delete(path);
+        reported.delete(path);
+      } catch (error) {
+        if (!reported.has(path)) report(`${path} cannot be kept up: ${messageOf(error)}. It is tried again.`);
+        reported.add(path);
+      }
+    });
+  }
+
+  async function save(ref: ObjectRef, metadata: Record<string, unknown>, rest: Record<string, unknown>): Promise<void> {
+    const { kind, namespace, name } = ref;
+    const path = objectPath(root, ref);
+    const shown = {
+      apiVersion: API_VERSION,
+      kind,
+      metadata: { name, ...(namespace === "" ? {} : { namespace }), ...metadata },
+      ...rest,
+    };
+    await ensureFolder(dirname(path), root);
+    await replaceFile(path, `${JSON.stringify(shown, null, 2)}\n`, false);
+  }
+
+  async function load(ref: ObjectRef): Promise<ObjectStatus | undefined> {
+    const path = objectPath(root, ref);
+    if ((await standingAt(dirname(path), root)) !== "folder") return undefined;
+    const shown = await readJson(path);
+    return isRecord(shown) && isRecord(shown.status) ? shown.status : undefined;
+  }
+
+  function saveObject(object: HeldObject): Promise<void> {
+    const { uid, generation, finalizers, spec, status, createdAt, deletedAt } = object;
+    return save(
+      object,
+      {
+        uid,
+        generation,
+        creationTimestamp: rfc3339(createdAt),
+        ...(deletedAt === null ? {} : { deletionTimestamp: rfc3339(deletedAt) }),
+        ...(finalizers.length === 0 ? {} : { finalizers }),
+      },
+      { spec, ...(status === undefined ? {} : { status }) },
+    );
+  }
+
+  async function saveRefusal(ref: ObjectRef, refusal: Condition): Promise<void> {
+    const before = await load(ref).catch(() => undefined);
+    if (before?.conditions?.[0]?.message === refusal.message) return;
+    await save(ref, {}, { status: { conditions: [refusal] } });
+  }
+
+  async function pruneExcept(wanted: ReadonlySet<string>): Promise<void> {
+    if ((await standingAt(root, root)) !== "folder") return;
+    for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (!entry.isDirectory() && !wanted.has(path)) await removeFile(path, root);
+    }
+  }
+
+  return {
+    load: (ref) => load(ref).catch(() => undefined),
+    write: (object) => keep(objectPath(root, object), () => saveObject(object)),
+    writeRefusal: (ref, refusal) => keep(objectPath(root, ref), () => saveRefusal(ref, refusal)),
+    remove: (ref) => keep(objectPath(root, ref), () => removeFile(objectPath(root, ref), root)),
+    async prune(objects) {
+      const wanted = new Set(objects.map((ref) => objectPath(root, ref)));
+      await pruneExcept(wanted).catch((error: unknown) => report(`while tidying ${root}: ${messageOf(error)}`));
+    },
+    async catchUp() {
+      await Promise.all([...owed].map(([path, work]) => keep(path, work)));
+    },
+  };
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -1,0 +1,64 @@
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import { ClusterError, type ClusterErrorCode } from "../port.ts";
+
+/** What the API server answered instead of what was asked for, or that it answered nothing. */
+export class ApiError extends Error {
+  /** Of HTTP; null without an answer: what was asked for may have been done. */
+  readonly status: number | null;
+  /** As in Kubernetes' Status: `AlreadyExists`, `Conflict`, `Expired`... Empty where none was given. */
+  readonly reason: string;
+  constructor(status: number | null, reason: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "ApiError";
+    this.status = status;
+    this.reason = reason;
+  }
+}
+
+/** Longest message of another's that is passed on. */
+const MOST_TEXT = 300;
+
+/** Makes an error of a Status: of an answer that is no success, or of an `ERROR` in a watch. */
+export function errorOfStatus(status: unknown, httpStatus: number | null): ApiError {
+  const { code, reason, message } = isRecord(status) ? status : {};
+  const number = typeof code === "number" ? code : httpStatus;
+  const text = typeof message === "string" ? message.slice(0, MOST_TEXT) : "without a message";
+  return new ApiError(number, typeof reason === "string" ? reason : "", text);
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
+export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
+/** The right to it is missing, until somebody grants it. */
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+/** The version that was asked from is not kept any more. */
+export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
+
+/** What a definite refusal is called, by its status; 409 says more by its reason. */
+const CODES: Readonly<Record<number, ClusterErrorCode>> = { 403: "Forbidden", 404: "NotFound", 409: "Conflict" };
+
+/**
+ * What the port throws for a failed write: `Unclear` when there was no answer or the server failed, since it may have
+ * been done all the same.
+ *
+ * @param doing what failed, as in `creating Secret team-a/reader`
+ * @param explain what may be said of the answer; a write with secrets in it says less
+ */
+export function writeError(error: unknown, doing: string, explain = (one: ApiError) => one.message): Error {
+  if (!(error instanceof ApiError)) return new Error(`while ${doing}: ${String(error)}`, { cause: error });
+  const code = codeOf(error);
+  const text = `while ${doing}: ${explain(error)}`;
+  return code === undefined ? new Error(text) : new ClusterError(code, text);
+}
+
+/** The same for a read, where nothing can be unclear. */
+export function readError(error: unknown, doing: string): Error {
+  const failed = writeError(error, doing);
+  return failed instanceof ClusterError && failed.code === "Unclear"
+    ? new Error(failed.message, { cause: error })
+    : failed;
+}
+
+function codeOf({ status, reason }: ApiError): ClusterErrorCode | undefined {
+  if (status === null || status >= 500) return "Unclear";
+  return reason === "AlreadyExists" ? "AlreadyExists" : CODES[status];
+}

@@ -1,0 +1,245 @@
+/** The cluster of production: a Kubernetes API server. */
+import { setTimeout as delay } from "node:timers/promises";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { LogLine } from "../../deps.ts";
+import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
+import { type ApiClient, createApiClient } from "./api-client.ts";
+import { isForbidden, readError } from "./api-error.ts";
+import { connect } from "./connection.ts";
+import { recordEvent } from "./events.ts";
+import { invalidStatus } from "./invalid.ts";
+import { createObjectWrites } from "./object-writes.ts";
+import { createObjects } from "./objects.ts";
+import type { HeldObject } from "./read-object.ts";
+import { reflect } from "./reflector.ts";
+import { KUBE_SYSTEM_PATH, objectsPath, secretsPath, titleOf, watchedCollections } from "./resources.ts";
+import { createSecretReferences } from "./secret-references.ts";
+import { createSecretNews, METADATA_ONLY, readSecretVersion } from "./secret-watch.ts";
+import { createSecrets } from "./secrets.ts";
+import { workloadRestarter } from "./workloads.ts";
+
+/** How long to wait before a status that could not be written is tried again. Milliseconds. */
+const STATUS_RETRY = 10_000;
+/** Of the events' reporter. */
+const CONTROLLER = "keyplane.dev/controller";
+
+export type KubernetesClusterOptions = {
+  /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
+  readonly kubeconfig: string | undefined;
+  /** The namespaces that are served; null for all. */
+  readonly namespaces: readonly string[] | null;
+  /** `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
+  readonly clock: { now(): number; monotonic(): number };
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: LogLine;
+  readonly fieldManager: string;
+  /** Of this process, unlike any other's: the reporter of its events. */
+  readonly identity: string;
+  /** Told of each answer of the API server, and of each request without one. */
+  readonly onAnswer?: (method: string, status: number | null) => void;
+};
+
+export type KubernetesCluster = Cluster & {
+  /** For the leader election, which needs the same connections. */
+  readonly api: ApiClient;
+  /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
+  readonly ownNamespace: string | undefined;
+  /** When each watch last heard of the server, on the monotonic clock. */
+  readonly heardAt: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+};
+
+type SecretWatch = {
+  /** Resolves once the Secrets were listed, or could not be. */
+  readonly attempted: Promise<void>;
+  isListed: boolean;
+  /** What was heard last may not be true any more. */
+  isDeaf: boolean;
+  end(): void;
+};
+
+/**
+ * Connects to a cluster.
+ *
+ * @throws Error when no cluster is configured, or it cannot be reached
+ */
+export async function openKubernetesCluster(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
+  const { namespaces, clock, random, log, fieldManager, identity, onAnswer } = options;
+  const connection = connect(options.kubeconfig, clock);
+  const api = createApiClient({ connection, random, log, ...(onAnswer === undefined ? {} : { onAnswer }) });
+  const closing = new AbortController();
+  const running = new Set<Promise<void>>();
+  const heardAt = new Map<string, number>();
+  let announce: (change: ClusterChange) => void = () => {};
+  let watching = closing.signal;
+  let isStarted = false;
+  /** What has been listed, by kind and namespace. */
+  const listed = new Set<string>();
+
+  const objects = createObjects(onObject);
+  const writes = createObjectWrites(api, objects, fieldManager);
+  const secretWatches = new Map<string, SecretWatch>();
+  const references = createSecretReferences(
+    watchSecrets,
+    (namespace) => {
+      secretWatches.get(namespace)?.end();
+      news.dropAll(namespace);
+    },
+    (namespace, name) => news.drop(namespace, name),
+  );
+  const news = createSecretNews(references.has, (namespace, name) => {
+    // What there is at the start is looked at anyway.
+    if (isStarted) announce({ of: "secret", namespace, name });
+  });
+  const secrets = createSecrets(api, fieldManager, news);
+
+  function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
+    references.note(ref, now);
+    announce({ of: "object", ...ref });
+    if (now?.problem !== undefined) keep(tellProblem(now, now.problem));
+  }
+
+  /** Has a task of ours end before the cluster is closed. */
+  function keep(task: Promise<void>): void {
+    running.add(task);
+    void task.finally(() => running.delete(task));
+  }
+
+  /** Says in an object's status that it is not valid, until it is written or not true any more. */
+  async function tellProblem(held: HeldObject, problem: string): Promise<void> {
+    log("warn", `${titleOf(held.object)} is not worked on: ${problem}`);
+    while (!watching.aborted && objects.current(held.object)?.generation === held.object.generation) {
+      try {
+        return await writes.writeStatus(held.object, invalidStatus(held, clock.now()));
+      } catch (error) {
+        log("warn", error instanceof Error ? error.message : String(error));
+        await delay(STATUS_RETRY, undefined, { signal: watching }).catch(() => {});
+      }
+    }
+  }
+
+  function watchSecrets(namespace: string): void {
+    const ended = new AbortController();
+    const attempted = Promise.withResolvers<void>();
+    const secretWatch: SecretWatch = {
+      attempted: attempted.promise,
+      isListed: false,
+      isDeaf: false,
+      end: () => ended.abort(),
+    };
+    secretWatches.set(namespace, secretWatch);
+    const what = `the Secrets of ${namespace}`;
+    keep(
+      reflect(
+        {
+          api,
+          path: secretsPath(namespace),
+          what,
+          accept: METADATA_ONLY,
+          read: readSecretVersion,
+          sink: news.sink(namespace),
+          random,
+          log,
+          onHeard() {
+            heardAt.set(what, clock.monotonic());
+            if (secretWatch.isListed) secretWatch.isDeaf = false;
+          },
+          onFailed() {
+            secretWatch.isDeaf = true;
+            attempted.resolve();
+          },
+        },
+        () => {
+          Object.assign(secretWatch, { isListed: true, isDeaf: false });
+          attempted.resolve();
+        },
+        AbortSignal.any([watching, ended.signal]),
+      ).finally(() => {
+        heardAt.delete(what);
+        attempted.resolve();
+      }),
+    );
+  }
+
+  function heardOfSecret(namespace: string, name: string): string | null | undefined {
+    return secretWatches.get(namespace)?.isDeaf === false ? news.latest(namespace, name) : undefined;
+  }
+
+  async function watch(onChange: (change: ClusterChange) => void, signal: AbortSignal): Promise<void> {
+    watching = AbortSignal.any([signal, closing.signal]);
+    announce = onChange;
+    const attempted = watchedCollections(namespaces).map(({ kind, namespace }) => {
+      const what = namespace === "" ? kind : `${kind} in ${namespace}`;
+      const first = Promise.withResolvers<void>();
+      const ending = reflect(
+        {
+          api,
+          path: objectsPath(kind, namespace),
+          what,
+          read: (raw) => objects.read(kind, raw),
+          sink: objects.sink(kind, namespace),
+          random,
+          log,
+          onHeard: () => heardAt.set(what, clock.monotonic()),
+          onFailed(error) {
+            // One namespace that refuses us holds up no other.
+            if (namespace !== "" && isForbidden(error)) first.resolve();
+          },
+        },
+        () => {
+          listed.add(`${kind}/${namespace}`);
+          first.resolve();
+        },
+        watching,
+      );
+      keep(ending);
+      return Promise.race([first.promise, ending]);
+    });
+    await Promise.all(attempted);
+    await Promise.all([...secretWatches.values()].map(({ attempted }) => attempted));
+    isStarted = true;
+  }
+
+  return {
+    uid: await readClusterUid(api),
+    namespaces,
+    listedNamespaces: (kind) => namespaces?.filter((namespace) => listed.has(`${kind}/${namespace}`)) ?? null,
+    watch,
+    get: objects.get,
+    list: objects.list,
+    uids: objects.uids,
+    addFinalizer: writes.addFinalizer,
+    removeFinalizer: writes.removeFinalizer,
+    writeStatus: writes.writeStatus,
+    heardOfSecret,
+    readSecret: secrets.read,
+    createSecret: secrets.create,
+    replaceSecret: secrets.replace,
+    deleteSecret: secrets.remove,
+    recordEvent: (object, event) =>
+      recordEvent(api, { now: clock.now(), controller: CONTROLLER, instance: identity }, object, event),
+    restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
+    api,
+    ownNamespace: connection.namespace,
+    heardAt,
+    async close() {
+      closing.abort();
+      await Promise.all(running);
+      api.close();
+    },
+  };
+}
+
+/** The uid of `kube-system`, which lives as long as its cluster. */
+async function readClusterUid(api: ApiClient): Promise<string> {
+  try {
+    const namespace = await api.request({ method: "GET", path: KUBE_SYSTEM_PATH });
+    const { metadata } = isRecord(namespace) ? namespace : {};
+    if (isRecord(metadata) && typeof metadata.uid === "string") return metadata.uid;
+    throw new Error("it has no uid");
+  } catch (error) {
+    api.close();
+    throw readError(error, "reading the namespace kube-system, whose uid names the cluster");
+  }
+}

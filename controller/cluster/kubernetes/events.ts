@@ -1,0 +1,45 @@
+/** Events, for people: `kubectl describe` shows them. */
+import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import type { ClusterEvent, DeclaredObject } from "../port.ts";
+import type { ApiClient } from "./api-client.ts";
+import { writeError } from "./api-error.ts";
+import { eventsPath, titleOf } from "./resources.ts";
+
+/** What the API server takes of a note. */
+const MOST_NOTE = 1024;
+
+/**
+ * Records an event about an object.
+ *
+ * @param instance which process of the controller tells of it
+ */
+export async function recordEvent(
+  api: ApiClient,
+  { now, controller, instance }: { readonly now: number; readonly controller: string; readonly instance: string },
+  object: DeclaredObject,
+  { type, reason, message }: ClusterEvent,
+): Promise<void> {
+  const { kind, namespace, name, uid, resourceVersion } = object;
+  const regarding = { apiVersion: API_VERSION, kind, name, uid, resourceVersion };
+  const body = {
+    apiVersion: "events.k8s.io/v1",
+    kind: "Event",
+    metadata: { generateName: `${name}-`, namespace: namespace || "default" },
+    eventTime: microTime(now),
+    reportingController: controller,
+    reportingInstance: instance.slice(0, 128),
+    action: "Reconcile",
+    reason,
+    type,
+    note: message.slice(0, MOST_NOTE),
+    regarding: namespace === "" ? regarding : { ...regarding, namespace },
+  };
+  try {
+    await api.request({ method: "POST", path: eventsPath(namespace), body });
+  } catch (error) {
+    throw writeError(error, `recording ${reason} of ${titleOf(object)}`);
+  }
+}
+
+/** A time as Kubernetes' MicroTime has it. */
+export const microTime = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");

@@ -1,0 +1,101 @@
+/** The Lease object of a leader election: taken, renewed and given back, always under the version that was read. */
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isConflict, isNotFound } from "./api-error.ts";
+import { microTime } from "./events.ts";
+import { leasesPath } from "./resources.ts";
+
+/** How long others respect a lease that is not renewed. */
+const LEASE_SECONDS = 15;
+
+export type LeaseRecordOptions = {
+  readonly api: ApiClient;
+  readonly namespace: string;
+  readonly name: string;
+  /** Of this process, unlike any other's. */
+  readonly identity: string;
+  readonly clock: { now(): number; monotonic(): number };
+};
+
+export type LeaseRecord = {
+  /** Takes the lease, or renews it. False when it is another's. Throws ApiError when that is not known. */
+  take(timeoutMs: number): Promise<boolean>;
+  /** Lets go of it, so that another need not wait. */
+  release(timeoutMs: number): Promise<void>;
+};
+
+type Spec = Readonly<Record<string, unknown>>;
+
+export function createLeaseRecord({ api, namespace, name, identity, clock }: LeaseRecordOptions): LeaseRecord {
+  const collection = leasesPath(namespace);
+  const path = `${collection}/${encodeURIComponent(name)}`;
+  /** Another's lease as last seen, and since when it has not changed, on our own clock: theirs may be wrong. */
+  let seen: { readonly spec: Spec; readonly since: number } | undefined;
+
+  const write = (method: "POST" | "PUT", timeoutMs: number, spec: Spec, resourceVersion?: string) =>
+    api.request({
+      method,
+      path: method === "POST" ? collection : path,
+      timeoutMs,
+      isElection: true,
+      body: {
+        apiVersion: "coordination.k8s.io/v1",
+        kind: "Lease",
+        metadata: { name, namespace, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
+        spec,
+      },
+    });
+
+  async function read(timeoutMs: number): Promise<{ spec: Spec; version: string } | undefined> {
+    try {
+      const lease = await api.request({ method: "GET", path, timeoutMs });
+      const { spec, metadata } = isRecord(lease) ? lease : {};
+      const { resourceVersion } = isRecord(metadata) ? metadata : {};
+      return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether it may not be taken yet. */
+  function isRespected(spec: Spec): boolean {
+    if (!spec.holderIdentity || spec.holderIdentity === identity) return false;
+    if (!isDeepStrictEqual(seen?.spec, spec)) seen = { spec, since: clock.monotonic() };
+    const seconds = typeof spec.leaseDurationSeconds === "number" ? spec.leaseDurationSeconds : LEASE_SECONDS;
+    return seen === undefined || clock.monotonic() < seen.since + seconds * 1_000;
+  }
+
+  async function take(timeoutMs: number): Promise<boolean> {
+    const lease = await read(timeoutMs);
+    if (lease !== undefined && isRespected(lease.spec)) return false;
+    const renewTime = microTime(clock.now());
+    const isRenewal = lease?.spec.holderIdentity === identity;
+    const { leaseTransitions, acquireTime } = lease?.spec ?? {};
+    const transitions = typeof leaseTransitions === "number" ? leaseTransitions : 0;
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: LEASE_SECONDS,
+      acquireTime: isRenewal ? acquireTime : renewTime,
+      renewTime,
+      leaseTransitions: isRenewal || lease === undefined ? transitions : transitions + 1,
+    };
+    try {
+      await write(lease === undefined ? "POST" : "PUT", timeoutMs, spec, lease?.version);
+      return true;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      return false;
+    }
+  }
+
+  return {
+    take,
+    async release(timeoutMs) {
+      const lease = await read(timeoutMs);
+      if (lease?.spec.holderIdentity !== identity) return;
+      await write("PUT", timeoutMs, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 }, lease.version);
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Writes to our own objects: finalizers and status, each as a patch that the API server takes only for exactly the
+ * object, by uid and resourceVersion, that it was made from. One that was outrun is made again from the fresh object.
+ */
+import { isDeepStrictEqual } from "node:util";
+import { ClusterError, type DeclaredObject, FINALIZER, type ObjectStatus } from "../port.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isConflict, isNotFound, writeError } from "./api-error.ts";
+import type { Objects } from "./objects.ts";
+import { objectPath, titleOf } from "./resources.ts";
+
+/** How often a patch is made again at once; after that it is left to the queue's back-off. */
+const ATTEMPTS = 5;
+
+/** One operation of a JSON patch. `add` replaces what is there already. */
+type Operation = { readonly op: "add"; readonly path: string; readonly value: unknown };
+
+export type ObjectWrites = {
+  addFinalizer(object: DeclaredObject): Promise<void>;
+  removeFinalizer(object: DeclaredObject): Promise<void>;
+  writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void>;
+};
+
+export function createObjectWrites(api: ApiClient, objects: Objects, fieldManager: string): ObjectWrites {
+  /**
+   * Patches an object.
+   *
+   * @param make what to change in the object as it is; undefined for nothing
+   * @returns false when the object is gone
+   */
+  async function patch(
+    object: DeclaredObject,
+    doing: string,
+    subresource: "" | "/status",
+    make: (now: DeclaredObject) => Operation | undefined,
+  ): Promise<boolean> {
+    const path = objectPath(object);
+    for (let attempt = 1; ; attempt++) {
+      const now = objects.current(object);
+      if (now === undefined) return false;
+      const operation = make(now);
+      if (operation === undefined) return true;
+      try {
+        const raw = await api.request({
+          method: "PATCH",
+          path: `${path}${subresource}`,
+          query: { fieldManager },
+          contentType: "application/json-patch+json",
+          body: [
+            { op: "add", path: "/metadata/uid", value: now.uid },
+            { op: "add", path: "/metadata/resourceVersion", value: now.resourceVersion },
+            operation,
+          ],
+        });
+        objects.absorb(objects.read(object.kind, raw));
+        return true;
+      } catch (error) {
+        if (isNotFound(error)) {
+          objects.forget(object);
+          return false;
+        }
+        if (!isConflict(error) || attempt === ATTEMPTS) throw writeError(error, `${doing} ${titleOf(object)}`);
+        await refresh(object);
+      }
+    }
+  }
+
+  async function refresh(object: DeclaredObject): Promise<void> {
+    try {
+      const fresh = objects.read(object.kind, await api.request({ method: "GET", path: objectPath(object) }));
+      if (fresh.object.uid === object.uid) objects.absorb(fresh);
+      else objects.forget(object);
+    } catch (error) {
+      if (!isNotFound(error)) throw writeError(error, `reading ${titleOf(object)} again`);
+      objects.forget(object);
+    }
+  }
+
+  return {
+    async addFinalizer(object) {
+      const there = await patch(object, "adding our finalizer to", "", ({ finalizers, deleting }) => {
+        if (finalizers.includes(FINALIZER)) return undefined;
+        if (!deleting) return { op: "add", path: "/metadata/finalizers", value: [...finalizers, FINALIZER] };
+        throw new ClusterError("Forbidden", `${titleOf(object)} is being removed: it takes no finalizer any more`);
+      });
+      if (!there) throw new ClusterError("NotFound", `${titleOf(object)} is gone`);
+    },
+    async removeFinalizer(object) {
+      await patch(object, "removing our finalizer from", "", ({ finalizers }) => {
+        const others = finalizers.filter((one) => one !== FINALIZER);
+        if (others.length === finalizers.length) return undefined;
+        return { op: "add", path: "/metadata/finalizers", value: others };
+      });
+    },
+    async writeStatus(object, status) {
+      // As it will be read back: without what JSON does not have.
+      const wanted: ObjectStatus = JSON.parse(JSON.stringify(status));
+      objects.expectStatus(object, wanted);
+      try {
+        await patch(object, "writing the status of", "/status", (now) =>
+          isDeepStrictEqual(now.status, wanted) ? undefined : { op: "add", path: "/status", value: wanted },
+        );
+      } finally {
+        objects.expectStatus(object, undefined);
+      }
+    },
+  };
+}

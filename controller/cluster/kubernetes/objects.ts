@@ -1,0 +1,117 @@
+/**
+ * The objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which
+ * comes here first, so that who has written reads what was written.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Kind } from "../../../domain/manifest/kinds.ts";
+import { type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
+import { type HeldObject, readObject } from "./read-object.ts";
+import type { Sink } from "./reflector.ts";
+import { isLater } from "./resource-version.ts";
+import { eachInTurns } from "./turns.ts";
+
+export type Objects = {
+  get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
+  list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
+  uids(kind: Kind): readonly string[];
+  /** Reads an object of that kind; what is known of it need not be judged again. */
+  read(kind: Kind, raw: unknown): HeldObject;
+  /** The object as it is now, valid or not, if it is still the one that was read. */
+  current(object: DeclaredObject): DeclaredObject | undefined;
+  /** Takes what a reflector reads of one kind in one namespace; in all where it is empty. */
+  sink(kind: Kind, namespace: string): Sink<HeldObject>;
+  /** Takes an object as the answer to a write or a read of ours has it; not one that has gone meanwhile. */
+  absorb(held: HeldObject): void;
+  /** The object is known to be gone. */
+  forget(object: DeclaredObject): void;
+  /** Has a status that is being written not count as a change when it is heard of. */
+  expectStatus(object: DeclaredObject, status: ObjectStatus | undefined): void;
+};
+
+/**
+ * @param onChange told of each change that is not one of our own: `now` is undefined when the object has gone
+ */
+export function createObjects(onChange: (ref: ObjectRef, now: HeldObject | undefined) => void): Objects {
+  const held: Record<Kind, Map<string, HeldObject>> = {
+    PlatformKey: new Map(),
+    PlatformTeam: new Map(),
+    ModelGateway: new Map(),
+    MemoryLibrary: new Map(),
+  };
+  const expected = new Map<string, ObjectStatus>();
+
+  function put(now: HeldObject, isSure: boolean): void {
+    const { object } = now;
+    const before = held[object.kind].get(placeOf(object));
+    const isSame = before?.object.uid === object.uid;
+    if (isSame && !isSure && !isLater(object.resourceVersion, before.object.resourceVersion)) return;
+    held[object.kind].set(placeOf(object), now);
+    if (!isSame || differs(before, now, expected.get(object.uid))) onChange(refOf(object), now);
+  }
+
+  function drop(object: DeclaredObject): void {
+    if (held[object.kind].get(placeOf(object))?.object.uid !== object.uid) return;
+    held[object.kind].delete(placeOf(object));
+    onChange(refOf(object), undefined);
+  }
+
+  return {
+    get<K extends Kind>(kind: K, namespace: string, name: string) {
+      const found = held[kind].get(`${namespace}/${name}`);
+      // A map holds objects of its own kind.
+      return found?.problem === undefined ? (found?.object as DeclaredObject<K> | undefined) : undefined;
+    },
+    list<K extends Kind>(kind: K) {
+      const valid = [...held[kind].values()].filter(({ problem }) => problem === undefined);
+      return valid.map(({ object }) => object as DeclaredObject<K>);
+    },
+    read: (kind, raw) => readObject(kind, raw, (ref) => held[kind].get(placeOf(ref))),
+    uids: (kind) => [...held[kind].values()].map(({ object }) => object.uid),
+    current(object) {
+      const now = held[object.kind].get(placeOf(object))?.object;
+      return now?.uid === object.uid ? now : undefined;
+    },
+    sink: (kind, namespace) => ({
+      async replace(items) {
+        const present = new Set(items.map(({ object }) => object.uid));
+        for (const { object } of [...held[kind].values()]) {
+          const isListed = namespace === "" || object.namespace === namespace;
+          if (isListed && !present.has(object.uid)) drop(object);
+        }
+        // A list is believed even where it is older than what is known: the server may have been restored.
+        await eachInTurns(items, (item) => put(item, true));
+      },
+      put: (item) => put(item, false),
+      remove: ({ object }) => drop(object),
+    }),
+    absorb(now) {
+      const before = held[now.object.kind].get(placeOf(now.object));
+      if (before?.object.uid !== now.object.uid) return;
+      if (now.object.deleting && now.object.finalizers.length === 0) drop(now.object);
+      else put(now, false);
+    },
+    forget: drop,
+    expectStatus({ uid }, status) {
+      if (status === undefined) expected.delete(uid);
+      else expected.set(uid, status);
+    },
+  };
+}
+
+const placeOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
+const refOf = ({ kind, namespace, name }: ObjectRef): ObjectRef => ({ kind, namespace, name });
+
+/** Whether there is anything to do about a change. A status that somebody else has written is put right again. */
+function differs(before: HeldObject, now: HeldObject, expected: ObjectStatus | undefined): boolean {
+  const a = before.object;
+  const b = now.object;
+  return (
+    a.generation !== b.generation ||
+    // Of one generation before and after a server was restored there may be two.
+    (a.spec !== b.spec && !isDeepStrictEqual(a.spec, b.spec)) ||
+    a.deleting !== b.deleting ||
+    before.problem !== now.problem ||
+    (a.finalizers.includes(FINALIZER) && !b.finalizers.includes(FINALIZER)) ||
+    !(isDeepStrictEqual(a.status, b.status) || isDeepStrictEqual(expected, b.status))
+  );
+}

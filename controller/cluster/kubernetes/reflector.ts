@@ -1,0 +1,192 @@
+/**
+ * Keeps up with one collection of the API server: a list in pages, then one watch at a time from where the list ended,
+ * reopened for ever. A watch lives for some 20 s, so that one that has silently died is noticed within 30 s, whatever
+ * is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { LogLine } from "../../deps.ts";
+import type { ApiClient } from "./api-client.ts";
+import { ApiError, errorOfStatus, isExpired } from "./api-error.ts";
+import { isLater } from "./resource-version.ts";
+import { eachInTurns } from "./turns.ts";
+
+const PAGE = 500;
+const LIST_TIMEOUT = 60_000;
+/** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
+const WATCH_SECONDS = 20;
+const WATCH_JITTER_SECONDS = 5;
+const WATCH_GRACE_SECONDS = 3;
+/** The first and the longest wait after a failure, in milliseconds, before jitter takes up to half of it away. */
+const FIRST_RETRY = 250;
+const LONGEST_RETRY = 30_000;
+/** After so many refusals of a watch in a row everything is listed again. */
+const REFUSALS = 3;
+
+export type ReflectorOptions<T> = {
+  readonly api: ApiClient;
+  readonly path: string;
+  /** For messages: what is watched. */
+  readonly what: string;
+  /** The media types of a list and of a watch's events, where they are not plain JSON. */
+  readonly accept?: { readonly list: string; readonly watch: string };
+  /** What is kept of an object. Throws for what is none. */
+  readonly read: (raw: unknown) => T;
+  readonly sink: Sink<T>;
+  readonly random: () => number;
+  readonly log: LogLine;
+  /** Told whenever the server said anything. */
+  readonly onHeard: () => void;
+  /** Told whenever it did not, or refused. */
+  readonly onFailed?: (error: unknown) => void;
+};
+
+/** Takes what was read, in the server's order. */
+export type Sink<T> = {
+  /** Everything there is: what is not among it is gone. */
+  replace(items: readonly T[], version: string): void | Promise<void>;
+  put(item: T): void;
+  /** With the item as it was when it went. */
+  remove(item: T): void;
+};
+
+/** A watch's place, and how it has fared. */
+type Place = { version: string | undefined; failures: number; refusals: number; fresh: boolean; complaint: string };
+
+/**
+ * Keeps up until the signal.
+ *
+ * @param onListed called after each complete list
+ */
+export async function reflect<T>(
+  options: ReflectorOptions<T>,
+  onListed: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { what, log, random } = options;
+  const place: Place = { version: undefined, failures: 0, refusals: 0, fresh: false, complaint: "" };
+  while (!signal.aborted) {
+    try {
+      if (place.version === undefined) {
+        place.version = await list(options, signal);
+        onListed();
+      }
+      await watchOnce(options, place, signal);
+      place.failures = 0;
+      place.fresh = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      place.fresh = true;
+      options.onFailed?.(error);
+      if (isExpired(error)) place.version = undefined;
+      else if (error instanceof ApiError && error.status !== null) place.refusals++;
+      if (place.refusals >= REFUSALS) place.version = undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      if (message !== place.complaint) log("warn", `while watching ${what}: ${message}`);
+      place.complaint = message;
+      await delay(retryDelay(place.failures++, random()), undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Milliseconds before the next attempt. */
+export function retryDelay(failures: number, random: number): number {
+  return Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures, 20)) * (1 - random / 2);
+}
+
+/** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
+async function list<T>(
+  { api, path, accept, read, sink, onHeard }: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<string> {
+  const items: T[] = [];
+  let next: string | undefined;
+  for (;;) {
+    const page = await api.request({
+      method: "GET",
+      path,
+      query: { limit: String(PAGE), continue: next },
+      timeoutMs: LIST_TIMEOUT,
+      signal,
+      ...(accept === undefined ? {} : { accept: accept.list }),
+    });
+    onHeard();
+    // An empty list of metadata has null for its items.
+    const raws = isRecord(page) ? (page.items ?? []) : undefined;
+    if (!isRecord(page) || !Array.isArray(raws)) throw new Error(`${path} is no list`);
+    await eachInTurns(raws, (raw) => items.push(read(raw)));
+    const { resourceVersion, continue: token } = isRecord(page.metadata) ? page.metadata : {};
+    if (typeof token === "string" && token !== "") {
+      next = token;
+      continue;
+    }
+    if (typeof resourceVersion !== "string") throw new Error(`the list at ${path} has no version`);
+    await sink.replace(items, resourceVersion);
+    return resourceVersion;
+  }
+}
+
+/** One watch, from its place to its end. */
+async function watchOnce<T>(options: ReflectorOptions<T>, place: Place, signal: AbortSignal): Promise<void> {
+  const { api, path, accept, random, onHeard } = options;
+  const seconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
+  let heard = false;
+  await api.stream(
+    {
+      method: "GET",
+      path,
+      query: {
+        watch: "1",
+        allowWatchBookmarks: "true",
+        resourceVersion: place.version,
+        timeoutSeconds: String(seconds),
+      },
+      timeoutMs: (seconds + WATCH_GRACE_SECONDS) * 1_000,
+      signal,
+      ...(accept === undefined ? {} : { accept: accept.watch }),
+    },
+    place.fresh,
+    {
+      onOpen: onHeard,
+      onValue(event) {
+        take(options, place, event);
+        heard = true;
+        place.failures = 0;
+        place.refusals = 0;
+        place.complaint = "";
+        onHeard();
+      },
+    },
+  );
+  if (heard || signal.aborted) return;
+  await checkSilence(options, place, signal);
+}
+
+function take<T>({ read, sink }: ReflectorOptions<T>, place: Place, event: unknown): void {
+  const { type, object } = isRecord(event) ? event : {};
+  if (type === "ERROR") throw errorOfStatus(object, null);
+  const { metadata } = isRecord(object) ? object : {};
+  const { resourceVersion } = isRecord(metadata) ? metadata : {};
+  if (typeof resourceVersion !== "string") throw new Error(`an event of type ${String(type)} has no version`);
+  if (type === "ADDED" || type === "MODIFIED") sink.put(read(object));
+  else if (type === "DELETED") sink.remove(read(object));
+  place.version = resourceVersion;
+}
+
+/**
+ * A watch that ended without a word, not even a bookmark, may be ahead of a server whose store was restored from a backup:
+ * it would stay silent until that has caught up. So the present version is asked for.
+ */
+async function checkSilence<T>({ api, path, accept, onHeard }: ReflectorOptions<T>, place: Place, signal: AbortSignal) {
+  const page = await api.request({
+    method: "GET",
+    path,
+    query: { limit: "1" },
+    signal,
+    ...(accept === undefined ? {} : { accept: accept.list }),
+  });
+  onHeard();
+  const { resourceVersion } = isRecord(page) && isRecord(page.metadata) ? page.metadata : {};
+  const now = typeof resourceVersion === "string" ? resourceVersion : "";
+  if (place.version !== undefined && now !== place.version && isLater(place.version, now)) place.version = undefined;
+}

@@ -1,0 +1,8 @@
+/**
+ * Whether a resource version is later than another of the same collection. Kubernetes lets clients compare them as
+ * whole numbers (KEP-5504); one that is none counts as later, so that nothing is held back for its sake.
+ */
+export function isLater(version: string, than: string): boolean {
+  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return true;
+  return version.length === than.length ? version > than : version.length > than.length;
+}

@@ -1,0 +1,68 @@
+/** Where things are in the Kubernetes API. */
+import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/manifest/kinds.ts";
+
+const PLURALS: Readonly<Record<Kind, string>> = {
+  PlatformKey: "platformkeys",
+  PlatformTeam: "platformteams",
+  ModelGateway: "modelgateways",
+  MemoryLibrary: "memorylibraries",
+};
+
+const WORKLOADS: Readonly<Record<string, string>> = {
+  Deployment: "deployments",
+  StatefulSet: "statefulsets",
+  DaemonSet: "daemonsets",
+};
+
+type Named = { readonly namespace: string; readonly name: string };
+
+/** The path of a collection; of every namespace where none is given. */
+function collection(base: string, namespace: string, plural: string): string {
+  return namespace === "" ? `${base}/${plural}` : `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+}
+
+/** All objects of a kind of ours, in one namespace or, where it is empty, in all. */
+export function objectsPath(kind: Kind, namespace: string): string {
+  return collection(`/apis/${API_VERSION}`, namespace, PLURALS[kind]);
+}
+
+export function objectPath({ kind, namespace, name }: Named & { readonly kind: Kind }): string {
+  return `${objectsPath(kind, namespace)}/${encodeURIComponent(name)}`;
+}
+
+export function secretsPath(namespace: string): string {
+  return collection("/api/v1", namespace, "secrets");
+}
+
+export function secretPath({ namespace, name }: Named): string {
+  return `${secretsPath(namespace)}/${encodeURIComponent(name)}`;
+}
+
+/** Undefined for a kind that has no pods to restart. */
+export function workloadPath(kind: string, { namespace, name }: Named): string | undefined {
+  const plural = WORKLOADS[kind];
+  return plural && `${collection("/apis/apps/v1", namespace, plural)}/${encodeURIComponent(name)}`;
+}
+
+/** Events about what has no namespace are in `default`, as everybody's are. */
+export function eventsPath(namespace: string): string {
+  return collection("/apis/events.k8s.io/v1", namespace || "default", "events");
+}
+
+export function leasesPath(namespace: string): string {
+  return collection("/apis/coordination.k8s.io/v1", namespace, "leases");
+}
+
+export const KUBE_SYSTEM_PATH = "/api/v1/namespaces/kube-system";
+
+/** What is watched: each kind once, in each namespace that is served; in all where that is null. */
+export function watchedCollections(namespaces: readonly string[] | null): { kind: Kind; namespace: string }[] {
+  return KINDS.flatMap((kind) =>
+    (isClusterScoped(kind) ? [""] : (namespaces ?? [""])).map((namespace) => ({ kind, namespace })),
+  );
+}
+
+/** For messages. */
+export function titleOf({ kind, namespace, name }: Named & { readonly kind: string }): string {
+  return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+}

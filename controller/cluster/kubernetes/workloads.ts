@@ -1,0 +1,51 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Cluster } from "../port.ts";
+import type { ApiClient } from "./api-client.ts";
+import { writeError } from "./api-error.ts";
+import { titleOf, workloadPath } from "./resources.ts";
+
+/** How long what restarts one workload is gathered, in milliseconds: keys that rotate together roll it out once. */
+const GATHERED_FOR = 1_000;
+
+/**
+ * Makes the port's `restartWorkload`: what `kubectl rollout restart` does, with an annotation that says why.
+ *
+ * @param closing ends the wait of what is gathered, which fails
+ */
+export function workloadRestarter(
+  api: ApiClient,
+  fieldManager: string,
+  closing: AbortSignal,
+): Cluster["restartWorkload"] {
+  /** What waits to be sent, by the workload's path, and what becomes of it. */
+  const gathered = new Map<string, { readonly annotations: Map<string, string>; readonly outcome: Promise<void> }>();
+
+  async function send(path: string, annotations: ReadonlyMap<string, string>): Promise<void> {
+    await delay(GATHERED_FOR, undefined, { signal: closing });
+    gathered.delete(path);
+    await api.request({
+      method: "PATCH",
+      path,
+      query: { fieldManager },
+      contentType: "application/merge-patch+json",
+      body: { spec: { template: { metadata: { annotations: Object.fromEntries(annotations) } } } },
+    });
+  }
+
+  return async (namespace, { kind, name }, annotation) => {
+    const path = workloadPath(kind, { namespace, name });
+    if (path === undefined) throw new Error(`a ${kind} cannot be restarted`);
+    let batch = gathered.get(path);
+    if (batch === undefined) {
+      const annotations = new Map<string, string>();
+      batch = { annotations, outcome: send(path, annotations) };
+      gathered.set(path, batch);
+    }
+    batch.annotations.set(annotation.name, annotation.value);
+    try {
+      await batch.outcome;
+    } catch (error) {
+      throw writeError(error, `restarting ${titleOf({ kind, namespace, name })}`);
+    }
+  };
+}

@@ -1,0 +1,109 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { createConfirmer } from "../store/confirmer.ts";
+import type { Store } from "../store/open.ts";
+import { replicaRegister } from "../store/replicas.ts";
+
+/**
+ * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then ever
+ * longer; and the one after a look that found some confirmed, so that of many the next come together.
+ */
+const FIRST_POLL = 5;
+const NEXT_POLL = 20;
+const LONGEST_POLL = 250;
+/** Stands for the seq of a change whose answer is outstanding, or lost. */
+const UNKNOWN = Number.POSITIVE_INFINITY;
+
+/**
+ * Knows which keys every replica decides by as they are (design §3, confirmed), by the uid of their declaration. A key
+ * that nobody has noted a change of is confirmed when the head is that was found at the start.
+ */
+export type Confirmations = {
+  /** Notes that a key is about to be changed: it is not confirmed from here on, also where the answer gets lost. */
+  changing(uid: string): void;
+  /** Notes the seq of a change of a key; the same one again is no news. */
+  changed(uid: string, seq: number): void;
+  /** Answers from memory; a no may be out of date. */
+  isConfirmed(uid: string): boolean;
+  /** Calls back once a key is confirmed; nobody is held up meanwhile. Never after the signal. */
+  whenConfirmed(uid: string, resume: () => void, signal: AbortSignal): void;
+  forget(uid: string): void;
+};
+
+/**
+ * @param leaseMs how long a replica may serve without proof that its view is current
+ * @param monotonic milliseconds on a clock that never jumps
+ */
+export function watchConfirmations(store: Store, leaseMs: number, monotonic: () => number): Confirmations {
+  const confirm = createConfirmer(replicaRegister(store), leaseMs, monotonic);
+  /** The last change of a key, until a look that began after it was noted finds it confirmed. */
+  const unconfirmed = new Map<string, number>();
+  /** The change of a key that was last found confirmed. */
+  const proven = new Map<string, number>();
+  const waiting = new Map<string, () => void>();
+  /** Confirmed before any change that was noted: the head at the start, or since the database went backwards. */
+  let floor = { seq: 0, isConfirmed: false, history: -1 };
+  let polling = false;
+
+  const isConfirmed = (uid: string) => floor.isConfirmed && !unconfirmed.has(uid);
+
+  async function look(): Promise<void> {
+    const noted = [...unconfirmed];
+    const waited = new Set(waiting.keys());
+    const { seq: confirmed, head, history } = await confirm();
+    if (history !== floor.history) {
+      floor = { seq: head, isConfirmed: false, history };
+      proven.clear();
+    }
+    floor.isConfirmed ||= floor.seq <= confirmed;
+    for (const [uid, seq] of noted) {
+      if (unconfirmed.get(uid) !== seq) continue;
+      if (seq <= confirmed) {
+        unconfirmed.delete(uid);
+        proven.set(uid, seq);
+      } else if (seq > head && waited.has(uid)) {
+        // It got no answer, or the database has lost it: whoever waits has seen what became of it, before this head.
+        unconfirmed.set(uid, head);
+      }
+    }
+  }
+
+  /** However many keys wait, one question at a time is asked. */
+  async function poll(signal: AbortSignal): Promise<void> {
+    polling = true;
+    let pause = FIRST_POLL;
+    while (waiting.size > 0 && !signal.aborted) {
+      // A database that does not answer is reported by whoever has work for it.
+      await look().catch(() => {});
+      for (const [uid, resume] of waiting) {
+        if (!isConfirmed(uid) || signal.aborted) continue;
+        waiting.delete(uid);
+        pause = NEXT_POLL / 2;
+        resume();
+      }
+      if (waiting.size > 0) await delay(pause, undefined, { signal }).catch(() => {});
+      pause = Math.min(pause * 2, LONGEST_POLL);
+    }
+    polling = false;
+  }
+
+  return {
+    isConfirmed,
+    changing(uid) {
+      waiting.delete(uid);
+      unconfirmed.set(uid, UNKNOWN);
+    },
+    changed(uid, seq) {
+      const noted = unconfirmed.get(uid);
+      if (noted === undefined ? proven.get(uid) !== seq : noted === UNKNOWN || noted < seq) unconfirmed.set(uid, seq);
+    },
+    whenConfirmed(uid, resume, signal) {
+      waiting.set(uid, resume);
+      if (!polling) void poll(signal);
+    },
+    forget(uid) {
+      unconfirmed.delete(uid);
+      proven.delete(uid);
+      waiting.delete(uid);
+    },
+  };
+}

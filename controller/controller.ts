@@ -1,0 +1,168 @@
+import type { Kind } from "../domain/manifest/kinds.ts";
+import { StaleLeaderError } from "../store/errors.ts";
+import { pruneChanges } from "../store/replicas.ts";
+import { watchByHand } from "./by-hand.ts";
+import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { errorText } from "./error-text.ts";
+import { runPeriodically } from "./periodic.ts";
+import { reconcileGateway } from "./reconcile-gateway.ts";
+import { type KeyOutcome, reconcileKey } from "./reconcile-key.ts";
+import { reconcileLibrary } from "./reconcile-library.ts";
+import { reconcileTeam } from "./reconcile-team.ts";
+import { inTurn, isSettled } from "./repair-round.ts";
+import { inStages } from "./start-order.ts";
+import { createSweep, SWEEP_INTERVAL } from "./sweep.ts";
+import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
+
+/** How many names are worked on at once. */
+const CONCURRENCY = 16;
+/**
+ * The time between two rounds, in milliseconds, and how many objects one takes: of the settled ones, and of those that
+ * are not as declared. So of a few, each is looked at again within a minute, whatever any watch or status says (design §2, I8); of
+ * many, those that are settled in turn, since watches have deadlines and the feed tells when the database went
+ * backwards.
+ */
+const REPAIR_INTERVAL = 25_000;
+const SETTLED_A_ROUND = 100;
+const UNSETTLED_A_ROUND = 1_000;
+/** A replica that is further behind than this many changes takes a new snapshot. */
+const CHANGES_KEPT = 100_000;
+const PRUNE_INTERVAL = 10 * 60_000;
+
+type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
+
+export type ControllerOptions = {
+  readonly clock: { now(): number; monotonic(): number };
+  readonly random: () => number;
+  readonly metrics?: QueueMetrics;
+  /** Told of each object that was brought to rest, or could not be. */
+  readonly onReconciled?: (item: Item) => void;
+  /** The time between two rounds over every object, in milliseconds. */
+  readonly repairIntervalMs?: number;
+};
+
+/**
+ * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and each name is
+ * brought to where its declaration says. Now and then each is looked at though nothing tells of a change.
+ *
+ * @returns resolves once the work in hand has ended
+ * @throws StaleLeaderError once another leader has taken over
+ */
+export async function runController(
+  deps: ControllerDeps,
+  options: ControllerOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster, store, log } = deps;
+  const deposed = new AbortController();
+  const until = AbortSignal.any([signal, deposed.signal]);
+  const start = inStages();
+  const queue = createWorkQueue<Item>({
+    key: nameOf,
+    work,
+    concurrency: CONCURRENCY,
+    clock: options.clock,
+    random: options.random,
+    onFailure: (item, error, retryInMs) =>
+      log("warn", `while reconciling ${nameOf(item)}: ${errorText(error)}`, { retryInMs: Math.round(retryInMs) }),
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+  });
+  const enqueue = (item: Item) => {
+    if (start.admits(item)) queue.add(item);
+  };
+
+  async function work(item: Item): Promise<number | Afterwards | undefined> {
+    try {
+      const outcome = await whileLeading(() => reconcile(deps, item, enqueue, until));
+      start.attempted(item);
+      if ("unconfirmed" in outcome) {
+        deps.confirmations.whenConfirmed(outcome.unconfirmed, () => queue.resume(item), until);
+        return undefined;
+      }
+      if ("ends" in outcome) return outcome;
+      options.onReconciled?.(item);
+      return outcome.lookAgainIn;
+    } catch (error) {
+      start.attempted(item);
+      options.onReconciled?.(item);
+      throw error;
+    }
+  }
+
+  /** Whoever is told that another leads stops everything: it may write nothing any more. */
+  async function whileLeading<T>(task: () => Promise<T>): Promise<T> {
+    try {
+      return await task();
+    } catch (error) {
+      if (error instanceof StaleLeaderError) deposed.abort(error);
+      throw error;
+    }
+  }
+
+  /** Spread over the time until the next round, so that many objects are no burst. */
+  async function goRound(): Promise<void> {
+    for (const item of [...takeSettled(cluster), ...takeUnsettled(cluster)]) {
+      if (start.admits(item)) queue.addAfter(item, options.random() * repairInterval);
+    }
+  }
+
+  function lookAtEverything(): void {
+    log("warn", "the database went backwards: everything is looked at again");
+    allObjects(cluster).forEach(enqueue);
+  }
+
+  const repairInterval = options.repairIntervalMs ?? REPAIR_INTERVAL;
+  const takeSettled = inTurn(SETTLED_A_ROUND, isSettled);
+  const takeUnsettled = inTurn(UNSETTLED_A_ROUND, (object) => !isSettled(object));
+  const sweep = createSweep(deps);
+  const working = queue.run(until);
+  const dependants = createDependants(cluster);
+  await cluster.watch((change) => dependants(change).forEach(enqueue), until);
+  await Promise.all([
+    working,
+    start.run(cluster, enqueue, until),
+    watchByHand(deps, enqueue, lookAtEverything, until),
+    runPeriodically("going round", repairInterval, goRound, log, until),
+    runPeriodically("sweeping for keys without a declaration", SWEEP_INTERVAL, () => whileLeading(sweep), log, until),
+    runPeriodically("pruning the change feed", PRUNE_INTERVAL, () => pruneChanges(store, CHANGES_KEPT), log, until),
+  ]);
+  deposed.signal.throwIfAborted();
+}
+
+function nameOf({ kind, namespace, name }: Item): string {
+  return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+}
+
+const AT_REST: KeyOutcome = { lookAgainIn: undefined };
+
+async function reconcile(
+  deps: ControllerDeps,
+  { kind, namespace, name }: Item,
+  enqueue: (item: Item) => void,
+  signal: AbortSignal,
+): Promise<KeyOutcome> {
+  const { cluster } = deps;
+  switch (kind) {
+    case "PlatformKey":
+      return reconcileKey(deps, { namespace, name }, signal);
+    case "PlatformTeam": {
+      const team = cluster.get(kind, namespace, name);
+      if (team === undefined) return AT_REST;
+      await reconcileTeam(deps, team, (moved) => affectedByMove(cluster, team, moved).forEach(enqueue));
+      return AT_REST;
+    }
+    case "ModelGateway": {
+      const gateway = cluster.get(kind, namespace, name);
+      if (gateway === undefined) return AT_REST;
+      await reconcileGateway(deps, gateway, () => affectedByGateway(cluster, gateway).forEach(enqueue));
+      return AT_REST;
+    }
+    case "MemoryLibrary": {
+      const library = cluster.get(kind, namespace, name);
+      if (library === undefined) return AT_REST;
+      await reconcileLibrary(deps, library, () => affectedByLibrary(cluster, library).forEach(enqueue));
+      return AT_REST;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { KINDS } from "../domain/manifest/kinds.ts";
+import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluster/port.ts";
+import { secretsNamedBy } from "./secret-names.ts";
+
+/**
+ * Makes a question for each change that a cluster tells of: what has to be looked at because of it? It keeps account of
+ * which objects name which Secrets, so it has to be asked of every change.
+ */
+export function createDependants(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
+  /** By object, and by Secret. */
+  const named = new Map<string, readonly string[]>();
+  const namedBy = new Map<string, Map<string, ObjectRef>>();
+
+  function note(ref: ObjectRef): void {
+    const { kind, namespace, name } = ref;
+    const id = `${kind}/${namespace}/${name}`;
+    for (const secret of named.get(id) ?? []) {
+      const others = namedBy.get(secret);
+      others?.delete(id);
+      if (others?.size === 0) namedBy.delete(secret);
+    }
+    const object = cluster.get(kind, namespace, name);
+    const secrets = object === undefined ? [] : secretsNamedBy(object).map((secret) => `${namespace}/${secret}`);
+    if (secrets.length === 0) named.delete(id);
+    else named.set(id, secrets);
+    for (const secret of secrets) {
+      const others = namedBy.get(secret) ?? new Map<string, ObjectRef>();
+      namedBy.set(secret, others.set(id, { kind, namespace, name }));
+    }
+  }
+
+  return (change) => {
+    if (change.of === "secret") return [...(namedBy.get(`${change.namespace}/${change.name}`)?.values() ?? [])];
+    note(change);
+    return [change];
+  };
+}
+
+/**
+ * What has to be looked at because namespaces may belong to another team now: the other teams that want one of them, of
+ * which one claim was stored and the others may have their turn; and everything in them, libraries and gateways before
+ * the keys that refer to them.
+ */
+export function affectedByMove(
+  cluster: Cluster,
+  team: ObjectRef<"PlatformTeam">,
+  namespaces: readonly string[],
+): ObjectRef[] {
+  const isWithin = (object: DeclaredObject) => namespaces.includes(object.namespace);
+  const claimants = cluster
+    .list("PlatformTeam")
+    .filter(({ name, spec }) => name !== team.name && spec.namespaces.some((one) => namespaces.includes(one)));
+  return [
+    ...claimants,
+    ...[...cluster.list("MemoryLibrary"), ...cluster.list("ModelGateway"), ...cluster.list("PlatformKey")].filter(
+      isWithin,
+    ),
+  ];
+}
+
+/** What has to be looked at because a gateway came, went or let go of its public id. */
+export function affectedByGateway(cluster: Cluster, gateway: DeclaredObject<"ModelGateway">): ObjectRef[] {
+  const { publicID } = gateway.spec;
+  const sharing = cluster
+    .list("ModelGateway")
+    .filter(({ uid, spec }) => publicID !== undefined && spec.publicID === publicID && uid !== gateway.uid);
+  return [...sharing, ...keysReferringTo(cluster, gateway)];
+}
+
+/** What has to be looked at because a library came or went: keys, and teams whose MCP agent policy names it. */
+export function affectedByLibrary(cluster: Cluster, library: DeclaredObject<"MemoryLibrary">): ObjectRef[] {
+  const teams = cluster.list("PlatformTeam").filter(({ spec }) => {
+    const ref = spec.mcpAgentPolicy?.defaultLibraryRef;
+    return ref?.name === library.name && ref.namespace === library.namespace;
+  });
+  return [...keysReferringTo(cluster, library), ...teams];
+}
+
+/** Every object there is. */
+export function allObjects(cluster: Cluster): DeclaredObject[] {
+  return KINDS.flatMap((kind) => [...cluster.list(kind)]);
+}
+
+function keysReferringTo(cluster: Cluster, { kind, namespace, name }: DeclaredObject): DeclaredObject<"PlatformKey">[] {
+  return cluster.list("PlatformKey").filter(({ namespace: own, spec }) => {
+    const refs =
+      kind === "ModelGateway"
+        ? [spec.gatewayRef]
+        : [spec.mcpDefaultLibraryRef, ...(spec.libraryAccess?.libraryRefs ?? [])];
+    return refs.some((ref) => ref !== undefined && ref.name === name && (ref.namespace ?? own) === namespace);
+  });
+}

@@ -1,0 +1,30 @@
+import type { Fence } from "../store/change.ts";
+import type { Keyring } from "../store/keyring.ts";
+import type { Store } from "../store/open.ts";
+import type { Cluster } from "./cluster/port.ts";
+import type { Confirmations } from "./confirmations.ts";
+import type { KeyMemory } from "./key-memory.ts";
+
+/** One line of the controller's log, with names and prefixes only. */
+export type LogLine = (
+  level: "info" | "warn" | "error",
+  message: string,
+  fields?: Record<string, string | number>,
+) => void;
+
+/** All that the reconcilers are given. */
+export type ControllerDeps = {
+  readonly cluster: Cluster;
+  readonly store: Store;
+  /** This leader's right to write: every change of the store carries it. */
+  readonly fence: Fence;
+  readonly keyring: Keyring;
+  readonly confirmations: Confirmations;
+  readonly keyMemory: KeyMemory;
+  readonly clock: { now(): number };
+  /** A CSPRNG. */
+  readonly randomBytes: (size: number) => Uint8Array;
+  /** Where clients reach the server. */
+  readonly publicUrl: string;
+  readonly log: LogLine;
+};

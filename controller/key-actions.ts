@@ -1,0 +1,258 @@
+import { keyDigest, keyPrefix, mintKey } from "../domain/key-format.ts";
+import type { ObservedKey } from "../domain/observed-key.ts";
+import type { KeyAction } from "../domain/plan-key.ts";
+import { type StoredVersion, versionIn } from "../domain/stored-key.ts";
+import { change } from "../store/change.ts";
+import { newId } from "../store/ids.ts";
+import type { Reservation } from "../store/key-reservations.ts";
+import { recordKeySecret } from "../store/key-secrets.ts";
+import {
+  activateVersion,
+  endRetiring,
+  releaseKey,
+  reserveVersion,
+  retireVersions,
+  revokeKey,
+  updateKeyPolicy,
+} from "../store/keys.ts";
+import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { errorText } from "./error-text.ts";
+import { forgetKey } from "./key-memory.ts";
+import type { KeyObservation } from "./key-observation.ts";
+import { draftSecret } from "./key-secret.ts";
+import { recordEvent } from "./record-event.ts";
+import { rememberSecret, secretToRecord } from "./secret-look.ts";
+
+type Act<A extends KeyAction["do"]> = (
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  observation: KeyObservation,
+  action: Extract<KeyAction, { do: A }>,
+) => Promise<void>;
+
+/** The actions that have an effect; `Nothing` and `Wait` have none. */
+type Effect = Exclude<KeyAction["do"], "Nothing" | "Wait">;
+
+/** Why a workload cannot be restarted, which holds up nothing else. */
+const PASSED_OVER: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "Forbidden"] as const);
+
+/** How each planned action is carried out: one effect each, so that a crash is always between two observations. */
+const ACTS: { readonly [A in Effect]: Act<A> } = {
+  AddFinalizer: (deps, object) => deps.cluster.addFinalizer(object),
+
+  async Reserve(deps, object, { observed }, action) {
+    const plaintext = mintKey(deps.randomBytes);
+    const digest = keyDigest(plaintext);
+    const { declared, stored } = observed;
+    // Not before the request that it fulfils, which came by a server's clock: it would be asked for again.
+    const now = Math.max(deps.clock.now(), stored?.rotationRequest?.at ?? 0);
+    // Held before it is sent: should the answer be lost, the same plaintext is still there to be published.
+    deps.keyMemory.held.set(object.uid, { plaintext, digest });
+    await changeKey(deps, object, (tx) =>
+      reserveVersion(tx, {
+        key:
+          action.newKey || stored === undefined
+            ? newKey(deps, object, observed)
+            : { ...stored, generation: object.generation },
+        policy: action.policy,
+        number: action.number,
+        digest,
+        prefix: keyPrefix(plaintext),
+        mintedAt: now,
+        expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
+        rotationTrigger: declared.rotationTrigger,
+      }),
+    );
+  },
+
+  async Import(deps, object, { observed }, { policy, digest, prefix }) {
+    const now = deps.clock.now();
+    const { declared } = observed;
+    const key = newKey(deps, object, observed);
+    await changeKey(deps, object, async (tx) => {
+      await reserveVersion(tx, {
+        key,
+        policy,
+        number: 1,
+        digest,
+        prefix,
+        imported: true,
+        mintedAt: now,
+        expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
+        rotationTrigger: declared.rotationTrigger,
+      });
+      await activateVersion(tx, { keyId: key.id, number: 1, at: now, retireOldAt: now });
+    });
+    await recordEvent(deps, object, "Normal", "Imported", `Version 1 (${prefix}...) is imported and active.`);
+  },
+
+  async Publish(deps, object, observation, { number }) {
+    const held = deps.keyMemory.held.get(object.uid);
+    if (held !== undefined) await deliver(deps, object, observation, held.plaintext, number);
+  },
+
+  async Activate(deps, object, { observed: { declared }, stored }, { number, retireOldAt }) {
+    if (stored === undefined) return;
+    const at = deps.clock.now();
+    const found = secretToRecord(deps, object, declared, stored);
+    const ended = await changeKey(deps, object, async (tx) => {
+      const numbers = await activateVersion(tx, { keyId: stored.id, number, at, retireOldAt });
+      if (found !== undefined) await recordKeySecret(tx, stored.id, found);
+      return numbers;
+    });
+    deps.keyMemory.held.delete(object.uid);
+    const prefix = stored.versions.find((version) => version.number === number)?.prefix;
+    await recordEvent(deps, object, "Normal", "Issued", `Version ${number} (${prefix}...) is delivered and active.`);
+    for (const version of stored.versions)
+      if (ended.includes(version.number)) await recordRetired(deps, object, version);
+  },
+
+  async UpdatePolicy(deps, object, { observed: { stored } }, { policy, expiresAfter }) {
+    if (stored === undefined) return;
+    await changeKey(deps, object, (tx) =>
+      updateKeyPolicy(tx, { keyId: stored.id, policy, expiresAfter, generation: object.generation }),
+    );
+    await recordEvent(deps, object, "Normal", "Updated", "The key follows its declaration, with the same secret.");
+  },
+
+  async Retire(deps, object, { observed: { stored } }) {
+    if (stored === undefined) return;
+    const at = deps.clock.now();
+    await changeKey(deps, object, (tx) => retireVersions(tx, stored.id, at));
+    const isOver = ({ state, retireAt }: StoredVersion) => state === "retiring" && retireAt !== null && retireAt <= at;
+    for (const version of stored.versions.filter(isOver)) await recordRetired(deps, object, version);
+  },
+
+  async RetireAdopted(deps, object, { observed: { stored } }, { number }) {
+    const version = stored?.versions.find((one) => one.number === number);
+    if (stored === undefined || version === undefined) return;
+    await changeKey(deps, object, (tx) => endRetiring(tx, stored.id, number, deps.clock.now()));
+    await recordRetired(deps, object, version);
+  },
+
+  async Render(deps, object, observation) {
+    const { observed, secret } = observation;
+    const active = versionIn(observed.stored, "active");
+    const value = secret?.data[observed.declared.secret.dataKey];
+    if (value !== undefined && active !== undefined) await deliver(deps, object, observation, value, active.number);
+  },
+
+  async Restart(deps, object, { observed: { declared, stored } }, { version }) {
+    if (stored === undefined) return;
+    // A key that was declared again under this name counts its versions from 1 again.
+    const annotation = { name: `${RESTART_ANNOTATION_PREFIX}/${object.name}`, value: `${stored.id}.${version}` };
+    const restart = async (target: (typeof declared.restartTargets)[number]) => {
+      try {
+        await deps.cluster.restartWorkload(object.namespace, target, annotation);
+      } catch (error) {
+        // One that is not there reads the new value when it starts; one that is closed to us is for a person to restart.
+        if (!(error instanceof ClusterError && PASSED_OVER.has(error.code))) throw error;
+        const name = `${target.kind} ${target.name}`;
+        await recordEvent(deps, object, "Warning", "NotRestarted", `${name} is not restarted: ${errorText(error)}`);
+      }
+    };
+    await Promise.all(declared.restartTargets.map(restart));
+    deps.keyMemory.restarted.set(object.uid, version);
+  },
+
+  async Revoke(deps, object, { observed: { stored } }, { reason }) {
+    if (stored === undefined) return;
+    await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason, deps.clock.now()));
+    deps.keyMemory.held.delete(object.uid);
+    await recordEvent(deps, object, "Normal", "Revoked", `The key and all its versions are revoked (${reason}).`);
+  },
+
+  async DetachSecret(deps, object, { secret }) {
+    deps.keyMemory.delivered.set(object.uid, null);
+    if (secret !== undefined) await deps.cluster.replaceSecret(secret, { ...secret, owner: null });
+  },
+
+  async Release(deps, object, { observed: { stored } }) {
+    if (stored === undefined) return;
+    await changeKey(deps, object, (tx) => releaseKey(tx, stored.id));
+    deps.keyMemory.held.delete(object.uid);
+  },
+
+  async DeleteSecret(deps, object, { secret }) {
+    deps.keyMemory.delivered.set(object.uid, null);
+    if (secret !== undefined) await deps.cluster.deleteSecret(secret);
+  },
+
+  async ReleaseFinalizer(deps, object) {
+    // Before it, since nobody comes back to an object that is gone.
+    forgetKey(deps.keyMemory, object.uid);
+    deps.confirmations.forget(object.uid);
+    await deps.cluster.removeFinalizer(object);
+  },
+};
+
+/**
+ * Carries out one planned action.
+ *
+ * @throws ClusterError or StoreError: read again before the next step
+ */
+export function actOnKey(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  observation: KeyObservation,
+  action: Extract<KeyAction, { do: Effect }>,
+): Promise<void> {
+  // The table's type pairs each action with its own act; the compiler cannot follow the pairing through the index.
+  const act = ACTS[action.do] as Act<Effect>;
+  return act(deps, object, observation, action);
+}
+
+/** The row that a declaration gets with its first version. */
+function newKey(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  observed: ObservedKey,
+): Reservation["key"] {
+  return {
+    id: newId("key"),
+    cluster: deps.cluster.uid,
+    namespace: object.namespace,
+    name: object.name,
+    ownerUid: object.uid,
+    teamId: observed.references.teamId ?? "",
+    source: observed.declared.source.type,
+    generation: object.generation,
+  };
+}
+
+/** Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none. */
+async function deliver(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  { observed: { declared }, stored, secret, endpoints }: KeyObservation,
+  plaintext: string,
+  number: number,
+): Promise<void> {
+  if (stored === undefined) return;
+  const draft = draftSecret(object, declared, plaintext, { keyId: stored.id, number }, endpoints);
+  // Whatever is answered, or not answered: what was known of it is so no more.
+  deps.keyMemory.delivered.set(object.uid, null);
+  const written =
+    secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
+  rememberSecret(deps, { object, declared, stored, endpoints }, written);
+}
+
+function recordRetired(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  { number, prefix }: StoredVersion,
+): Promise<void> {
+  return recordEvent(deps, object, "Normal", "Retired", `Version ${number} (${prefix}...) no longer works.`);
+}
+
+async function changeKey<T>(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  body: Parameters<typeof change<T>>[2],
+): Promise<T> {
+  deps.confirmations.changing(object.uid);
+  const { seq, result } = await change(deps.store, deps.fence, body);
+  deps.confirmations.changed(object.uid, seq);
+  return result;
+}

@@ -1,0 +1,40 @@
+/**
+ * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
+ * moment: a plaintext that nobody holds any longer is minted anew (design §2).
+ */
+export type KeyMemory = {
+  /** A secret that was minted and is not yet known to be in its Secret. */
+  readonly held: Map<string, HeldSecret>;
+  /**
+   * Secrets that were as they should be when the cluster last answered with them; null for one that was not, or that a
+   * write with an unclear outcome may have changed.
+   */
+  readonly delivered: Map<string, Delivered | null>;
+  /** The version that a key's workloads were restarted for, until its status says so. */
+  readonly restarted: Map<string, number>;
+};
+
+export type HeldSecret = {
+  readonly plaintext: string;
+  readonly digest: string;
+};
+
+/** A Secret that was read, or written, and was as declared: what there is to know of it without keeping its data. */
+export type Delivered = {
+  readonly resourceVersion: string;
+  /** Of the key that it holds: SHA-256, 32 latin1 characters. */
+  readonly digest: string;
+  /** Tells all else in it from what another declaration would have there. */
+  readonly content: string;
+};
+
+export function newKeyMemory(): KeyMemory {
+  return { held: new Map(), delivered: new Map(), restarted: new Map() };
+}
+
+/** Of a declaration that is gone, or about to go. */
+export function forgetKey({ held, delivered, restarted }: KeyMemory, uid: string): void {
+  held.delete(uid);
+  delivered.delete(uid);
+  restarted.delete(uid);
+}

@@ -1,0 +1,142 @@
+import { declareKey } from "../domain/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../domain/declared-key.ts";
+import { importHash, importText } from "../domain/import.ts";
+import type { Importable, ObservedKey, ResolvedReferences } from "../domain/observed-key.ts";
+import type { Endpoints } from "../domain/secret-template.ts";
+import { dependsOnUsage } from "../domain/stale-consumers.ts";
+import { type DeclaredRows, findDeclaredKey } from "../store/declared-key.ts";
+import type { StoredKey } from "../store/key-rows.ts";
+import { findKeyOfDigest } from "../store/keys.ts";
+import { type DeclaredObject, FINALIZER, type SecretObject } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { observeUsage, reportedUse } from "./key-usage.ts";
+import type { SecretContext, SecretLook } from "./secret-look.ts";
+import { readIfAllowed } from "./secret-reading.ts";
+
+/** What was observed of a key, and what only acting on it needs. */
+export type KeyObservation = {
+  readonly observed: ObservedKey;
+  readonly rows: DeclaredRows;
+  /** What the Secret's template writes of addresses. */
+  readonly endpoints: Endpoints;
+  /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
+  readonly secret: SecretObject | undefined;
+  readonly isRead: boolean;
+  /** The key as the plan has it, with what is recorded of its Secret. */
+  readonly stored: StoredKey | undefined;
+  /** The name of the team that holds the namespace. */
+  readonly team: string | null;
+};
+
+/**
+ * Observes all that matters for one declared key.
+ *
+ * @param look how its Secret is looked at
+ * @param rows what is stored of it, where that has just been read
+ */
+export async function observeKey(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  look: (deps: ControllerDeps, context: SecretContext) => Promise<SecretLook>,
+  rows?: DeclaredRows,
+): Promise<KeyObservation> {
+  const declared = declareKey(object.namespace, object.name, object.spec);
+  const found = rows ?? (await readRows(deps, object, declared));
+  const { stored, team } = found;
+  // Whoever revoked it: the receipt says when every replica had been told.
+  if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
+  const references = resolveReferences(declared, found);
+  const endpoints = { publicUrl: deps.publicUrl, gatewayPublicId: references.gatewayPublicId };
+  const { observed: secretNow, secret, isRead } = await look(deps, { object, declared, stored, endpoints });
+  const observed: ObservedKey = {
+    uid: object.uid,
+    generation: object.generation,
+    deleting: object.deleting,
+    hasFinalizer: object.finalizers.includes(FINALIZER),
+    declared,
+    references,
+    stored,
+    secret: secretNow,
+    importable:
+      stored === undefined || stored.revocation?.reason === "Moved"
+        ? await withoutTaken(deps, await readImport(deps, object, declared))
+        : null,
+    held: observeHeld(deps, object.uid, stored),
+    confirmed: deps.confirmations.isConfirmed(object.uid),
+    restartedVersion: deps.keyMemory.restarted.get(object.uid) ?? restartedVersion(object),
+    usage: stored !== undefined && dependsOnUsage(declared, stored) ? await observeUsage(deps, stored.id) : null,
+    reportedUse: reportedUse(object),
+  };
+  return { observed, rows: found, endpoints, secret, isRead, stored, team: team?.name ?? null };
+}
+
+function readRows(
+  { cluster, store }: ControllerDeps,
+  { uid, namespace }: DeclaredObject<"PlatformKey">,
+  { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,
+): Promise<DeclaredRows> {
+  const libraries = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
+  return findDeclaredKey(store.db, { cluster: cluster.uid, ownerUid: uid, namespace, gateway: gatewayRef, libraries });
+}
+
+/** What `spec.source` would import; the value itself goes no further than here. */
+async function readImport(
+  deps: ControllerDeps,
+  { namespace }: DeclaredObject<"PlatformKey">,
+  { source }: DeclaredKey,
+): Promise<Importable | null> {
+  if (source.hash !== undefined) return importHash(source.hash);
+  if (source.secretRef === undefined) return null;
+  const { name, key } = source.secretRef;
+  const read = await readIfAllowed(deps.cluster, namespace, name);
+  if ("why" in read) return { problem: `Secret ${name} cannot be read: ${read.why}.` };
+  const value = read.secret?.data[key];
+  return value === undefined
+    ? { problem: `There is no Secret ${name} with data key ${key}.` }
+    : importText(value.trim());
+}
+
+/** An import of a secret that is known already, an ended one included, would be a second key with the same secret. */
+async function withoutTaken({ store }: ControllerDeps, found: Importable | null): Promise<Importable | null> {
+  if (found === null || "problem" in found || (await findKeyOfDigest(store.db, found.digest)) === undefined)
+    return found;
+  return { problem: "This secret already belongs to a key, or did: a secret is one key's for ever." };
+}
+
+/** Each reference to what is stored under its name within the team. */
+function resolveReferences(
+  { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,
+  { stored, team, gateway, libraryIds: found }: DeclaredRows,
+): ResolvedReferences {
+  const isWithinTeam = (team ?? stored) !== undefined;
+  const missing: string[] = [];
+  const resolve = <T>(kind: string, { namespace, name }: NamedRef, it: T | undefined): T | undefined => {
+    if (it === undefined && isWithinTeam) missing.push(`${kind} ${namespace}/${name} is not in this team.`);
+    return it;
+  };
+  if (gatewayRef !== null) resolve("ModelGateway", gatewayRef, gateway);
+  const libraryIds = libraryRefs?.map((ref, i) => resolve("MemoryLibrary", ref, found[i]));
+  const mcpDefaultLibraryId =
+    mcpDefaultLibraryRef && (resolve("MemoryLibrary", mcpDefaultLibraryRef, found.at(-1)) ?? "");
+  return {
+    teamId: team?.id ?? null,
+    gatewayId: gatewayRef && (gateway?.id ?? ""),
+    gatewayPublicId: gateway?.publicId ?? null,
+    libraryIds: libraryIds === undefined ? null : [...new Set(libraryIds.filter((id) => id !== undefined))],
+    mcpDefaultLibraryId,
+    missing: [...new Set(missing)],
+  };
+}
+
+/** The reserved version whose plaintext this process holds. */
+function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: ObservedKey["stored"]): number | null {
+  const held = keyMemory.held.get(uid);
+  const version = stored?.versions.find(({ digest, state }) => digest === held?.digest && state === "reserved");
+  return version?.number ?? null;
+}
+
+/** Kept in the status: losing it repeats an annotation with the same value, which restarts nothing. */
+function restartedVersion({ status }: DeclaredObject<"PlatformKey">): number | null {
+  const version = status?.restartedVersion;
+  return typeof version === "number" ? version : null;
+}

@@ -1,0 +1,134 @@
+import { hash } from "node:crypto";
+import type { DeclaredKey } from "../domain/declared-key.ts";
+import { keyDigest } from "../domain/key-format.ts";
+import type { ObservedSecret } from "../domain/observed-key.ts";
+import { type Endpoints, renderSecretData } from "../domain/secret-template.ts";
+import type { StoredKey } from "../domain/stored-key.ts";
+import {
+  type DeclaredObject,
+  KEY_ID_ANNOTATION,
+  KEY_LABEL,
+  KEY_VERSION_ANNOTATION,
+  type SecretDraft,
+  type SecretObject,
+} from "./cluster/port.ts";
+import type { Delivered } from "./key-memory.ts";
+
+/** The Secret that delivers a version: the whole of it, as the declaration wants it. */
+export function draftSecret(
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  plaintext: string,
+  version: { readonly keyId: string; readonly number: number },
+  endpoints: Endpoints,
+): SecretDraft {
+  return {
+    namespace: object.namespace,
+    name: declared.secret.name,
+    data: renderSecretData(plaintext, declared, endpoints),
+    labels: { [KEY_LABEL]: object.name },
+    annotations: { [KEY_ID_ANNOTATION]: version.keyId, [KEY_VERSION_ANNOTATION]: String(version.number) },
+    owner: declared.secret.deleteWithKey ? { uid: object.uid, name: object.name } : null,
+  };
+}
+
+/**
+ * What a plan may know of a Secret as it was read. It is ours by its owner reference; where it has none, by what it
+ * holds, a secret that was minted for a key of this name, or, where it is declared to outlive its key, by the key id it
+ * carries. That a value is ours is decided by its digest alone (I3).
+ *
+ * @param mintedForThisName whether the value's digest is one that was minted for a key of this namespace and name
+ */
+export function observeSecret(
+  secret: SecretObject | undefined,
+  mintedForThisName: boolean,
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  key: StoredKey | undefined,
+  endpoints: Endpoints,
+): ObservedSecret {
+  if (secret === undefined) return { state: "absent" };
+  const owned = secret.owner?.uid === object.uid;
+  const carriesId = key !== undefined && secret.annotations[KEY_ID_ANNOTATION] === key.id;
+  const unowned = secret.owner === null && (mintedForThisName || (carriesId && !declared.secret.deleteWithKey));
+  if (!owned && !unowned) return { state: "foreign" };
+  const value = secret.data[declared.secret.dataKey];
+  const holds = value === undefined ? "nothing" : (versionHolding(value, key)?.number ?? "stranger");
+  return {
+    state: "ours",
+    holds,
+    immutable: secret.immutable,
+    owned,
+    rendered:
+      value === undefined ||
+      key === undefined ||
+      typeof holds === "string" ||
+      sameSecret(secret, draftSecret(object, declared, value, { keyId: key.id, number: holds }, endpoints)),
+  };
+}
+
+/** Stands for the key where what surrounds it is compared. */
+const NO_KEY = "";
+
+/** What is remembered of a Secret that was answered: undefined unless it is ours and as declared. */
+export function deliveredAs(
+  secret: SecretObject,
+  observed: ObservedSecret,
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  key: StoredKey | undefined,
+  endpoints: Endpoints,
+): Delivered | undefined {
+  if (key === undefined || observed.state !== "ours" || !observed.rendered) return undefined;
+  const version = key.versions.find(({ number }) => number === observed.holds);
+  if (version === undefined) return undefined;
+  const { resourceVersion } = secret;
+  const content = contentOf(object, declared, key, version.number, endpoints);
+  return { resourceVersion, digest: version.digest, content };
+}
+
+/** What a Secret that has not changed since is now: undefined where something else is declared of it by now. */
+export function observeDelivered(
+  { digest, content }: Delivered,
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  key: StoredKey,
+  endpoints: Endpoints,
+): ObservedSecret | undefined {
+  const version = key.versions.find((one) => one.digest === digest);
+  if (version === undefined || contentOf(object, declared, key, version.number, endpoints) !== content)
+    return undefined;
+  const { deleteWithKey } = declared.secret;
+  // Whether it is immutable matters to whoever would write to it, and that one reads it first.
+  return { state: "ours", holds: version.number, immutable: false, rendered: true, owned: deleteWithKey };
+}
+
+function contentOf(
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  key: StoredKey,
+  number: number,
+  endpoints: Endpoints,
+): string {
+  const draft = draftSecret(object, declared, NO_KEY, { keyId: key.id, number }, endpoints);
+  return hash("sha256", JSON.stringify(draft), "base64url");
+}
+
+/** The version whose secret a value is. */
+function versionHolding(value: string, key: StoredKey | undefined) {
+  const digest = keyDigest(value);
+  return key?.versions.find((version) => version.digest === digest);
+}
+
+/** Compares what is declared of a Secret; what others add to its labels and annotations is theirs. */
+function sameSecret(read: SecretObject, wanted: SecretDraft): boolean {
+  const within = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>>) =>
+    Object.entries(want).every(([name, value]) => have[name] === value);
+  return (
+    within(wanted.data, read.data) &&
+    within(read.data, wanted.data) &&
+    within(wanted.labels, read.labels) &&
+    within(wanted.annotations, read.annotations) &&
+    read.owner?.uid === wanted.owner?.uid
+  );
+}

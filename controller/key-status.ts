@@ -1,0 +1,108 @@
+import { expiryNotice } from "../domain/expiry-notice.ts";
+import { isRecord } from "../domain/manifest/identity.ts";
+import { rotationDueAt } from "../domain/mint-reason.ts";
+import { governedKey, type ObservedKey } from "../domain/observed-key.ts";
+import type { KeyPlan } from "../domain/plan-key.ts";
+import { staleUse } from "../domain/stale-consumers.ts";
+import type { StoredKey, StoredVersion } from "../domain/stored-key.ts";
+import { versionIn } from "../domain/stored-key.ts";
+import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import type { KeyObservation } from "./key-observation.ts";
+import { mergeConditions } from "./object-status.ts";
+import { rfc3339 } from "./rfc3339.ts";
+
+/** How many versions a status lists. */
+const VERSIONS_SHOWN = 5;
+/** Last use is written at most this often; the console has it finer. Milliseconds. */
+const LAST_USED_STEP = 24 * 3_600_000;
+
+/** What is written back for a key: never more of it than its prefix. */
+export function keyStatus(
+  object: DeclaredObject<"PlatformKey">,
+  { observed, team }: KeyObservation,
+  plan: KeyPlan,
+  now: number,
+): ObjectStatus {
+  const key = governedKey(observed);
+  const { declared } = observed;
+  const active = versionIn(key, "active");
+  const rotation = active && key ? rotationDueAt(active, declared.rotationInterval, key.id) : Number.POSITIVE_INFINITY;
+  const ends = [declared.expiresAt, active?.expiresAt ?? null].filter((at) => at !== null);
+  return withoutUndefined({
+    observedGeneration: object.generation,
+    keyID: key?.id,
+    keyPrefix: active?.prefix ?? key?.versions[0]?.prefix,
+    team: team ?? undefined,
+    effectiveScopes: declared.scopes,
+    secretRef: { name: declared.secret.name, dataKey: declared.secret.dataKey },
+    currentVersion: active?.number,
+    versions: key?.versions.slice(0, VERSIONS_SHOWN).map((version) => versionStatus(version, object)),
+    expiresAt: ends.length === 0 ? undefined : rfc3339(Math.min(...ends)),
+    expiryWarned: expiryWarned(observed, key, now),
+    nextRotationTime: Number.isFinite(rotation) ? rfc3339(rotation) : undefined,
+    lastUsedTime: lastUsedTime(
+      Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)),
+      object.status,
+    ),
+    revocation: revocation(object, observed.confirmed, key, now),
+    restartedVersion: observed.restartedVersion ?? undefined,
+    staleConsumer: staleConsumerStatus(observed, key, now),
+    conditions: mergeConditions(object, plan.conditions, now),
+  });
+}
+
+function versionStatus(version: StoredVersion, { status }: DeclaredObject) {
+  const before: unknown[] = Array.isArray(status?.versions) ? status.versions : [];
+  const written = before.find((one) => isRecord(one) && one.number === version.number);
+  return withoutUndefined({
+    number: version.number,
+    keyPrefix: version.prefix,
+    state: version.state.charAt(0).toUpperCase() + version.state.slice(1),
+    mintedAt: rfc3339(version.mintedAt),
+    activatedAt: version.activatedAt === null ? undefined : rfc3339(version.activatedAt),
+    retiresAt: version.retireAt === null ? undefined : rfc3339(version.retireAt),
+    expiresAt: version.expiresAt === null ? undefined : rfc3339(version.expiresAt),
+    lastUsedTime: lastUsedTime(version.lastUsedAt ?? 0, written),
+  });
+}
+
+/** @param before what the status has of it, which stands until a day later */
+function lastUsedTime(usedAt: number, before: unknown): string | undefined {
+  const written = isRecord(before) ? before.lastUsedTime : undefined;
+  if (typeof written === "string" && usedAt - Date.parse(written) < LAST_USED_STEP) return written;
+  return usedAt > 0 ? rfc3339(usedAt) : undefined;
+}
+
+/** The end that is near enough to be warned of: kept, so that it is told once, whoever leads. */
+function expiryWarned(observed: ObservedKey, key: StoredKey | undefined, now: number): string | undefined {
+  const notice = key && expiryNotice(observed, key, now);
+  return notice !== undefined && notice.from <= now ? rfc3339(notice.expiry) : undefined;
+}
+
+/** Also what the next plan knows of what is told here: see `reportedUse`. */
+function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, now: number) {
+  const use = staleUse(observed, key, now)?.use;
+  if (use === undefined) return undefined;
+  return withoutUndefined({
+    version: use.version,
+    lastUsedTime: rfc3339(use.at),
+    address: use.address ?? undefined,
+    userAgent: use.userAgent ?? undefined,
+  });
+}
+
+/** The receipt (design §3): which change revoked the key, and since when no replica accepts it. */
+function revocation(object: DeclaredObject, confirmed: boolean, key: StoredKey | undefined, now: number) {
+  if (key?.revocation == null) return undefined;
+  const before = object.status?.revocation;
+  const already =
+    typeof before === "object" && before !== null && "confirmedAt" in before ? before.confirmedAt : undefined;
+  return withoutUndefined({
+    sequence: key.revocation.seq ?? undefined,
+    confirmedAt: already ?? (confirmed ? rfc3339(now) : undefined),
+  });
+}
+
+function withoutUndefined<T extends Record<string, unknown>>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,35 @@
+import type { KnownUsage, LastUse } from "../domain/known-usage.ts";
+import { isRecord } from "../domain/manifest/identity.ts";
+import { strangerText } from "../domain/stranger-text.ts";
+import { readKnownUsage } from "../store/usage.ts";
+import type { DeclaredObject } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+
+/** The longest that a status shows of what a consumer says of itself, in characters. */
+const LONGEST = 120;
+
+/** What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is. */
+export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
+  const usage = await readKnownUsage(store.db, keyId);
+  const clean = (text: string | null) => text && strangerText(text, LONGEST);
+  return {
+    ...usage,
+    lastUses: usage.lastUses.map((use) => ({
+      ...use,
+      address: clean(use.address),
+      userAgent: clean(use.userAgent),
+    })),
+  };
+}
+
+/** The use of an old version that a status tells of, read back: a last use that moves on is not told at every look. */
+export function reportedUse({ status }: DeclaredObject<"PlatformKey">): LastUse | null {
+  const told: unknown = status?.staleConsumer;
+  if (!isRecord(told)) return null;
+  const { version, lastUsedTime, address = null, userAgent = null } = told;
+  const isText = (value: unknown): value is string | null => value === null || typeof value === "string";
+  if (typeof version !== "number" || typeof lastUsedTime !== "string") return null;
+  if (!isText(address) || !isText(userAgent)) return null;
+  const at = Date.parse(lastUsedTime);
+  return Number.isNaN(at) ? null : { version, at, address, userAgent };
+}

@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { takeLeadership } from "../store/change.ts";
+import type { Keyring } from "../store/keyring.ts";
+import type { Store } from "../store/open.ts";
+import type { Cluster } from "./cluster/port.ts";
+import { watchConfirmations } from "./confirmations.ts";
+import { type ControllerOptions, runController } from "./controller.ts";
+import type { LogLine } from "./deps.ts";
+import { newKeyMemory } from "./key-memory.ts";
+
+/** How long a replica serves without proof that its view is current (design §3). Milliseconds. */
+const LEASE = 5_000;
+
+export type ControllerSetup = {
+  readonly cluster: Cluster;
+  readonly store: Store;
+  readonly keyring: Keyring;
+  readonly publicUrl: string;
+  readonly clock: { now(): number; monotonic(): number };
+  readonly log: LogLine;
+  readonly metrics?: ControllerOptions["metrics"];
+  readonly onReconciled?: ControllerOptions["onReconciled"];
+};
+
+/** Takes the leadership of the cluster's scope and runs the controller until the signal. */
+export async function startController(setup: ControllerSetup, signal: AbortSignal): Promise<void> {
+  const { cluster, store, clock, metrics, onReconciled } = setup;
+  const deps = {
+    ...setup,
+    fence: await takeLeadership(store, leadershipScope(cluster)),
+    confirmations: watchConfirmations(store, LEASE, clock.monotonic),
+    keyMemory: newKeyMemory(),
+    randomBytes,
+  };
+  const options = {
+    clock,
+    random: Math.random,
+    ...(metrics === undefined ? {} : { metrics }),
+    ...(onReconciled === undefined ? {} : { onReconciled }),
+  };
+  await runController(deps, options, signal);
+}
+
+/**
+ * What one leader leads at a time: the cluster, or those of its namespaces that this controller serves, so that
+ * controllers with namespaces of their own do not depose one another.
+ */
+export function leadershipScope({ uid, namespaces }: Pick<Cluster, "uid" | "namespaces">): string {
+  return namespaces === null ? uid : `${uid}/${[...namespaces].sort().join(",")}`;
+}

@@ -1,0 +1,88 @@
+import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import type { QueueMetrics } from "./work-queue.ts";
+
+export type ControllerMetrics = {
+  readonly registry: Registry;
+  readonly queue: QueueMetrics;
+  /** Counts an answer of the API server; null for a request that got none. */
+  countAnswer(method: string, status: number | null): void;
+  leads(isLeader: boolean): void;
+  /** Has the age of each watch read when it is scraped: of the last sign of life, in seconds. */
+  observeWatches(read: () => Iterable<readonly [what: string, ageSeconds: number]>): void;
+};
+
+/** The label under which other controllers' dashboards find ours. */
+const NAME = "keyplane";
+/** Seconds: from a reconciliation that finds nothing to do to one that waits for a lease to run out. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Makes the controller's metrics, under the names that every dashboard for controllers reads. */
+export function createControllerMetrics(): ControllerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  const histogram = <T extends string>(name: string, help: string, labelNames: readonly T[]) =>
+    new Histogram({ name, help, labelNames, buckets: BUCKETS, registers });
+
+  const depth = gauge("workqueue_depth", "Names that wait for a worker", ["name"]);
+  const adds = counter("workqueue_adds_total", "Names that were put into the queue", ["name"]);
+  const retries = counter("workqueue_retries_total", "Names that failed and are tried again", ["name"]);
+  const waited = histogram("workqueue_queue_duration_seconds", "How long a name waited", ["name"]);
+  const worked = histogram("workqueue_work_duration_seconds", "How long a name was worked on", ["name"]);
+  const reconciled = counter("controller_runtime_reconcile_total", "Reconciliations by result", [
+    "controller",
+    "result",
+  ]);
+  const errors = counter("controller_runtime_reconcile_errors_total", "Reconciliations that failed", ["controller"]);
+  const took = histogram("controller_runtime_reconcile_time_seconds", "How long a reconciliation took", ["controller"]);
+  const active = gauge("controller_runtime_active_workers", "Names that are worked on", ["controller"]);
+  const answers = counter("rest_client_requests_total", "Requests to the API server", ["method", "code"]);
+  const leader = gauge("leader_election_master_status", "1 while this process leads", ["name"]);
+  const queue = { name: NAME };
+  const controller = { controller: NAME };
+  let failed = false;
+
+  depth.set(queue, 0);
+  leader.set(queue, 0);
+  return {
+    registry,
+    queue: {
+      depth: (waiting) => depth.set(queue, waiting),
+      added: () => adds.inc(queue),
+      retried() {
+        retries.inc(queue);
+        errors.inc(controller);
+        // The queue tells of a failure just before it tells that the work has ended.
+        failed = true;
+      },
+      started(waitedMs) {
+        waited.observe(queue, waitedMs / 1_000);
+        active.inc(controller);
+      },
+      finished(tookMs) {
+        worked.observe(queue, tookMs / 1_000);
+        took.observe(controller, tookMs / 1_000);
+        active.dec(controller);
+        reconciled.inc({ ...controller, result: failed ? "error" : "success" });
+        failed = false;
+      },
+    },
+    countAnswer: (method, status) => answers.inc({ method, code: status === null ? "<error>" : String(status) }),
+    leads: (isLeader) => leader.set(queue, isLeader ? 1 : 0),
+    observeWatches(read) {
+      new Gauge({
+        name: "keyplane_watch_age_seconds",
+        help: "Seconds since a watch last heard of the API server",
+        labelNames: ["watch"],
+        registers,
+        collect() {
+          this.reset();
+          for (const [watch, age] of read()) this.set({ watch }, age);
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { condition, progressOf, type StatedCondition } from "../domain/conditions.ts";
+import type { Condition, DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import { errorText } from "./error-text.ts";
+import { rfc3339 } from "./rfc3339.ts";
+
+/** Conditions as they are written: a transition time stays while its status does. */
+export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {
+  return stated.map((condition) => {
+    const before = object.status?.conditions?.find(({ type }) => type === condition.type);
+    return {
+      ...condition,
+      observedGeneration: object.generation,
+      lastTransitionTime: before?.status === condition.status ? before.lastTransitionTime : rfc3339(now),
+    };
+  });
+}
+
+/** The status of a team, library or gateway: ready when every one of its own conditions is True. */
+export function declaredStatus(object: DeclaredObject, stated: readonly StatedCondition[], now: number): ObjectStatus {
+  const problem = stated.find(({ status }) => status !== "True");
+  const ready: StatedCondition =
+    problem === undefined
+      ? condition("Ready", "True", "Ready", "Everything is as declared.")
+      : { ...problem, type: "Ready" };
+  return {
+    observedGeneration: object.generation,
+    conditions: mergeConditions(object, [ready, ...stated, ...progressOf(ready)], now),
+  };
+}
+
+/** The status of what is declared in a namespace that no team holds. */
+export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStatus {
+  const unclaimed = condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
+  return declaredStatus(object, [unclaimed], now);
+}
+
+/** The status of what could not be brought to rest: as it was, and why it is tried again. */
+export function retryingStatus(object: DeclaredObject, error: unknown, now: number): ObjectStatus {
+  const stated = condition("Reconciling", "True", "Retrying", `The last attempt failed: ${errorText(error)}.`);
+  const others = object.status?.conditions?.filter(({ type }) => type !== "Reconciling" && type !== "Stalled") ?? [];
+  return { ...object.status, conditions: [...others, ...mergeConditions(object, [stated], now)] };
+}

@@ -1,0 +1,22 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { LogLine } from "./deps.ts";
+import { errorText } from "./error-text.ts";
+
+/** Runs a task every `intervalMs` until the signal; one that fails is logged and comes round again. */
+export async function runPeriodically(
+  what: string,
+  intervalMs: number,
+  task: () => Promise<void>,
+  log: LogLine,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    await delay(intervalMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    try {
+      await task();
+    } catch (error) {
+      log("warn", `while ${what}: ${errorText(error)}`);
+    }
+  }
+}

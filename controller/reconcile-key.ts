@@ -1,0 +1,155 @@
+import { type KeyAction, type KeyPlan, planKey } from "../domain/plan-key.ts";
+import type { DeclaredRows } from "../store/declared-key.ts";
+import { StaleLeaderError } from "../store/errors.ts";
+import { recordKeySecret } from "../store/key-secrets.ts";
+import { ClusterError, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { actOnKey } from "./key-actions.ts";
+import { type KeyObservation, observeKey } from "./key-observation.ts";
+import { keyStatus } from "./key-status.ts";
+import { retryingStatus } from "./object-status.ts";
+import { recordEvent } from "./record-event.ts";
+import { lookAtSecret, readSecretOf, secretToRecord } from "./secret-look.ts";
+import { writeStatus } from "./status-write.ts";
+import type { Afterwards } from "./work-queue.ts";
+
+/** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
+const MOST_STEPS = 32;
+
+/** Where a reconciliation has left a key. */
+export type KeyOutcome =
+  /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
+  | { readonly lookAgainIn: number | undefined }
+  /** To be gone on with once every replica has been told of the change of the declaration with this uid. */
+  | { readonly unconfirmed: string }
+  /** To be gone on with once its workloads are restarted. */
+  | Afterwards;
+
+/**
+ * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (design §2). The status is
+ * written once, at rest. While the replicas are being told or workloads restarted, nobody waits: the worker is another
+ * key's.
+ *
+ * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
+ */
+export async function reconcileKey(
+  deps: ControllerDeps,
+  name: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<KeyOutcome> {
+  const outcome = await telling(deps, name, signal, bringToRest(deps, name, signal));
+  return "ends" in outcome ? { ends: telling(deps, name, signal, outcome.ends) } : outcome;
+}
+
+/** Has the status tell of a failure. */
+async function telling<T>(
+  deps: ControllerDeps,
+  name: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+  task: Promise<T>,
+): Promise<T> {
+  try {
+    return await task;
+  } catch (error) {
+    if (error instanceof StaleLeaderError || signal.aborted) throw error;
+    const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
+    if (object !== undefined) await deps.cluster.writeStatus(object, retryingStatus(object, error, deps.clock.now()));
+    throw error;
+  }
+}
+
+async function bringToRest(
+  deps: ControllerDeps,
+  name: { readonly namespace: string; readonly name: string },
+  signal: AbortSignal,
+): Promise<KeyOutcome> {
+  let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
+    if (object === undefined || signal.aborted) return { lookAgainIn: undefined };
+    const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
+    const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
+    before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;
+
+    if (plan.action.do === "Nothing") {
+      if (signal.aborted) return { lookAgainIn: undefined };
+      deps.keyMemory.held.delete(object.uid);
+      await recordSecret(deps, object, observation);
+      const status = keyStatus(object, observation, plan, deps.clock.now());
+      await warnOfExpiry(deps, object, status);
+      await writeStatus(deps, object, status);
+      deps.keyMemory.restarted.delete(object.uid);
+      return { lookAgainIn: Number.isFinite(plan.requeueAt) ? plan.requeueAt - deps.clock.now() : undefined };
+    }
+    if (plan.action.do === "Wait") return { unconfirmed: object.uid };
+    if (plan.action.do === "Restart") return { ends: actOnKey(deps, object, observation, plan.action) };
+    try {
+      await actOnKey(deps, object, observation, plan.action);
+    } catch (error) {
+      // Somebody else was there first, or what was taken for granted is not so: nothing was written, and what is there
+      // now decides.
+      if (!(error instanceof ClusterError && (OUTRUN.has(error.code) || mayBeClosed(error, plan, observation))))
+        throw error;
+      continue;
+    }
+    if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
+  }
+  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not come to rest in ${MOST_STEPS} steps`);
+}
+
+/** Steps on the way to a key that leave the store as it is: it need not be asked again before the next one. */
+const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
+
+/** After these there is nothing to do before every replica has been told. */
+const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
+
+/** So that a process after this one need not read it again. */
+async function recordSecret(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  { observed, stored }: KeyObservation,
+): Promise<void> {
+  const found = secretToRecord(deps, object, observed.declared, stored);
+  if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
+}
+
+const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);
+
+/** Whether the Secrets of a namespace are closed to us, which reading one will tell, and how. */
+function mayBeClosed({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {
+  return code === "Forbidden" && action.do === "Publish" && !isRead;
+}
+
+/** What is done to a Secret that is there is decided by a read of it. */
+const NEEDS_READ: ReadonlySet<KeyAction["do"]> = new Set([
+  "Reserve",
+  "Publish",
+  "Render",
+  "DetachSecret",
+  "DeleteSecret",
+] as const);
+
+async function decide(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  rows: DeclaredRows | undefined,
+): Promise<{ observation: KeyObservation; plan: KeyPlan }> {
+  const planOf = (observation: KeyObservation) => planKey(observation.observed, deps.clock.now());
+  const observation = await observeKey(deps, object, lookAtSecret, rows);
+  const plan = planOf(observation);
+  const isTold = !observation.isRead && observation.observed.secret.state !== "absent";
+  if (!isTold || !NEEDS_READ.has(plan.action.do)) return { observation, plan };
+  const read = await observeKey(deps, object, readSecretOf);
+  return { observation: read, plan: planOf(read) };
+}
+
+/** Warns of an end that is near, once for each: the status keeps which one was warned of. */
+async function warnOfExpiry(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  { expiryWarned, keyPrefix }: ObjectStatus,
+): Promise<void> {
+  if (expiryWarned === undefined || expiryWarned === object.status?.expiryWarned || object.deleting) return;
+  const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
+  await recordEvent(deps, object, "Warning", "Expiring", message);
+}

@@ -1,0 +1,86 @@
+import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
+import { teamMember } from "../domain/team-member.ts";
+import { change } from "../store/change.ts";
+import { StaleDeclarationError } from "../store/errors.ts";
+import { findLibrary } from "../store/libraries.ts";
+import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../store/teams.ts";
+import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { declaredStatus } from "./object-status.ts";
+import { writeStatus } from "./status-write.ts";
+
+/**
+ * Brings a team's claims, members and policy into the store. The first stored claim of a namespace wins.
+ *
+ * @param moved told, as soon as it is committed, of the namespaces that have another team now
+ */
+export async function reconcileTeam(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformTeam">,
+  moved: (namespaces: readonly string[]) => void,
+): Promise<void> {
+  const { cluster, store, fence } = deps;
+  const before = (await findTeam(store.db, cluster.uid, object.name))?.namespaces ?? [];
+  if (object.deleting) {
+    await change(store, fence, (tx) => deleteTeam(tx, cluster.uid, object.name, object.uid));
+    moved(before);
+    await cluster.removeFinalizer(object);
+    return;
+  }
+  if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
+  const { spec } = object;
+  const defaultLibrary = spec.mcpAgentPolicy?.defaultLibraryRef ?? null;
+  const result = await save(deps, {
+    cluster: cluster.uid,
+    name: object.name,
+    ownerUid: object.uid,
+    displayName: spec.displayName ?? object.name,
+    namespaces: spec.namespaces,
+    members: spec.members.map(teamMember),
+    defaultLibrary,
+    generation: object.generation,
+  });
+  if (result === undefined) {
+    const outdated = condition("Accepted", "False", "Outdated", OUTDATED);
+    await writeStatus(deps, object, declaredStatus(object, [outdated], deps.clock.now()));
+    return;
+  }
+  const refused = new Set(result.refused.map(({ namespace }) => namespace));
+  const held = spec.namespaces.filter((namespace) => !refused.has(namespace));
+  moved([...new Set(before).symmetricDifference(new Set(held))]);
+
+  const library =
+    defaultLibrary &&
+    (await findLibrary(store.db, cluster.uid, defaultLibrary.namespace, defaultLibrary.name, result.teamId));
+  await writeStatus(deps, object, {
+    ...declaredStatus(object, [claims(result.refused), policy(library)], deps.clock.now()),
+    teamID: result.teamId,
+    namespaces: held,
+  });
+}
+
+/** Undefined when a later generation of the declaration has been applied. */
+async function save(
+  { store, fence }: ControllerDeps,
+  draft: TeamDraft,
+): Promise<Awaited<ReturnType<typeof saveTeam>> | undefined> {
+  try {
+    return (await change(store, fence, (tx) => saveTeam(tx, draft))).result;
+  } catch (error) {
+    if (error instanceof StaleDeclarationError) return undefined;
+    throw error;
+  }
+}
+
+function claims(refused: readonly RefusedClaim[]): StatedCondition {
+  if (refused.length === 0) return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
+  const taken = refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`).join("; ");
+  return condition("Accepted", "False", "NamespaceTaken", `${taken}.`);
+}
+
+/** @param library undefined where the policy names one that does not exist, null where it names none */
+function policy(library: { readonly id: string } | null | undefined): StatedCondition {
+  return library === undefined
+    ? condition("ResolvedRefs", "False", "LibraryNotFound", "The MCP agent policy's default library does not exist.")
+    : condition("ResolvedRefs", "True", "Resolved", "Everything that is referred to exists.");
+}

@@ -1,0 +1,19 @@
+import type { ClusterEvent, DeclaredObject } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { errorText } from "./error-text.ts";
+
+/** Records an event. It informs people: that it cannot be written (its namespace is ending) holds up nothing. */
+export async function recordEvent(
+  deps: ControllerDeps,
+  object: DeclaredObject,
+  type: ClusterEvent["type"],
+  reason: string,
+  message: string,
+): Promise<void> {
+  try {
+    await deps.cluster.recordEvent(object, { type, reason, message });
+  } catch (error) {
+    const name = object.namespace === "" ? object.name : `${object.namespace}/${object.name}`;
+    deps.log("warn", `no event for ${object.kind} ${name}: ${errorText(error)}`);
+  }
+}

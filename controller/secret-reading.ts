@@ -1,0 +1,15 @@
+import { type Cluster, ClusterError, type SecretObject } from "./cluster/port.ts";
+
+/** Reads a Secret, undefined where there is none; or says why it may not be read: a right that a person has to give. */
+export async function readIfAllowed(
+  cluster: Cluster,
+  namespace: string,
+  name: string,
+): Promise<{ readonly secret: SecretObject | undefined } | { readonly why: string }> {
+  try {
+    return { secret: await cluster.readSecret(namespace, name) };
+  } catch (error) {
+    if (error instanceof ClusterError && error.code === "Forbidden") return { why: error.message };
+    throw error;
+  }
+}

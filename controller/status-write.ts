@@ -1,0 +1,18 @@
+import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import type { ControllerDeps } from "./deps.ts";
+import { recordEvent } from "./record-event.ts";
+
+/**
+ * Writes what was found of an object at rest. Where it is not ready, for a reason or in words that its status does not
+ * have yet, an event says so too: once, and not at every look.
+ */
+export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
+  const readyOf = ({ conditions }: ObjectStatus) => conditions?.find(({ type }) => type === "Ready");
+  const ready = readyOf(status);
+  const before = readyOf(object.status ?? {});
+  const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
+  if (ready?.status === "False" && isNews && !object.deleting) {
+    await recordEvent(deps, object, "Warning", ready.reason, ready.message);
+  }
+  await deps.cluster.writeStatus(object, status);
+}

@@ -1,0 +1,236 @@
+/**
+ * The queue that every reconciler hangs on, after client-go and controller-runtime: it carries names, not events. A
+ * name waits in it at most once, is worked on by one worker at a time, and is worked on again when it was added
+ * meanwhile. Whether and when to retry is decided here and nowhere else.
+ */
+
+/** The first retry after a failure, and the longest there is: no back-off is longer than 30 s (design §2, I8). */
+const FIRST_RETRY_MS = 5;
+const LONGEST_RETRY_MS = 30_000;
+/**
+ * A later deadline is checked this often against both clocks. So a machine that was suspended, whose timers stood still
+ * meanwhile, is not late by more than this.
+ */
+const LONGEST_TIMEOUT_MS = 30_000;
+
+export type Timers = {
+  setTimeout(run: () => void, ms: number): unknown;
+  clearTimeout(timer: unknown): void;
+};
+
+/** What `workqueue_*` counts. Durations are milliseconds. */
+export type QueueMetrics = {
+  /** How many names wait now. */
+  depth(waiting: number): void;
+  added(): void;
+  retried(): void;
+  started(waitedMs: number): void;
+  finished(tookMs: number): void;
+};
+
+/** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
+export type Afterwards = { readonly ends: Promise<void> };
+
+export type WorkQueueOptions<T> = {
+  /** The name of an item. Items of one name are the same: which of them the work gets is not promised. */
+  readonly key: (item: T) => string;
+  /**
+   * Does the work of one item. What it resolves with is when to look again, in milliseconds from then; undefined for
+   * not before something changes. A failure is retried after a back-off of the name's own.
+   */
+  readonly work: (item: T, signal: AbortSignal) => Promise<number | Afterwards | undefined>;
+  /** How many names are worked on at once. */
+  readonly concurrency: number;
+  /** Milliseconds: since the epoch, and on a clock that never jumps. */
+  readonly clock: { now(): number; monotonic(): number };
+  /** Uniform in [0, 1): the jitter that keeps retries apart. */
+  readonly random: () => number;
+  /** Told of each failure and of the delay before the next attempt. */
+  readonly onFailure: (item: T, error: unknown, retryInMs: number) => void;
+  readonly timers?: Timers;
+  readonly metrics?: QueueMetrics;
+};
+
+export type WorkQueue<T> = {
+  /** Has the item worked on as soon as a worker is free. */
+  add(item: T): void;
+  /** The same, before all that was added: what is half done is finished before anything is begun. */
+  resume(item: T): void;
+  /** The same, `delayMs` from now. Of several deadlines of one name the earliest is kept. */
+  addAfter(item: T, delayMs: number): void;
+  /** Works until the signal, then resolves once the work in hand has ended. What still waits is dropped. */
+  run(signal: AbortSignal): Promise<void>;
+};
+
+export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
+  const { key, clock, metrics, timers = globalTimers } = options;
+  /** Names that wait for a worker, oldest first, as a Map keeps them. */
+  const waiting = new Map<string, { item: T; since: number }>();
+  /** The same of those that are half done: they come first. */
+  const resumed = new Map<string, { item: T; since: number }>();
+  /** Names in a worker's hands, each with whether it was added meanwhile. */
+  const working = new Map<string, { again: boolean }>();
+  const deadlines = new Map<string, { at: number; timer: unknown }>();
+  const failures = new Map<string, number>();
+  let state: "created" | "running" | "stopped" = "created";
+  let signal = new AbortController().signal;
+  let drained = () => {};
+
+  function add(item: T): void {
+    if (state === "stopped") return;
+    const name = key(item);
+    const inHand = working.get(name);
+    if (inHand !== undefined) {
+      if (!inHand.again) metrics?.added();
+      inHand.again = true;
+      return;
+    }
+    if (waiting.has(name) || resumed.has(name)) return;
+    waiting.set(name, { item, since: clock.monotonic() });
+    metrics?.added();
+    tellDepth();
+    startWork();
+  }
+
+  function resume(item: T): void {
+    add(item);
+    const name = key(item);
+    const entry = waiting.get(name);
+    if (entry === undefined) return;
+    waiting.delete(name);
+    resumed.set(name, entry);
+  }
+
+  const tellDepth = () => metrics?.depth(waiting.size + resumed.size);
+
+  /** Takes the next name out. */
+  function takeNext(): [name: string, { item: T; since: number }] | undefined {
+    for (const names of [resumed, waiting]) {
+      const next = names.entries().next();
+      if (next.done) continue;
+      names.delete(next.value[0]);
+      return next.value;
+    }
+    return undefined;
+  }
+
+  function addAfter(item: T, delayMs: number): void {
+    if (state === "stopped") return;
+    if (delayMs <= 0) {
+      add(item);
+      return;
+    }
+    const name = key(item);
+    const at = clock.monotonic() + delayMs;
+    const earlier = deadlines.get(name);
+    if (earlier !== undefined) {
+      if (earlier.at <= at) return;
+      timers.clearTimeout(earlier.timer);
+    }
+    const due = clock.now() + delayMs;
+    const wait = (ms: number) => {
+      deadlines.set(name, { at, timer: timers.setTimeout(fire, Math.min(ms, LONGEST_TIMEOUT_MS)) });
+    };
+    const fire = () => {
+      const left = Math.min(at - clock.monotonic(), due - clock.now());
+      // A timer may come a millisecond early.
+      if (left >= 1) return wait(left);
+      deadlines.delete(name);
+      add(item);
+    };
+    wait(delayMs);
+  }
+
+  function startWork(): void {
+    while (state === "running" && working.size < options.concurrency) {
+      const next = takeNext();
+      if (next === undefined) return;
+      const [name, { item, since }] = next;
+      working.set(name, { again: false });
+      tellDepth();
+      metrics?.started(clock.monotonic() - since);
+      void workOn(name, item);
+    }
+  }
+
+  async function workOn(name: string, item: T): Promise<void> {
+    const startedAt = clock.monotonic();
+    try {
+      const next = await options.work(item, signal);
+      if (typeof next === "object") {
+        void next.ends.then(
+          () => resume(item),
+          (error) => retry(name, item, error),
+        );
+      } else {
+        failures.delete(name);
+        if (next !== undefined) addAfter(item, Math.max(next, 1));
+      }
+    } catch (error) {
+      retry(name, item, error);
+    }
+    metrics?.finished(clock.monotonic() - startedAt);
+    const again = working.get(name)?.again;
+    working.delete(name);
+    if (again && state === "running") {
+      waiting.set(name, { item, since: clock.monotonic() });
+      tellDepth();
+    }
+    startWork();
+    if (state === "stopped" && working.size === 0) drained();
+  }
+
+  function retry(name: string, item: T, error: unknown): void {
+    if (state === "stopped") return;
+    const failed = failures.get(name) ?? 0;
+    failures.set(name, failed + 1);
+    const delay = retryDelay(failed, options.random());
+    metrics?.retried();
+    addAfter(item, delay);
+    options.onFailure(item, error, delay);
+  }
+
+  function stop(): void {
+    state = "stopped";
+    for (const { timer } of deadlines.values()) timers.clearTimeout(timer);
+    deadlines.clear();
+    waiting.clear();
+    resumed.clear();
+    metrics?.depth(0);
+    if (working.size === 0) drained();
+  }
+
+  async function run(until: AbortSignal): Promise<void> {
+    if (state !== "created") throw new Error("a work queue runs once");
+    const end = new Promise<void>((resolve) => {
+      drained = resolve;
+    });
+    if (until.aborted) {
+      stop();
+    } else {
+      state = "running";
+      signal = until;
+      until.addEventListener("abort", stop, { once: true });
+      startWork();
+    }
+    return end;
+  }
+
+  return { add, addAfter, resume, run };
+}
+
+/**
+ * Milliseconds before the next attempt at a name that has failed before.
+ *
+ * @param failed how often it had failed before this time, in a row
+ * @param random uniform in [0, 1): takes up to half of the delay away
+ */
+export function retryDelay(failed: number, random: number): number {
+  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failed, 30));
+  return longest * (1 - random / 2);
+}
+
+const globalTimers: Timers = {
+  setTimeout: (run, ms) => setTimeout(run, ms),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+};

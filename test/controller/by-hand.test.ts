@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import { revokeByHand, rotateByHand } from "../../server/keys/changes.ts";
+import { change } from "../../store/change.ts";
+import { revokeKey } from "../../store/keys.ts";
+import type { Store } from "../../store/open.ts";
+import { registerReplica } from "../../store/replicas.ts";
+import { until } from "../env/until.ts";
+import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";
+import { key, startWorld, type World } from "./fixtures/world.ts";
+
+const MINUTE = 60_000;
+
+/** Somebody at a server whose clock is off by `ahead`. */
+const byHand = (world: World, ahead = 0) => ({
+  store: world.store,
+  clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() },
+  author: { actor: "somebody" },
+  rights: "everything" as const,
+});
+
+const revoked = (world: World, name: string) =>
+  until(`${name} to be revoked by hand`, () => world.condition("Ready", name) === "False/RevokedByHand");
+const currentVersion = async (world: World, name: string) => (await world.status(name)).currentVersion;
+
+describeWorldsOnEachEngine("what is done by hand", (setup) => {
+  it("reaches the declaration's status, with the receipt, and nothing is minted any more", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    const seq = await revokeByHand(byHand(world), (await world.stored("agent")).id, "ByHand");
+    await revoked(world, "agent");
+    expect(world.condition("Stalled", "agent")).toBe("True/RevokedByHand");
+    expect((await world.status("agent")).revocation).toEqual({ sequence: seq, confirmedAt: expect.any(String) });
+    await world.loseSecret("agent");
+    await world.declare(key("agent", { rotation: { trigger: "again" } }));
+    expect((await world.stored("agent")).versions.map(({ state }) => state)).toEqual(["revoked"]);
+    expect([world.decide(plaintext), await world.keyIn("agent")]).toEqual(["unauthorized", undefined]);
+  });
+
+  it("rotates a key once", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const first = await world.plaintextOf("agent");
+    await rotateByHand(byHand(world), (await world.stored("agent")).id, false);
+    await until("the second version", async () => (await currentVersion(world, "agent")) === 2);
+    await world.advance(MINUTE);
+    const { versions, rotationRequest } = await world.stored("agent");
+    expect([versions.length, rotationRequest]).toEqual([2, null]);
+    expect([world.decide(first), world.decide(await world.plaintextOf("agent"))]).toEqual(["allowed", "allowed"]);
+  });
+});
+
+describeWorlds("what is done by hand", (setup) => {
+  it.for([-MINUTE, MINUTE])("rotates once though the server's clock is off by %i ms", async (ahead, context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    await rotateByHand(byHand(world, ahead), (await world.stored("agent")).id, true);
+    await until("the second version", async () => (await currentVersion(world, "agent")) === 2);
+    await world.rest();
+    for (const name of ["agent", "agent"]) world.poke(name);
+    await world.rest();
+    const { versions, rotationRequest } = await world.stored("agent");
+    expect([versions.map(({ state }) => state), rotationRequest]).toEqual([["active", "retired"], null]);
+  });
+
+  it("is not forgotten while no controller runs", async (context) => {
+    const world = await startWorld(context, setup(), key("gone"), key("turned"));
+    const [gone, turned] = [await world.stored("gone"), await world.stored("turned")];
+    await world.stop();
+    await revokeByHand(byHand(world), gone.id, "ByHand");
+    await rotateByHand(byHand(world), turned.id, false);
+    await world.start();
+    await revoked(world, "gone");
+    await until("the second version", async () => (await currentVersion(world, "turned")) === 2);
+  });
+
+  it("is found without a notification, and its number recorded where the server crashed before it", async (context) => {
+    const deaf = (store: Store): Store => ({
+      ...store,
+      listen: async () => ({ ping: async () => {}, close: async () => {} }),
+    });
+    const wrap = (cluster: Parameters<NonNullable<ReturnType<typeof setup>["wrap"]>>[0], store: Store) => ({
+      cluster,
+      store: deaf(store),
+    });
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    const { id } = await world.stored("agent");
+    const { seq } = await change(world.store, null, (tx) =>
+      revokeKey(tx, id, "ByHand", Date.now(), { actor: "somebody" }),
+    );
+    await revoked(world, "agent");
+    expect((await world.status("agent")).revocation?.sequence).toBe(seq);
+    expect((await world.stored("agent")).revocation?.seq).toBe(seq);
+  });
+
+  it("is called confirmed by the status once a replica that is slow has it, or can no longer serve", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const { id } = await world.stored("agent");
+    await registerReplica(world.store, `slow-${id}`);
+    const at = Date.now();
+    await revokeByHand(byHand(world), id, "ByHand");
+    await revoked(world, "agent");
+    const { confirmedAt = "" } = (await world.status("agent")).revocation ?? {};
+    // A lease and a second; the status has whole seconds.
+    expect(Date.parse(confirmedAt)).toBeGreaterThanOrEqual(at + 5_000);
+  });
+});

@@ -1,0 +1,97 @@
+import { expect, it } from "vitest";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { HOUR, key, startWorld, team, type World } from "./fixtures/world.ts";
+
+const DAY = 24 * HOUR;
+
+/** The events of an object, by their reason. */
+const reasons = (world: World, name: string) =>
+  world.lines.flatMap((line) => line.match(`^[A-Za-z]+ (?:[a-z]+/)?${name}: ([A-Za-z]+): `)?.[1] ?? []);
+const count = (world: World, name: string, reason: string) =>
+  reasons(world, name).filter((one) => one === reason).length;
+
+/** What a repair round and a restart come to. */
+async function lookAgain(world: World): Promise<void> {
+  await world.advance(1_000);
+  await world.restart();
+}
+
+describeWorlds("an event tells", (setup) => {
+  it("of each version that is issued and that ends, and of the revocation, once each", async (context) => {
+    const spec = (trigger: string, duration: string) => ({
+      rotation: { trigger, overlap: { mode: "Fixed", duration } },
+    });
+    const world = await startWorld(context, setup(), key("agent", spec("a", "1h")));
+    await world.declare(key("agent", spec("b", "1h")));
+    await lookAgain(world);
+    expect([count(world, "agent", "Issued"), count(world, "agent", "Retired")]).toEqual([2, 0]);
+    await world.advance(HOUR);
+    await lookAgain(world);
+    expect([count(world, "agent", "Issued"), count(world, "agent", "Retired")]).toEqual([2, 1]);
+    await world.declare(key("agent", spec("c", "0s")));
+    await lookAgain(world);
+    expect([count(world, "agent", "Issued"), count(world, "agent", "Retired")]).toEqual([3, 2]);
+    await world.declare(key("agent", { state: "Revoked" }));
+    await lookAgain(world);
+    expect(count(world, "agent", "Revoked")).toBe(1);
+  });
+
+  it("of each refusal once, of a team, a gateway and a key, and again when it is another", async (context) => {
+    const upstreams = [
+      { name: "a", dialect: "openai", baseURL: "https://a.example", credentialRef: { name: "provider", key: "k" } },
+    ];
+    const gateway = (name: string, publicID: string) => ({
+      kind: "ModelGateway" as const,
+      name,
+      spec: { publicID, upstreams },
+    });
+    const world = await startWorld(
+      context,
+      setup(),
+      { kind: "Secret", name: "provider", stringData: { k: "sk-1" } },
+      { kind: "Secret", name: "agent", stringData: { "api-key": "somebody's" } },
+    );
+    const publicID = `events-${world.clusterUid()}`;
+    await world.declare(gateway("main", publicID));
+    await world.declare(gateway("rival", publicID), team("team-b", ["dev"]), key("agent"));
+    await lookAgain(world);
+    expect(reasons(world, "rival")).toEqual(["PublicIDTaken"]);
+    expect(reasons(world, "team-b")).toEqual(["NamespaceTaken"]);
+    expect(reasons(world, "agent")).toEqual(["SecretConflict"]);
+    expect(reasons(world, "main")).toEqual([]);
+
+    await world.declare(team("team-c", ["more"]));
+    await world.declare(team("team-b", ["dev", "more"]));
+    await lookAgain(world);
+    expect(reasons(world, "team-b"), "another namespace is taken").toEqual(["NamespaceTaken", "NamespaceTaken"]);
+  });
+
+  it("of an end a week before it comes, once, and again when it is another end", async (context) => {
+    const at = (ms: number) => ({ expiresAt: new Date(ms).toISOString() });
+    const start = Date.now();
+    const world = await startWorld(
+      context,
+      setup(),
+      key("agent", at(start + 30 * DAY)),
+      key("lived", { expiresAfter: "720h" }),
+      key("rotated", { expiresAfter: "720h", rotation: { interval: "600h" } }),
+      key("short", { expiresAfter: "168h" }),
+      key("brief", at(start + 6 * DAY)),
+    );
+    await world.advance(22 * DAY);
+    expect([count(world, "agent", "Expiring"), count(world, "lived", "Expiring")]).toEqual([0, 0]);
+    await world.advance(1.1 * DAY);
+    await lookAgain(world);
+    await world.advance(DAY);
+    expect([count(world, "agent", "Expiring"), count(world, "lived", "Expiring")]).toEqual([1, 1]);
+    await world.declare(key("agent", at(start + 29 * DAY)));
+    await lookAgain(world);
+    expect(count(world, "agent", "Expiring")).toBe(2);
+    await world.declare(key("agent", at(start + 60 * DAY)));
+    await lookAgain(world);
+    expect(count(world, "agent", "Expiring")).toBe(2);
+    for (const name of ["rotated", "short", "brief"]) expect(count(world, name, "Expiring"), name).toBe(0);
+    await world.advance(30 * DAY);
+    expect(count(world, "agent", "Expiring")).toBe(3);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { DataLockedError, lockData } from "../../../controller/cluster/files/lock.ts";
+import { kill, startChild } from "./child.ts";
+import { clock, makeFolder } from "./harness.ts";
+
+describe("the lock on DATA", () => {
+  it("lets a second process wait 15 s for the first, and then says what to do", async () => {
+    const data = await makeFolder();
+    await startChild("lock-holder.ts", data, "locked");
+    let now = 0;
+    const fast = { monotonic: () => (now += 1_000) };
+    const error = await lockData(data, fast).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(DataLockedError);
+    expect(String(error)).toContain(
+      `another keyplane process is using ${data}, and still was after 15 s: stop it first`,
+    );
+    expect(now).toBe(16_000);
+  });
+
+  it("is free as soon as the first is killed with kill -9", async () => {
+    const data = await makeFolder();
+    const holder = await startChild("lock-holder.ts", data, "locked");
+    await expect(lockData(data, clock, 0)).rejects.toThrow(DataLockedError);
+    await kill(holder);
+    (await lockData(data, clock, 0)).release();
+  });
+
+  it("is handed to the one that waits when the first ends", async () => {
+    const data = await makeFolder();
+    const holder = await startChild("lock-holder.ts", data, "locked");
+    const waiting = lockData(data, clock, 300_000);
+    await kill(holder);
+    (await waiting).release();
+  });
+
+  it("goes to one alone of many that race for it, also within a process", async () => {
+    const data = await makeFolder();
+    const race = await Promise.allSettled(Array.from({ length: 8 }, () => lockData(data, clock, 0)));
+    expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    await startChild("lock-holder.ts", data, "refused");
+    for (const one of race) if (one.status === "fulfilled") one.value.release();
+  });
+
+  it("is of one folder: another one can be used meanwhile", async () => {
+    const [first, second] = [await makeFolder(), await makeFolder()];
+    const locks = [await lockData(first, clock, 0), await lockData(second, clock, 0)];
+    for (const lock of locks) lock.release();
+  });
+});

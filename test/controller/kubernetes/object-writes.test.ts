@@ -1,0 +1,56 @@
+import { describe, expect, it, type TestContext } from "vitest";
+import { createObjectWrites } from "../../../controller/cluster/kubernetes/object-writes.ts";
+import { createObjects } from "../../../controller/cluster/kubernetes/objects.ts";
+import { readObject } from "../../../controller/cluster/kubernetes/read-object.ts";
+import type { DeclaredObject } from "../../../controller/cluster/port.ts";
+import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
+
+const raw = (resourceVersion: string) => ({
+  metadata: { name: "reader", namespace: "dev", uid: "uid-1", generation: 1, resourceVersion },
+  spec: { preset: "MCPReadOnly" },
+});
+
+async function writing(context: TestContext, patched: (call: Call, count: number) => void) {
+  let patches = 0;
+  const fake = await startFakeApiServer((call, count) => {
+    if (call.method === "PATCH") return patched(call, ++patches);
+    call.answer(200, raw(String(100 + count)));
+  });
+  context.onTestFinished(() => fake.close());
+  const objects = createObjects(() => {});
+  const held = readObject("PlatformKey", raw("1"));
+  objects.sink("PlatformKey", "").replace([held], "1");
+  const writes = createObjectWrites(fake.api, objects, "test");
+  return { fake, writes, object: held.object as DeclaredObject<"PlatformKey">, patches: () => patches };
+}
+
+describe.concurrent("a write to an object", () => {
+  it("c8: is made again from the fresh object when it was outrun", async (context) => {
+    const { fake, writes, object } = await writing(context, (call, count) =>
+      count < 3 ? call.answer(409, status(409, "Conflict")) : call.answer(200, raw("200")),
+    );
+    await writes.writeStatus(object, { team: "t" });
+    const versions = fake.calls.filter(({ method }) => method === "PATCH").map(({ body }) => body);
+    expect(versions).toHaveLength(3);
+    expect(versions[2]).toEqual([
+      { op: "add", path: "/metadata/uid", value: "uid-1" },
+      { op: "add", path: "/metadata/resourceVersion", value: "104" },
+      { op: "add", path: "/status", value: { team: "t" } },
+    ]);
+  });
+
+  it("c8: is left to the queue's back-off when it is outrun for ever", async (context) => {
+    const { writes, object, patches } = await writing(context, (call) => call.answer(409, status(409, "Conflict")));
+    await expect(writes.writeStatus(object, { team: "t" })).rejects.toMatchObject({ code: "Conflict" });
+    expect(patches()).toBe(5);
+  });
+
+  it("is written again after one that failed", async (context) => {
+    const { writes, object, patches } = await writing(context, (call, count) =>
+      count === 1 ? call.cut() : call.answer(200, raw("200")),
+    );
+    await expect(writes.writeStatus(object, { team: "t" })).rejects.toMatchObject({ code: "Unclear" });
+    await writes.writeStatus(object, { team: "t" });
+    expect(patches()).toBe(2);
+  });
+});

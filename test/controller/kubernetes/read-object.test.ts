@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { invalidStatus } from "../../../controller/cluster/kubernetes/invalid.ts";
+import { createObjects } from "../../../controller/cluster/kubernetes/objects.ts";
+import { readObject } from "../../../controller/cluster/kubernetes/read-object.ts";
+import { KINDS } from "../../../domain/manifest/kinds.ts";
+
+const raw = (spec: unknown, metadata: object = {}, status?: unknown) => ({
+  metadata: {
+    name: "reader",
+    namespace: "dev",
+    uid: "uid-1",
+    generation: 3,
+    resourceVersion: "7",
+    creationTimestamp: "2026-11-20T09:00:09Z",
+    managedFields: [{ manager: "kubectl" }],
+    ...metadata,
+  },
+  spec,
+  ...(status === undefined ? {} : { status }),
+});
+const DELETED = { deletionTimestamp: "2026-11-20T10:00:00Z", finalizers: ["keyplane.dev/finalizer"] };
+
+describe("an object of the API server", () => {
+  it("c24: one that was stored before a default came to be has it", () => {
+    const { object, problem } = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    expect(problem).toBeUndefined();
+    expect(object.spec).toMatchObject({ state: "Active", secret: { dataKey: "api-key", onLost: "Rotate" } });
+  });
+
+  it("c24: fields that this version does not know change nothing", () => {
+    const known = readObject("PlatformKey", raw({ preset: "MCPReadOnly", secret: { name: "s" } }));
+    const spec = { preset: "MCPReadOnly", secret: { name: "s", fromTheFuture: { a: 1 } }, alsoNew: [1] };
+    expect(readObject("PlatformKey", raw(spec))).toEqual(known);
+  });
+
+  it("is judged once for one spec, and again for another, be its generation the same: the server may be restored", () => {
+    const first = readObject("PlatformKey", raw({ preset: "MCPReadOnly" }));
+    const again = readObject("PlatformKey", raw({ ...first.object.spec }, { resourceVersion: "8" }), () => first);
+    expect(again.object.spec).toBe(first.object.spec);
+    expect(again.object.resourceVersion).toBe("8");
+    const other = readObject("PlatformKey", raw({ preset: "MCPReadWrite" }), () => first);
+    expect(other.object.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
+    expect(readObject("PlatformKey", raw({ preset: "OfTheFuture" }), () => first).problem).toContain("spec.preset");
+  });
+
+  it("c25: is told of when it has another spec, be its generation the same", () => {
+    const changes: string[] = [];
+    const objects = createObjects(({ name }) => changes.push(name));
+    const sink = objects.sink("PlatformKey", "");
+    for (const preset of ["MCPReadOnly", "MCPReadOnly", "MCPReadWrite"]) {
+      sink.replace([objects.read("PlatformKey", raw({ preset }))], "7");
+    }
+    expect(changes).toEqual(["reader", "reader"]);
+    expect(objects.get("PlatformKey", "dev", "reader")?.spec.preset).toBe("MCPReadWrite");
+  });
+
+  it("c24: one that this version cannot read is not worked on, counts as present, and says so", () => {
+    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
+    expect(held.problem).toContain("spec.preset");
+    const objects = createObjects(() => {});
+    objects.sink("PlatformKey", "").replace([held], "7");
+    expect(objects.get("PlatformKey", "dev", "reader")).toBeUndefined();
+    expect(objects.list("PlatformKey")).toEqual([]);
+    expect(objects.uids("PlatformKey")).toEqual(["uid-1"]);
+    const status = invalidStatus(held, 0);
+    expect(status).toMatchObject({ keyID: "key_1", team: "t", observedGeneration: 3 });
+    expect(status.conditions?.map((one) => `${one.type} ${one.status} ${one.reason}`)).toEqual([
+      "Ready False Invalid",
+      "Accepted False Invalid",
+      "Stalled True Invalid",
+    ]);
+  });
+
+  it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {
+    const spec = { preset: "OfTheFuture", deletionPolicy: "Retain", secret: { name: "kept", onLost: "OfTheFuture" } };
+    const { object, problem } = readObject("PlatformKey", raw(spec, DELETED));
+    expect(problem).toBeUndefined();
+    expect(object).toMatchObject({ deleting: true, spec: { deletionPolicy: "Retain" } });
+    expect(object.spec).not.toMatchObject({ secret: { name: "kept" } });
+    const sound = readObject("PlatformKey", raw({ ...spec, secret: { name: "kept" } }, DELETED));
+    expect(sound.object.spec).toMatchObject({ secret: { name: "kept" } });
+  });
+
+  it.each(KINDS)("%s: one without any spec can be removed", (kind) => {
+    const metadata = kind === "PlatformTeam" ? { ...DELETED, namespace: undefined } : DELETED;
+    expect(readObject(kind, raw(undefined, metadata)).problem).toBeUndefined();
+    expect(readObject(kind, raw(undefined, { ...metadata, name: "x".repeat(200) })).problem).toBeUndefined();
+  });
+
+  it("keeps no more than the port speaks of", () => {
+    expect(Object.keys(readObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
+      ["createdAt", "deleting", "finalizers", "generation", "kind", "name"].concat([
+        "namespace",
+        "resourceVersion",
+        "spec",
+        "status",
+        "uid",
+      ]),
+    );
+  });
+});

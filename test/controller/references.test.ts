@@ -1,0 +1,294 @@
+import { expect, it } from "vitest";
+import { until } from "../env/until.ts";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { key, library, type Manifest, startWorld, team, type World } from "./fixtures/world.ts";
+
+const restricted = (...names: string[]) => ({
+  preset: "MCPReadWrite",
+  libraryAccess: { mode: "Restricted", libraryRefs: names.map((name) => ({ name })) },
+});
+const libraryId = (world: World, name: string) => String(world.get("MemoryLibrary", name)?.status?.libraryID);
+const refersTo = (name: string) => ({ preset: "GatewayDefault", gatewayRef: { name } });
+
+function gateway(name: string, publicID: string, spec: Record<string, unknown> = {}, namespace = "dev"): Manifest {
+  const upstream = { name: "openai", dialect: "openai", baseURL: "https://api.example.com" };
+  const upstreams = [{ ...upstream, credentialRef: { name: "provider", key: "api-key" } }];
+  return { kind: "ModelGateway", name, namespace, spec: { publicID, upstreams, ...spec } };
+}
+const provider = (value: string): Manifest => ({ kind: "Secret", name: "provider", stringData: { "api-key": value } });
+
+let count = 0;
+/** Public ids are unique over all worlds of a store. */
+const uniqueId = () => `gateway-${++count}`;
+
+describeWorlds("a key that refers to something", (setup) => {
+  it("that is missing is not minted before it is there, and says what is missing", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", restricted("handbook")));
+    expect(await world.keyIn("agent")).toBeUndefined();
+    expect(world.condition("ResolvedRefs", "agent")).toBe("False/ReferenceNotFound");
+    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
+    const message = (await world.status("agent")).conditions.find(({ type }) => type === "ResolvedRefs")?.message;
+    expect(message).toContain("MemoryLibrary dev/handbook");
+
+    await world.declare(library("handbook"));
+    const plaintext = await until("a Secret", () => world.keyIn("agent"));
+    await world.rest();
+    expect(world.record(plaintext)?.libraryIds).toEqual([libraryId(world, "handbook")]);
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+  });
+
+  it("loses a library that disappears from its list, and gets none in its place", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      library("one"),
+      library("two"),
+      library("three"),
+      key("agent", restricted("one", "two")),
+    );
+    const plaintext = await world.plaintextOf("agent");
+    const one = libraryId(world, "one");
+    await world.remove(library("two"));
+    await world.rest();
+    expect(world.record(plaintext)?.libraryIds).toEqual([one]);
+    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
+    await world.remove(library("one"));
+    await world.rest();
+    expect(world.record(plaintext)?.libraryIds, "an empty list, not all").toEqual([]);
+    expect(await world.plaintextOf("agent")).toBe(plaintext);
+
+    await world.declare(library("one"), library("two"));
+    expect(world.record(plaintext)?.libraryIds).toHaveLength(2);
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+  });
+
+  it("whose default library disappears does not write to the team's instead", async (context) => {
+    const policy = { mcpAgentPolicy: { defaultLibraryRef: { namespace: "dev", name: "handbook" } } };
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-a", ["dev"], policy),
+      library("handbook"),
+      library("diary"),
+      key("agent", { preset: "MCPReadWrite", mcpDefaultLibraryRef: { name: "diary" } }),
+    );
+    const plaintext = await world.plaintextOf("agent");
+    expect(defaultOf(world, plaintext)).toBe(libraryId(world, "diary"));
+    const known = ["handbook", "diary"].map((name) => libraryId(world, name));
+    await world.remove(library("diary"));
+    await world.rest();
+    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
+    expect(world.record(plaintext)?.mcpDefaultLibraryId).not.toBeNull();
+    expect(known).not.toContain(defaultOf(world, plaintext));
+  });
+
+  it("is bound to nothing while its gateway is gone", async (context) => {
+    const [main, other] = [uniqueId(), uniqueId()];
+    const world = await startWorld(
+      context,
+      setup(),
+      provider("sk-one"),
+      gateway("main", main),
+      gateway("other", other),
+      key("caller", refersTo("main")),
+    );
+    const plaintext = await world.plaintextOf("caller");
+    const call = (publicId: string) => world.decide(plaintext, "gateway.chat_completions", publicId);
+    expect([call(main), call(other)]).toEqual(["allowed", "forbidden"]);
+    await world.remove({ kind: "ModelGateway", name: "main" });
+    await world.rest();
+    expect([call(main), call(other)]).toEqual(["forbidden", "forbidden"]);
+    expect(world.record(plaintext)?.boundGatewayId).toBe("");
+    expect(world.condition("ResolvedRefs", "caller")).toBe("False/ReferenceNotFound");
+    await world.declare(gateway("main", main));
+    expect([call(main), call(other)]).toEqual(["allowed", "forbidden"]);
+    expect(await world.plaintextOf("caller")).toBe(plaintext);
+  });
+
+  it("b67: of another team does not get it", async (context) => {
+    const other = uniqueId();
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-b", ["theirs"]),
+      library("secret", {}, "theirs"),
+      gateway("main", other, {}, "theirs"),
+      key("reader", {
+        libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "secret", namespace: "theirs" }] },
+      }),
+      key("caller", { preset: "GatewayDefault", gatewayRef: { name: "main", namespace: "theirs" } }),
+    );
+    for (const name of ["reader", "caller"]) {
+      expect(await world.keyIn(name)).toBeUndefined();
+      expect(world.condition("Ready", name)).toBe("False/ReferenceNotFound");
+    }
+  });
+
+  it("in another namespace of its team gets it", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-a", ["dev", "shared"]),
+      library("handbook", {}, "shared"),
+      key("reader", {
+        libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook", namespace: "shared" }] },
+      }),
+    );
+    const record = world.record(await world.plaintextOf("reader"));
+    const id = world.get("MemoryLibrary", "handbook", "shared")?.status?.libraryID;
+    expect(record?.libraryIds).toEqual([id]);
+  });
+});
+
+const defaultOf = (world: World, plaintext: string) => {
+  const record = world.record(plaintext);
+  return record?.mcpDefaultLibraryId ?? record?.teamDefaultLibraryId;
+};
+
+describeWorlds("a namespace", (setup) => {
+  it("that no team claims has no keys, and says so", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", {}, "nobodys"), library("notes", {}, "nobodys"));
+    expect(await world.keyIn("agent", "api-key", "nobodys")).toBeUndefined();
+    expect(world.condition("Ready", "agent", "PlatformKey", "nobodys")).toBe("False/NamespaceUnclaimed");
+    expect(world.condition("Accepted", "notes", "MemoryLibrary", "nobodys")).toBe("False/NamespaceUnclaimed");
+    await world.declare(team("team-b", ["nobodys"]));
+    expect(world.condition("Ready", "agent", "PlatformKey", "nobodys")).toBe("True/Ready");
+    expect(world.condition("Ready", "notes", "MemoryLibrary", "nobodys")).toBe("True/Ready");
+  });
+
+  it("that loses its team has its keys suspended, and working again with it", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
+    const plaintext = await world.plaintextOf("agent", "other");
+    await world.declare(team("team-b", []));
+    expect(world.decide(plaintext)).toBe("unauthorized");
+    expect(world.condition("Ready", "agent", "PlatformKey", "other")).toBe("False/NamespaceUnclaimed");
+    await world.declare(team("team-b", ["other"]));
+    expect(world.decide(plaintext)).toBe("allowed");
+    expect(await world.plaintextOf("agent", "other")).toBe(plaintext);
+    expect(world.condition("Ready", "agent", "PlatformKey", "other")).toBe("True/Ready");
+  });
+
+  it("whose team is deleted and made again has the same keys", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
+    const plaintext = await world.plaintextOf("agent", "other");
+    await world.remove(team("team-b", []));
+    await world.rest();
+    expect(world.decide(plaintext)).toBe("unauthorized");
+    await world.declare(team("team-b", ["other"]));
+    expect(world.decide(plaintext)).toBe("allowed");
+  });
+
+  it("that is given to another team has its keys revoked and minted anew: a key never moves", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
+    const first = await world.plaintextOf("agent", "other");
+    const teamOf = (plaintext: string) => world.record(plaintext)?.teamId;
+    const before = teamOf(first);
+    await world.declare(team("team-b", []));
+    await world.declare(team("team-c", ["other"]));
+    const second = await world.plaintextOf("agent", "other");
+    expect(second).not.toBe(first);
+    expect([world.decide(first), world.decide(second)]).toEqual(["unauthorized", "allowed"]);
+    expect(teamOf(second)).not.toBe(before);
+    expect((await world.status("agent", "other")).team).toBe("team-c");
+    const reasons = (await world.storedKeys()).map(({ state, revocation }) => [state, revocation?.reason ?? ""]);
+    expect(reasons.sort()).toEqual([
+      ["active", ""],
+      ["revoked", "Moved"],
+    ]);
+    await world.declare(team("team-c", []));
+    await world.declare(team("team-b", ["other"]));
+    const third = await world.plaintextOf("agent", "other");
+    expect([first, second, third].map((each) => world.decide(each))).toEqual([
+      "unauthorized",
+      "unauthorized",
+      "allowed",
+    ]);
+  });
+
+  it("that two teams claim is the first one's; the other has a condition, and gets it when it is free", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
+    const first = await world.plaintextOf("agent", "other");
+    await world.declare(team("aaa", ["other", "own"]));
+    expect(world.condition("Accepted", "aaa", "PlatformTeam")).toBe("False/NamespaceTaken");
+    expect(world.condition("Ready", "team-b", "PlatformTeam")).toBe("True/Ready");
+    expect(world.get("PlatformTeam", "aaa")?.status?.namespaces).toEqual(["own"]);
+    await world.restart();
+    expect(world.decide(first)).toBe("allowed");
+    expect(world.condition("Accepted", "aaa", "PlatformTeam")).toBe("False/NamespaceTaken");
+
+    await world.declare(team("team-b", []));
+    await until("the condition", () => world.condition("Ready", "aaa", "PlatformTeam") === "True/Ready");
+    await world.rest();
+    expect((await world.status("agent", "other")).team).toBe("aaa");
+    expect(world.decide(first)).toBe("unauthorized");
+    expect(world.decide(await world.plaintextOf("agent", "other"))).toBe("allowed");
+  });
+
+  it("that two new teams claim at once goes to one of them, and stays with it", async (context) => {
+    const world = await startWorld(context, setup(), team("zebra", ["other"]), team("aardvark", ["other"]));
+    const holders = () =>
+      ["zebra", "aardvark"].filter((name) => world.condition("Ready", name, "PlatformTeam") === "True/Ready");
+    const [holder, ...others] = holders();
+    expect(others).toEqual([]);
+    await world.restart();
+    expect(holders()).toEqual([holder]);
+  });
+});
+
+describeWorlds("a gateway", (setup) => {
+  it("follows its provider's credential", async (context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(context, setup(), gateway("main", publicID));
+    expect(world.condition("ResolvedRefs", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+    const served = () =>
+      setup()
+        .view.findGateway(publicID)
+        ?.upstreams.map(({ credential }) => credential);
+    expect(served()).toEqual([null]);
+    await world.write(provider("sk-one"));
+    await until("the credential", () => served()?.[0] === "sk-one");
+    await world.rest();
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+    await world.write(provider("sk-two"));
+    await until("the next credential", () => served()?.[0] === "sk-two");
+    await world.undeclare(provider(""));
+    await until("no credential", () => served()?.[0] === null);
+    await world.rest();
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+  });
+
+  it("b73: that claims another's public id does not get it, nor takes it along when it goes", async (context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(context, setup(), provider("sk-one"), gateway("main", publicID));
+    const held = setup().view.findGateway(publicID)?.gatewayId;
+    await world.declare(gateway("rival", publicID));
+    expect(world.condition("Accepted", "rival", "ModelGateway")).toBe("False/PublicIDTaken");
+    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held);
+    await world.remove({ kind: "ModelGateway", name: "rival" });
+    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held);
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+  });
+
+  it("b73: gets a public id of its own team once the one that had it is deleted, and never another team's", async (context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-b", ["theirs"]),
+      provider("sk-one"),
+      gateway("main", publicID),
+    );
+    await world.declare(gateway("next", publicID));
+    await world.declare(gateway("rival", publicID, {}, "theirs"));
+    const taken = (name: string, namespace = "dev") => world.condition("Accepted", name, "ModelGateway", namespace);
+    expect([taken("next"), taken("rival", "theirs")]).toEqual(["False/PublicIDTaken", "False/PublicIDTaken"]);
+    await world.remove({ kind: "ModelGateway", name: "main" });
+    await until("it serves", () => taken("next") === "True/Serving");
+    await world.rest();
+    expect(taken("rival", "theirs")).toBe("False/PublicIDTaken");
+    await world.remove({ kind: "ModelGateway", name: "next" });
+    await world.rest();
+    expect(taken("rival", "theirs")).toBe("False/PublicIDTaken");
+    expect(setup().view.findGateway(publicID)).toBeUndefined();
+  });
+});

@@ -1,0 +1,180 @@
+import { expect, it } from "vitest";
+import { ClusterError } from "../../controller/cluster/port.ts";
+import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
+import { recordUsage } from "../../store/usage.ts";
+import { until } from "../env/until.ts";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { HOUR, key, library, startWorld, team, type World } from "./fixtures/world.ts";
+
+/** Keys in as many states as can be declared at once, by what they show. */
+const STATES = {
+  fine: [key("fine"), "True/Ready"],
+  suspended: [key("suspended", { state: "Suspended" }), "True/Suspended"],
+  expired: [key("expired", { expiresAt: "2020-01-01T00:00:00Z" }), "False/Expired"],
+  revoked: [key("revoked", { state: "Revoked" }), "True/Revoked"],
+  lost: [
+    key("lost", { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "missing" }] } }),
+    "False/ReferenceNotFound",
+  ],
+} as const;
+
+const conditionsOf = (world: World, name: string) => world.get("PlatformKey", name)?.status?.conditions ?? [];
+
+describeWorlds("the status of a key", (setup) => {
+  it("says in the terms of the catalogue how each key is, in a form that kstatus reads", async (context) => {
+    const world = await startWorld(context, setup(), ...Object.values(STATES).map(([manifest]) => manifest));
+    for (const [name, [, ready]] of Object.entries(STATES)) {
+      expect(world.condition("Ready", name), name).toBe(ready);
+      const types = conditionsOf(world, name).map(({ type }) => type);
+      expect(new Set(types).size, "one of each type").toBe(types.length);
+      expect(types.slice(0, 6)).toEqual([
+        "Ready",
+        "Accepted",
+        "ResolvedRefs",
+        "SecretDelivered",
+        "Enforced",
+        "Rotating",
+      ]);
+      for (const condition of conditionsOf(world, name)) {
+        expect(CONDITION_TYPES, name).toContain(condition.type);
+        expect(Object.keys(REASONS), name).toContain(condition.reason);
+        expect(condition.reason).toMatch(/^[A-Z][A-Za-z]+$/);
+        expect(condition.message).not.toBe("");
+        expect(condition.lastTransitionTime).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+        expect(condition.observedGeneration).toBe(1);
+      }
+      const abnormal = conditionsOf(world, name).filter(({ type }) => type === "Reconciling" || type === "Stalled");
+      expect(
+        abnormal.map(({ type, status }) => `${type}=${status}`),
+        "present only while True",
+      ).toEqual(ready.startsWith("True") ? [] : [name === "expired" ? "Stalled=True" : "Reconciling=True"]);
+    }
+  });
+
+  it("says once what to do about a reason", async (context) => {
+    const world = await startWorld(context, setup());
+    await world.editSecret("agent", "somebody else's");
+    await world.declare(key("agent"), STATES.lost[0], STATES.expired[0]);
+    for (const { reason, message } of ["agent", "lost", "expired"].flatMap((name) => conditionsOf(world, name))) {
+      const advice = REASONS[reason as keyof typeof REASONS];
+      if (advice !== "") expect(message.split(advice).length, message).toBeLessThanOrEqual(2);
+    }
+    const conflict = conditionsOf(world, "agent").find(({ type }) => type === "Ready")?.message;
+    expect(conflict).toBe(`Secret agent exists and is not this key's. ${REASONS.SecretConflict}`);
+  });
+
+  it("has the key's id, prefix, team, scopes, Secret and versions", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      library("notes"),
+      key("agent", { preset: "MCPReadWrite", secret: { name: "agent-key", dataKey: "token" } }),
+    );
+    const plaintext = (await world.keyIn("agent-key", "token")) ?? expect.fail("no key");
+    const { id } = await world.stored("agent");
+    expect(await world.status("agent")).toMatchObject({
+      observedGeneration: 1,
+      keyID: id,
+      keyPrefix: plaintext.slice(0, 12),
+      team: "team-a",
+      effectiveScopes: ["memory:read", "memory:write"],
+      secretRef: { name: "agent-key", dataKey: "token" },
+      currentVersion: 1,
+      versions: [{ number: 1, keyPrefix: plaintext.slice(0, 12), state: "Active" }],
+    });
+    await world.declare(key("agent", { secret: { name: "agent-key", dataKey: "token" } }));
+    const after = await world.status("agent");
+    expect([after.observedGeneration, after.keyID, after.effectiveScopes]).toEqual([2, id, ["memory:read"]]);
+  });
+
+  it("tells when the key and each of its versions were last used, a day later at the earliest", async (context) => {
+    const world = await startWorld(context, setup(), key("agent", { rotation: { trigger: "a" } }));
+    await world.declare(key("agent", { rotation: { trigger: "b" } }));
+    const { id } = await world.stored("agent");
+    const use = async (version: number, at: number) => {
+      await recordUsage(setup().store, [{ keyId: id, version, at }]);
+      await world.advance(1_000);
+      const { lastUsedTime, versions = [] } = await world.status("agent");
+      return [lastUsedTime, ...versions.map((one) => one.lastUsedTime)];
+    };
+    const start = Math.floor(world.clock.now() / 1_000) * 1_000;
+    const timeOf = (hours: number) => new Date(start + hours * HOUR).toISOString().replace(".000Z", "Z");
+    expect(await use(1, start)).toEqual([timeOf(0), undefined, timeOf(0)]);
+    expect(await use(2, start + 23 * HOUR)).toEqual([timeOf(0), timeOf(23), timeOf(0)]);
+    expect(await use(2, start + 25 * HOUR)).toEqual([timeOf(25), timeOf(23), timeOf(0)]);
+  });
+
+  it("keeps a condition's transition time for as long as it stands", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const times = () =>
+      Object.fromEntries(conditionsOf(world, "agent").map((one) => [one.type, one.lastTransitionTime]));
+    const before = times();
+    await world.advance(60_000);
+    await world.declare(key("agent", { displayName: "Another name" }));
+    expect(times()).toEqual(before);
+    await world.declare(key("agent", { state: "Suspended" }));
+    expect(times().Ready, "still True").toBe(before.Ready);
+    await world.declare(key("agent", { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "missing" }] } }));
+    expect(Date.parse(times().Ready ?? "")).toBeGreaterThan(Date.parse(before.Ready ?? ""));
+  });
+
+  it("is not written for a namespace's key before its team is known", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
+    expect(world.lines.filter((line) => line.includes("NamespaceUnclaimed"))).toEqual([]);
+  });
+
+  it("goes together with events that name versions by their prefix alone", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    await world.declare(key("agent", { rotation: { trigger: "now" } }));
+    const next = await world.plaintextOf("agent");
+    await world.declare(key("agent", { state: "Revoked" }));
+    const events = world.lines.filter((line) => line.startsWith("PlatformKey dev/agent:")).join("\n");
+    expect(events).toMatch(/Issued: Version 1 .*\n(.*\n)*.*Issued: Version 2 .*\n(.*\n)*.*Revoked: /);
+    for (const each of [plaintext, next]) {
+      expect(events).toContain(each.slice(0, 12));
+      expect(events).not.toContain(each.slice(0, 13));
+    }
+  });
+});
+
+describeWorlds("a key with restart targets", (setup) => {
+  const withTargets = (trigger: string) =>
+    key("agent", {
+      rotation: { trigger },
+      restartTargets: [
+        { kind: "Deployment", name: "gone" },
+        { kind: "Deployment", name: "agent" },
+      ],
+    });
+
+  for (const code of ["NotFound", "Forbidden"] as const) {
+    it(`restarts each once a version, and is not held up by one that cannot be (${code})`, async (context) => {
+      const restarts: string[] = [];
+      const world = await startWorld(
+        context,
+        {
+          ...setup(),
+          wrap: (cluster, store) => ({
+            store,
+            cluster: {
+              ...cluster,
+              async restartWorkload(namespace, target, { value }) {
+                if (target.name === "gone") throw new ClusterError(code, `no Deployment ${namespace}/gone for us`);
+                restarts.push(`${target.kind} ${namespace}/${target.name} for ${value}`);
+              },
+            },
+          }),
+        },
+        withTargets("first"),
+      );
+      expect(world.condition("Ready", "agent")).toBe("True/Ready");
+      await world.declare(withTargets("second"));
+      await world.restart();
+      const { keyID } = await world.status("agent");
+      expect(restarts).toEqual([`Deployment dev/agent for ${keyID}.1`, `Deployment dev/agent for ${keyID}.2`]);
+      expect(world.condition("Ready", "agent")).toBe("True/Ready");
+      await until("it is told", () => world.lines.some((line) => line.includes("Deployment") && line.includes("gone")));
+    });
+  }
+});
