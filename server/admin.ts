@@ -1,0 +1,37 @@
+import { createServer, type Server } from "node:http";
+
+/** What the admin listener tells. */
+export type AdminDeps = {
+  readonly metrics: { readonly registry: { readonly contentType: string; metrics(): Promise<string> } };
+  /** Whether this process should be given work: of a server, that its index is current and it is not draining. */
+  readonly isReady: () => boolean;
+};
+
+type Answer = { readonly status: number; readonly type: string; readonly body: string };
+
+/** Builds the admin listener: `/metrics`, `/healthz` and `/readyz`, for the cluster's inside alone. */
+export function buildAdmin({ metrics, isReady }: AdminDeps): Server {
+  const paths: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
+    "/metrics": () =>
+      metrics.registry.metrics().then(
+        (body) => ({ status: 200, type: metrics.registry.contentType, body }),
+        // A scrape that fails is seen; counters that lack a thread would go down.
+        () => text(503, "not every thread of this server tells its metrics"),
+      ),
+    "/healthz": () => text(200, "ok"),
+    "/readyz": () =>
+      isReady() ? text(200, "ok") : text(503, "the key index is not current, or the server is draining"),
+  };
+  return createServer(async (request, response) => {
+    const [path = ""] = (request.url ?? "").split("?");
+    const answer = Object.hasOwn(paths, path) ? paths[path] : undefined;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const { status, type, body } = answer === undefined || !isRead ? text(404, "not found") : await answer();
+    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
+    response.end(request.method === "HEAD" ? undefined : body);
+  });
+}
+
+function text(status: number, body: string): Answer {
+  return { status, type: "text/plain; charset=utf-8", body: `${body}\n` };
+}

@@ -1,0 +1,63 @@
+import { type FastifyError, type FastifyInstance, fastify } from "fastify";
+import { holdExpectations } from "./auth/expect-continue.ts";
+import { requireKeys } from "./auth/hook.ts";
+import { refuseOtherMethods } from "./auth/other-methods.ts";
+import { clientErrorHandler } from "./client-error.ts";
+import type { ServerDeps } from "./deps.ts";
+import { errorHandler, problem, sendProblem } from "./errors.ts";
+import { createListener, type TlsFiles } from "./listener.ts";
+import { collectDocs } from "./openapi.ts";
+
+/** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
+export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;
+
+/** Where a product's routes are served. */
+export type Mount = { readonly at: string; readonly routes: RoutePlugin };
+
+/** The patterns of the routes that need no key: all of them. */
+export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(["/openapi.json"]);
+
+/** Path parameters longer than this are refused with 414. */
+const MAX_PARAMETER_LENGTH = 512;
+/** Bodies beyond this are refused with 413; a route may say otherwise. */
+const BODY_LIMIT = 1 << 20;
+
+/**
+ * Builds the public listener. Throws where a route declares no access.
+ *
+ * @param mounts the products to serve
+ * @param tls null for plain HTTP
+ */
+export async function buildApp(
+  deps: ServerDeps,
+  mounts: readonly Mount[],
+  tls: TlsFiles | null = null,
+): Promise<FastifyInstance> {
+  const onError = errorHandler(deps.log);
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    bodyLimit: BODY_LIMIT,
+    trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
+    routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
+    serverFactory: (route) => createListener(route, tls),
+    frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
+    clientErrorHandler,
+  });
+  holdExpectations(app.server, app.routing);
+  app.setErrorHandler(onError);
+  app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
+  app.removeContentTypeParser("text/plain");
+  app.addHook("onResponse", (request, reply, done) => {
+    deps.metrics.countRequest(request.access?.operation ?? "none", reply.raw.statusCode);
+    done();
+  });
+  requireKeys(app, deps, PUBLIC_ROUTES);
+  const describe = collectDocs(app, deps.config.vendorHeader);
+  app.get("/openapi.json", { config: { public: true } }, describe);
+  for (const { at, routes } of mounts) {
+    app.register((product) => refuseOtherMethods(product, (scope) => routes(scope, deps)), { prefix: at });
+  }
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,139 @@
+import { MAX_KEY_LENGTH } from "../../domain/key-format.ts";
+
+/** Where a key may stand in a request, in the order in which they apply (spec §2.1). */
+export const CARRIERS = ["vendor", "query", "bearer", "x-api-key"] as const;
+export type Carrier = (typeof CARRIERS)[number];
+
+/** What a request presents: the text of the carrier that applies, or why there is none that could be a key. */
+export type Presented =
+  | { readonly carrier: Carrier; readonly key: string }
+  | { readonly carrier: Carrier | undefined; readonly bad: "missing" | "repeated_carrier" | "malformed" };
+
+const MISSING: Presented = { carrier: undefined, bad: "missing" };
+const REPEATED: Presented = { carrier: undefined, bad: "repeated_carrier" };
+const MALFORMED: Readonly<Record<Carrier, Presented>> = {
+  vendor: { carrier: "vendor", bad: "malformed" },
+  query: { carrier: "query", bad: "malformed" },
+  bearer: { carrier: "bearer", bad: "malformed" },
+  "x-api-key": { carrier: "x-api-key", bad: "malformed" },
+};
+
+/**
+ * Finds the credential of a request (spec §2.1). The first carrier that holds one applies, and alone; an empty one holds
+ * none; one that appears twice is refused wherever it stands, as two readers of it could take two different keys.
+ *
+ * @param rawHeaders names and values in turn, as Node's parser gives them
+ * @param url the request's target as it was sent
+ * @param vendorHeader the configured first carrier, in lower case
+ */
+export function readCredential(rawHeaders: readonly string[], url: string, vendorHeader: string): Presented {
+  let vendor: string | undefined;
+  let authorization: string | undefined;
+  let xApiKey: string | undefined;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (isHeader(name, "authorization")) {
+      if (authorization !== undefined) return REPEATED;
+      authorization = rawHeaders[i + 1];
+    } else if (isHeader(name, vendorHeader)) {
+      if (vendor !== undefined) return REPEATED;
+      vendor = rawHeaders[i + 1];
+    } else if (isHeader(name, "x-api-key")) {
+      if (xApiKey !== undefined) return REPEATED;
+      xApiKey = rawHeaders[i + 1];
+    }
+  }
+  const query = queryKey(url);
+  if (query === null) return REPEATED;
+  if (vendor) return bounded("vendor", vendor);
+  if (query) return bounded("query", query);
+  if (authorization) {
+    const token = bearerToken(authorization);
+    if (token === null) return MALFORMED.bearer;
+    if (token) return bounded("bearer", token);
+  }
+  return xApiKey ? bounded("x-api-key", xApiKey) : MISSING;
+}
+
+/**
+ * The token of the one Authorization header, where it is a Bearer credential; undefined where there is none, or more
+ * than one, or it is longer than any that is in use.
+ */
+export function readBearer(rawHeaders: readonly string[], maxLength: number): string | undefined {
+  let authorization: string | undefined;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    if (!isHeader(rawHeaders[i] ?? "", "authorization")) continue;
+    if (authorization !== undefined) return undefined;
+    authorization = rawHeaders[i + 1];
+  }
+  const token = authorization === undefined ? undefined : bearerToken(authorization);
+  return token && token.length <= maxLength ? token : undefined;
+}
+
+/** Bounds what is looked at any further, before a checksum or a hash is computed. */
+function bounded(carrier: Carrier, key: string): Presented {
+  if (key.length > MAX_KEY_LENGTH) return MALFORMED[carrier];
+  return key.includes(",") ? REPEATED : { carrier, key };
+}
+
+function isHeader(name: string, wanted: string): boolean {
+  return name.length === wanted.length && (name === wanted || name.toLowerCase() === wanted);
+}
+
+const SCHEME = "bearer";
+/** The characters that a scheme's name is made of (RFC 9110, token). */
+const TOKEN_CHARACTER = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
+
+/**
+ * The token of a Bearer credential; undefined for another scheme or an empty token, which are no carrier; null for what
+ * begins as one and is not: the scheme takes exactly one space behind it.
+ */
+function bearerToken(value: string): string | undefined | null {
+  if (value.length < SCHEME.length || value.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
+  if (value.length === SCHEME.length) return undefined;
+  if (value.charCodeAt(SCHEME.length) === 32) return value.slice(SCHEME.length + 1) || undefined;
+  return TOKEN_CHARACTER.test(value.charAt(SCHEME.length)) ? undefined : null;
+}
+
+const EQUALS = 61;
+
+/** The value of the parameter `key`, decoded once as a form is; undefined for none, null when it appears twice. */
+function queryKey(url: string): string | undefined | null {
+  const start = url.indexOf("?");
+  if (start === -1) return undefined;
+  let found: string | undefined;
+  for (let from = start + 1; from <= url.length; ) {
+    let end = url.indexOf("&", from);
+    if (end === -1) end = url.length;
+    if (isKeyParameter(url, from, end)) {
+      if (found !== undefined) return null;
+      const equals = url.indexOf("=", from);
+      found = equals === -1 || equals >= end ? "" : decodeForm(url.slice(equals + 1, end));
+    }
+    from = end + 1;
+  }
+  return found;
+}
+
+/** The longest that three characters get when every one is percent-encoded. */
+const LONGEST_NAME = 9;
+
+/** Whether the parameter at `from` is named `key`, in whatever way its letters are encoded. */
+function isKeyParameter(url: string, from: number, end: number): boolean {
+  if (url.startsWith("key", from)) return from + 3 === end || url.charCodeAt(from + 3) === EQUALS;
+  const equals = url.indexOf("=", from);
+  const nameEnd = equals === -1 || equals > end ? end : equals;
+  if (nameEnd - from > LONGEST_NAME) return false;
+  const name = url.slice(from, nameEnd);
+  return name.includes("%") && decodeForm(name) === "key";
+}
+
+/** Decodes one part of a query; what cannot be decoded stays as it is, and is then no key. */
+function decodeForm(text: string): string {
+  if (!text.includes("%") && !text.includes("+")) return text;
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,46 @@
+import { problem } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { readBearer } from "./credential.ts";
+import { IssuerAwayError } from "./issuer-keys.ts";
+import type { JudgedJwt } from "./jwt.ts";
+import { isManagementToken, type ManagementToken } from "./management-token.ts";
+import type { Manager } from "./manager.ts";
+
+/** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
+const MAX_TOKEN_LENGTH = 8_192;
+const NOBODY = { cause: "no_management_token" } as const;
+
+/** What the decision reads. */
+export type ManagerDeps = {
+  /** Null where the installation has none. */
+  readonly managementToken: ManagementToken | null;
+  /** Null where no issuer is configured. */
+  readonly judgeJwt: ((token: string) => Promise<JudgedJwt>) | null;
+  readonly log: Logger;
+};
+
+/**
+ * Decides who a management request comes from. Nothing but the Bearer credential is looked at: no cookie and no other
+ * carrier, and an API key is no token (threats b10, b11).
+ *
+ * @returns or the cause of a 401
+ * @throws Problem `unavailable` while the issuer's keys cannot be had
+ */
+export async function decideManager(
+  { managementToken, judgeJwt, log }: ManagerDeps,
+  rawHeaders: readonly string[],
+): Promise<{ readonly manager: Manager } | { readonly cause: string }> {
+  const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
+  if (presented === undefined) return NOBODY;
+  if (managementToken !== null && isManagementToken(managementToken, presented)) {
+    return { manager: { actor: managementToken.actor, names: null } };
+  }
+  if (judgeJwt === null) return NOBODY;
+  try {
+    return await judgeJwt(presented);
+  } catch (error) {
+    if (!(error instanceof IssuerAwayError)) throw error;
+    log.warn({ error }, "no token of an issuer can be judged");
+    throw problem("unavailable", "The issuer of this token does not answer: try again.");
+  }
+}

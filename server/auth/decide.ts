@@ -1,0 +1,101 @@
+import { authorize } from "../../domain/authorize.ts";
+import { keyDigest, keyShape } from "../../domain/key-format.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { OperationName } from "../../domain/operations.ts";
+import type { RateVerdict } from "../../domain/rate-limit.ts";
+import type { Product } from "../../domain/scopes.ts";
+import type { Clock, KeyIndexView } from "../deps.ts";
+import type { ServerMetrics } from "../metrics.ts";
+import { type Carrier, readCredential } from "./credential.ts";
+
+/** What the matched route asks for. */
+export type Ask = {
+  readonly product: Product;
+  /** Undefined where the path and method are no operation: 404, behind the key's own checks. */
+  readonly operation: OperationName | undefined;
+  /** Of a gateway's route: the public id that the router matched. */
+  readonly publicId: string | undefined;
+};
+
+/** A request that may go on, and as whom. */
+export type Granted = {
+  readonly granted: true;
+  readonly key: KeyRecord;
+  /** The gateway that the path names; null outside of the gateway. */
+  readonly gateway: GatewayRecord | null;
+  readonly operation: OperationName;
+  readonly carrier: Carrier;
+  /** What is left of the key's rate limit; undefined where it has none. */
+  readonly rate: RateVerdict | undefined;
+};
+
+/** A request that is refused. `cause` is for counting; the caller is shown the code's one answer. */
+export type Refused = {
+  readonly granted: false;
+  readonly code: "unavailable" | "unauthorized" | "forbidden" | "not_found" | "rate_limited";
+  readonly cause: string;
+  /** The key that was found, where one was. */
+  readonly key: KeyRecord | undefined;
+  /** Why `rate_limited`, and for how long. */
+  readonly rate?: RateVerdict;
+};
+
+/** What a decision reads. */
+export type DecisionDeps = {
+  readonly index: KeyIndexView;
+  readonly clock: Clock;
+  readonly metrics: ServerMetrics;
+  readonly config: { readonly vendorHeader: string };
+};
+
+/** In a millisecond. */
+const NANOSECONDS = 1e6;
+
+const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_index", key: undefined };
+
+/**
+ * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
+ * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing waits; nothing is logged; the database is not asked.
+ *
+ * @param rawHeaders names and values in turn, as Node's parser gives them
+ * @param url the request's target as it was sent: only its query is read here
+ */
+export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: string, ask: Ask): Granted | Refused {
+  const { index } = deps;
+  if (!index.isCurrent()) return STALE;
+  const presented = readCredential(rawHeaders, url, deps.config.vendorHeader);
+  if ("bad" in presented) return unauthorized(presented.bad);
+  const shape = keyShape(presented.key);
+  if (shape === "malformed") return unauthorized("malformed");
+  if (shape === "foreign" && !index.acceptsForeignKeys()) return unauthorized("malformed");
+  deps.metrics.countLookUp();
+  const key = index.findKey(keyDigest(presented.key));
+  const gateway = ask.publicId === undefined ? undefined : servingGateway(index, ask.publicId);
+  const denial = authorize(key, { product: ask.product, operation: ask.operation, gateway }, deps.clock.now());
+  if (denial !== undefined) return refused(denial, key);
+  if (key === undefined || ask.operation === undefined) return unauthorized("unknown");
+  const rate = key.rateLimit === null ? undefined : index.chargeRequest(key, deps.clock.monotonic() * NANOSECONDS);
+  if (rate?.admitted === false) return { granted: false, code: "rate_limited", cause: "rate_limited", key, rate };
+  return { granted: true, key, gateway: gateway ?? null, operation: ask.operation, carrier: presented.carrier, rate };
+}
+
+/** A gateway whose namespace its team has lost is to everybody as if it were not there. */
+function servingGateway(index: KeyIndexView, publicId: string): GatewayRecord | undefined {
+  const gateway = index.findGateway(publicId);
+  return gateway?.teamHoldsNamespace ? gateway : undefined;
+}
+
+function unauthorized(cause: string): Refused {
+  return { granted: false, code: "unauthorized", cause, key: undefined };
+}
+
+function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyRecord | undefined): Refused {
+  switch (denial.code) {
+    case "unauthorized":
+      return { granted: false, code: "unauthorized", cause: denial.cause, key };
+    case "forbidden":
+      return { granted: false, code: "forbidden", cause: denial.reason, key };
+    case "not_found":
+      return { granted: false, code: "not_found", cause: "no_such_operation", key };
+  }
+}

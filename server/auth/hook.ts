@@ -1,0 +1,164 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { OperationName } from "../../domain/operations.ts";
+import type { RateVerdict } from "../../domain/rate-limit.ts";
+import type { ServerDeps } from "../deps.ts";
+import { type Problem, problem } from "../errors.ts";
+import type { Carrier } from "./credential.ts";
+import { type Ask, decide, type Granted, type Refused } from "./decide.ts";
+import { decideManager } from "./decide-manager.ts";
+import { continueBody } from "./expect-continue.ts";
+import type { Manager } from "./manager.ts";
+import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
+import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf } from "./route-config.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Null until the hook has let the request through, and on public routes. */
+    access: Granted | null;
+    /** The key that the request is made with. Throws on a public route. */
+    readonly principal: KeyRecord;
+    /** The gateway that the path names; null outside of the gateway. */
+    readonly gateway: GatewayRecord | null;
+    readonly operation: OperationName;
+    readonly carrier: Carrier;
+    /** Who is let through to a management route; null elsewhere. */
+    manager: Manager | null;
+  }
+}
+
+/**
+ * Puts authentication on every route that is registered from here on, and refuses routes that declare no access.
+ *
+ * It is one onRequest hook, bound to the matched route's declaration, before any body is read. It stands first among the
+ * route's own hooks: a plugin's onRequest hooks run before it (the Host and Origin checks, spec §2.8), a route's after.
+ *
+ * @param publicRoutes the patterns of all routes that need no key
+ */
+export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes: ReadonlySet<string>): void {
+  app.decorateRequest("access", null);
+  app.decorateRequest("principal", { getter: principalOf });
+  app.decorateRequest("gateway", { getter: gatewayOf });
+  app.decorateRequest("operation", { getter: operationOf });
+  app.decorateRequest("carrier", { getter: carrierOf });
+  app.decorateRequest("manager", null);
+  app.addHook("onRoute", (route) => {
+    const access = declaredAccess(route, publicRoutes);
+    if ("public" in access) return;
+    const check = "management" in access ? authenticateManager(deps, access) : authenticate(deps, access);
+    route.onRequest = [check, ...[route.onRequest ?? []].flat()];
+  });
+}
+
+/**
+ * Lets through whom {@link decideManager} knows. It does not ask for a current index: a revocation must go through on a
+ * replica that has lost sight of the feed.
+ */
+function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess): onRequestHookHandler {
+  const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
+  return (request, reply, done) => {
+    const { raw } = request;
+    decideManager(deps, raw.rawHeaders).then((decision) => {
+      if ("manager" in decision) {
+        request.manager = decision.manager;
+        continueBody(raw, reply.raw);
+        return done(unserved);
+      }
+      countRefusal(deps, request, { code: "unauthorized", cause: decision.cause, key: undefined });
+      done(NOT_MANAGER);
+    }, done);
+  };
+}
+
+function authenticate(deps: ServerDeps, access: KeyedAccess): onRequestHookHandler {
+  const ask = askOf(access);
+  const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
+  return (request, reply, done) => {
+    const { raw } = request;
+    const decision = decide(deps, raw.rawHeaders, raw.url ?? "", ask(request));
+    tellRate(decision, reply.raw);
+    if (decision.granted) {
+      request.access = decision;
+      deps.usage.record(decision.key, deps.clock.now(), request);
+      continueBody(raw, reply.raw);
+      done();
+      return;
+    }
+    countRefusal(deps, request, decision);
+    if (decision.rate !== undefined) done(rateLimited(decision.rate));
+    else done(decision.code === "not_found" ? notFound : ANSWERS[decision.code]);
+  };
+}
+
+/** Tells a client what is left of its key's rate limit, whatever the answer will be. */
+function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): void {
+  if (rate === undefined || !key?.rateLimit) return;
+  for (const [name, value] of Object.entries(rateHeaders(key.rateLimit, rate))) response.setHeader(name, value);
+}
+
+function rateLimited(rate: RateVerdict): Problem {
+  return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
+}
+
+function countRefusal(deps: ServerDeps, request: FastifyRequest, refused: Omit<Refused, "granted">): void {
+  deps.metrics.countRefusal(refused.cause);
+  deps.refusals.record({
+    at: deps.clock.now(),
+    code: refused.code,
+    cause: refused.cause,
+    seq: deps.index.lastSeq(),
+    route: request.routeOptions.url,
+    keyId: refused.key?.keyId ?? null,
+    teamId: refused.key?.teamId ?? null,
+  });
+}
+
+/** One object for each answer: what is the same for every caller is made once. */
+const ANSWERS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
+  unavailable: problem("unavailable"),
+  unauthorized: problem("unauthorized"),
+  forbidden: problem("forbidden"),
+  rate_limited: problem("rate_limited"),
+};
+const NOT_FOUND = problem("not_found");
+const NOT_MANAGER = problem(
+  "unauthorized",
+  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`. This one is missing, expired or wrong; an API key is none.",
+);
+
+/** How to read what a route asks for: once at start where it is the same for every request. */
+function askOf(access: KeyedAccess): (request: FastifyRequest) => Ask {
+  const operation = "operation" in access ? access.operation : undefined;
+  if (typeof operation === "function") {
+    return (request) => ({ product: "gateway", operation: operation(request), publicId: publicIdOf(request) });
+  }
+  const product = productOf(access);
+  if (product === "gateway") return (request) => ({ product, operation, publicId: publicIdOf(request) });
+  const ask: Ask = { product, operation, publicId: undefined };
+  return () => ask;
+}
+
+/** The public id as the router matched it; the empty string, which no gateway has, where there is none. */
+function publicIdOf(request: FastifyRequest): string {
+  const { params } = request;
+  if (typeof params !== "object" || params === null || !("publicId" in params)) return "";
+  return typeof params.publicId === "string" ? params.publicId : "";
+}
+
+function granted(request: FastifyRequest): Granted {
+  if (request.access === null) throw new Error("a public route asked for the key of its request");
+  return request.access;
+}
+function principalOf(this: FastifyRequest): KeyRecord {
+  return granted(this).key;
+}
+function gatewayOf(this: FastifyRequest): GatewayRecord | null {
+  return granted(this).gateway;
+}
+function operationOf(this: FastifyRequest): OperationName {
+  return granted(this).operation;
+}
+function carrierOf(this: FastifyRequest): Carrier {
+  return granted(this).carrier;
+}

@@ -1,0 +1,91 @@
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
+import type { OidcConfig } from "../config.ts";
+import type { Clock } from "../deps.ts";
+import { createIssuerKeys, IssuerAwayError } from "./issuer-keys.ts";
+import type { Manager } from "./manager.ts";
+
+/** Who a token is of, or why it is refused: for counting, never for the caller. */
+export type JudgedJwt = { readonly manager: Manager } | { readonly cause: JwtCause };
+
+export const JWT_CAUSES = [
+  "jwt_malformed",
+  "jwt_issuer",
+  "jwt_key",
+  "jwt_signature",
+  "jwt_expired",
+  "jwt_claims",
+] as const;
+export type JwtCause = (typeof JWT_CAUSES)[number];
+
+/** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
+const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
+/** How far the issuer's clock may be off ours, in seconds. */
+const CLOCK_SKEW_S = 60;
+/** What a subject may be (OpenID Connect Core §2). */
+const SUBJECT = /^[ -~]{1,255}$/;
+const GROUPS = 1_024;
+
+const CAUSES: Readonly<Record<string, JwtCause>> = {
+  [errors.JWSSignatureVerificationFailed.code]: "jwt_signature",
+  [errors.JWKSNoMatchingKey.code]: "jwt_key",
+  [errors.JWKSMultipleMatchingKeys.code]: "jwt_key",
+  [errors.JWTExpired.code]: "jwt_expired",
+  [errors.JWTClaimValidationFailed.code]: "jwt_claims",
+};
+
+/**
+ * Makes what judges tokens of the configured issuers (docs/decisions/management-api.md).
+ *
+ * @returns throws {@link IssuerAwayError} where the issuer's keys cannot be had
+ */
+export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string) => Promise<JudgedJwt> {
+  const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
+  return async (token) => {
+    try {
+      const { iss: issuer = "" } = decodeJwt(token);
+      const keys = keysOf.get(issuer);
+      if (keys === undefined) return { cause: "jwt_issuer" };
+      const { payload } = await jwtVerify(token, keys, {
+        issuer,
+        audience: config.audience,
+        algorithms: ALGORITHMS,
+        clockTolerance: CLOCK_SKEW_S,
+        currentDate: new Date(clock.now()),
+        requiredClaims: ["exp", "sub", "aud"],
+      });
+      return judgeClaims(config, issuer, payload);
+    } catch (error) {
+      if (error instanceof IssuerAwayError) throw error;
+      if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
+      // A key that does not fit the algorithm that the token names; and what is published as a key, and is none.
+      if (error instanceof TypeError || error instanceof DOMException) return { cause: "jwt_key" };
+      throw error;
+    }
+  };
+}
+
+function judgeClaims({ adminGroups }: OidcConfig, issuer: string, claims: JWTPayload): JudgedJwt {
+  const { sub: subject } = claims;
+  if (subject === undefined || !SUBJECT.test(subject)) return { cause: "jwt_claims" };
+  const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, GROUPS) : [];
+  const isAdmin = groups.some((group) => adminGroups.includes(group));
+  const names = isAdmin ? null : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
+  return { manager: { actor: `${issuer}#${subject}`, names } };
+}
+
+/** A text that no database can be asked for is no member's. */
+function isGroup(group: unknown): group is string {
+  return typeof group === "string" && !group.includes("\0") && group.isWellFormed();
+}
+
+/** By the claim that Kubernetes writes: no subject alone, which another issuer may let its people choose. */
+function serviceAccountOf(subject: string, claims: JWTPayload): string | null {
+  const { namespace, serviceaccount } = record(claims["kubernetes.io"]);
+  const { name } = record(serviceaccount);
+  if (typeof namespace !== "string" || typeof name !== "string") return null;
+  return subject === `system:serviceaccount:${namespace}:${name}` ? `${namespace}/${name}` : null;
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest, RouteOptions } from "fastify";
+import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/operations.ts";
+import type { Product } from "../../domain/scopes.ts";
+
+/** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
+export type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;
+
+/** What a route declares that needs a key: exactly one of these. */
+export type KeyedAccess =
+  /** A key whose scopes cover the operation. A function stands for a gateway's operations. */
+  | { readonly operation: OperationName | Classifier }
+  /** A method that is not served on a path that is: 405 behind the key's own checks. */
+  | { readonly unservedMethodOf: Product; readonly allow: string };
+
+/** What a route of the management API declares: the installation's token, and no API key. */
+export type ManagedAccess = {
+  readonly management: true;
+  /** Of a method that is not served on a path that is: those that are. 405 behind the token's check. */
+  readonly allow?: string;
+};
+
+/** What every route declares of its access. */
+export type Access =
+  | KeyedAccess
+  | ManagedAccess
+  /** No key at all. The paths that may say so are listed in `PUBLIC_ROUTES`. */
+  | { readonly public: true };
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    operation?: OperationName | Classifier;
+    unservedMethodOf?: Product;
+    management?: true;
+    allow?: string;
+    public?: true;
+  }
+}
+
+/** Reads a route's declaration; throws for one that declares no access, or more than one. */
+export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<string>): Access {
+  const { operation, unservedMethodOf, management, allow, public: open } = route.config ?? {};
+  const name = `${[route.method].flat().join(",")} ${route.url}`;
+  const declared = [operation, unservedMethodOf, management, open].filter((value) => value !== undefined);
+  if (declared.length !== 1) {
+    throw new Error(`route ${name} must declare exactly one of config.operation, config.management and config.public`);
+  }
+  if (operation !== undefined) {
+    if ((productOf({ operation }) === "gateway") !== route.url.includes("/:publicId")) {
+      throw new Error(`route ${name}: a gateway's operations, and only they, belong under /:publicId`);
+    }
+    return { operation };
+  }
+  if (unservedMethodOf !== undefined) return { unservedMethodOf, allow: allow ?? "" };
+  if (management !== undefined) return allow === undefined ? { management } : { management, allow };
+  if (!publicRoutes.has(route.url)) throw new Error(`route ${name} is not in the list of public routes`);
+  return { public: true };
+}
+
+/** The product that a route belongs to. */
+export function productOf(access: KeyedAccess): Product {
+  if ("unservedMethodOf" in access) return access.unservedMethodOf;
+  return typeof access.operation === "function" ? "gateway" : OPERATIONS[access.operation].product;
+}

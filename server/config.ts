@@ -1,0 +1,188 @@
+import { BlockList, isIP } from "node:net";
+import { isIssuerUrl } from "./auth/issuer-keys.ts";
+import { type Placeholder, parsePlaceholders } from "./index/placeholders.ts";
+
+/** Whose JWTs open the management API. */
+export type OidcConfig = {
+  /** Each exactly as its tokens name it. */
+  readonly issuers: readonly string[];
+  /** What a token must be meant for. */
+  readonly audience: string;
+  /** Whose members may do what the installation's token may. */
+  readonly adminGroups: readonly string[];
+};
+
+/** The server's configuration, parsed. */
+export type ServerConfig = {
+  /** An address, not a name: a name may stand for several sockets. */
+  readonly host: string;
+  readonly port: number;
+  readonly adminHost: string;
+  readonly adminPort: number;
+  /** The first carrier, in lower case: `x-<vendor>-api-key`. */
+  readonly vendorHeader: string;
+  /** Where clients reach this server: for links, mcp.json and the Origin check. Null: derived from the address. */
+  readonly publicUrl: URL | null;
+  /** Files of the certificate chain and its key, in PEM. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly allowedPrivateUpstreams: BlockList;
+  /** Addresses and CIDRs of the proxies whose X-Forwarded headers are believed. */
+  readonly trustedProxies: readonly string[];
+  /** Threads that serve the public port. */
+  readonly workers: number;
+  readonly production: boolean;
+  /** Development keys that no store holds; none of them works in production. */
+  readonly placeholders: readonly Placeholder[];
+  /** Null where no issuer is trusted. */
+  readonly oidc: OidcConfig | null;
+};
+
+/** The flags that the server reads, each also an environment variable: `--vendor-header` is KEYPLANE_VENDOR_HEADER. */
+const FLAGS = {
+  host: "--host",
+  port: "--port",
+  adminHost: "--admin-host",
+  adminPort: "--admin-port",
+  vendorHeader: "--vendor-header",
+  publicUrl: "--public-url",
+  tlsCert: "--tls-cert",
+  tlsKey: "--tls-key",
+  allowPrivateUpstreams: "--allow-private-upstreams",
+  trustedProxies: "--trusted-proxies",
+  workers: "--workers",
+  oidcIssuer: "--oidc-issuer",
+  oidcAudience: "--oidc-audience",
+  oidcAdminGroups: "--oidc-admin-groups",
+} as const;
+
+type FlagName = keyof typeof FLAGS;
+/** Flags as the command line gave them: text, unparsed. */
+export type ServerFlags = { readonly [name in FlagName]?: string | undefined };
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Everything that is wrong with a configuration, at once. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the configuration has ${faults.length === 1 ? "a fault" : `${faults.length} faults`}:\n  ${faults.join("\n  ")}`,
+    );
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+/**
+ * Parses the server's configuration. A flag wins over its variable; a variable of the form `tcp://…` is a service link
+ * of Kubernetes and ignored.
+ *
+ * @param env the process's environment: the command hands it in, this is the only place that reads it
+ * @throws ConfigError with every fault, each saying what to give instead
+ */
+export function parseServerConfig(env: Environment, flags: ServerFlags): ServerConfig {
+  const faults: string[] = [];
+  const given = (name: FlagName): string | undefined => flags[name] ?? variable(env, FLAGS[name]);
+  const fault = (name: FlagName, wanted: string) => faults.push(`${FLAGS[name]}: must be ${wanted}`);
+
+  const host = address(given("host") ?? "127.0.0.1");
+  if (host === undefined) fault("host", "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::");
+  const adminHost = address(given("adminHost") ?? host ?? "127.0.0.1");
+  if (adminHost === undefined) fault("adminHost", "an IP address to listen on");
+  const port = portNumber(given("port") ?? "8080");
+  if (port === undefined) fault("port", "a port from 0 to 65535; 0 takes a free one");
+  const adminPort = portNumber(given("adminPort") ?? "8081");
+  if (adminPort === undefined) fault("adminPort", "a port from 0 to 65535; 0 takes a free one");
+  const vendorHeader = (given("vendorHeader") ?? "x-goog-api-key").toLowerCase();
+  if (!/^x-[a-z0-9]+(-[a-z0-9]+)*-api-key$/.test(vendorHeader)) fault("vendorHeader", "of the form x-<vendor>-api-key");
+  const publicUrl = originUrl(given("publicUrl"));
+  if (publicUrl === undefined)
+    fault("publicUrl", "an http or https URL without a query, such as https://keys.example.com");
+  const [certFile, keyFile] = [given("tlsCert"), given("tlsKey")];
+  if ((certFile === undefined) !== (keyFile === undefined)) fault("tlsCert", "given together with --tls-key");
+  const allowedPrivateUpstreams = new BlockList();
+  for (const text of list(given("allowPrivateUpstreams"))) {
+    if (!addRange(allowedPrivateUpstreams, text)) {
+      fault("allowPrivateUpstreams", `CIDRs separated by commas, such as 10.0.0.0/8; "${text}" is none`);
+    }
+  }
+  const trustedProxies = list(given("trustedProxies"));
+  for (const text of trustedProxies) {
+    if (!addRange(new BlockList(), text)) {
+      fault("trustedProxies", `CIDRs separated by commas, such as 10.0.0.0/8; "${text}" is none`);
+    }
+  }
+  const workers = given("workers") ?? "1";
+  if (!/^[1-9]\d{0,2}$/.test(workers)) fault("workers", "a number of threads from 1 to 999");
+  const issuers = list(given("oidcIssuer"));
+  for (const issuer of issuers) {
+    if (!isIssuerUrl(issuer))
+      fault("oidcIssuer", `https URLs separated by commas, as tokens name them; "${issuer}" is none`);
+  }
+  const audience = given("oidcAudience");
+  const adminGroups = list(given("oidcAdminGroups"));
+  if (issuers.length > 0 !== (audience !== undefined)) fault("oidcAudience", "given together with --oidc-issuer");
+  if (issuers.length === 0 && adminGroups.length > 0) fault("oidcAdminGroups", "given together with --oidc-issuer");
+  const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
+  faults.push(...placeholderFaults);
+
+  if (faults.length > 0 || !host || !adminHost || port === undefined || adminPort === undefined) {
+    throw new ConfigError(faults);
+  }
+  return {
+    host,
+    port,
+    adminHost,
+    adminPort,
+    vendorHeader,
+    publicUrl: publicUrl ?? null,
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : null,
+    allowedPrivateUpstreams,
+    trustedProxies,
+    workers: Number(workers),
+    production: env.NODE_ENV === "production",
+    placeholders,
+    oidc: audience === undefined ? null : { issuers, audience, adminGroups },
+  };
+}
+
+function variable(env: Environment, flag: string): string | undefined {
+  const value = env[`KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`];
+  return value === undefined || value === "" || value.startsWith("tcp://") ? undefined : value;
+}
+
+function address(text: string): string | undefined {
+  if (text === "localhost") return "127.0.0.1";
+  return isIP(text) === 0 ? undefined : text;
+}
+
+function portNumber(text: string): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+}
+
+/** The URL; null where none is given; undefined where the text is none. */
+function originUrl(text: string | undefined): URL | null | undefined {
+  if (text === undefined) return null;
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const plain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
+  return plain && (url.protocol === "http:" || url.protocol === "https:") ? url : undefined;
+}
+
+function list(text: string | undefined): string[] {
+  return (text ?? "")
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+}
+
+/** Adds an address or a CIDR; false for a text that is neither. */
+function addRange(ranges: BlockList, text: string): boolean {
+  const [ip = "", bits, ...rest] = text.split("/");
+  const version = isIP(ip);
+  const most = version === 4 ? 32 : 128;
+  if (version === 0 || rest.length > 0) return false;
+  if (bits !== undefined && (!/^\d{1,3}$/.test(bits) || Number(bits) > most)) return false;
+  ranges.addSubnet(ip, bits === undefined ? most : Number(bits), version === 4 ? "ipv4" : "ipv6");
+  return true;
+}

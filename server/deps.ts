@@ -1,0 +1,90 @@
+import type { GatewayRecord, KeyRecord } from "../domain/key-record.ts";
+import type { RateVerdict } from "../domain/rate-limit.ts";
+import type { Keyring } from "../store/keyring.ts";
+import type { Store } from "../store/open.ts";
+import type { JudgedJwt } from "./auth/jwt.ts";
+import type { ManagementToken } from "./auth/management-token.ts";
+import type { ServerConfig } from "./config.ts";
+import type { Logger } from "./log.ts";
+import type { ServerMetrics } from "./metrics.ts";
+
+/** Time comes in as an argument, so that tests can move it. */
+export type Clock = {
+  /** Milliseconds since the epoch: for expiry, and for anything that is stored. */
+  now(): number;
+  /** Milliseconds on a clock that never jumps: for the lease. */
+  monotonic(): number;
+};
+
+/** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
+export type KeyIndexView = {
+  /** Whether this replica can prove now that it has missed no revocation (design §3). False means 503. */
+  isCurrent(): boolean;
+  /** The key version whose secret has this SHA-256 digest, as 32 latin1 characters; revoked ones too. */
+  findKey(digest: string): KeyRecord | undefined;
+  findGateway(publicId: string): GatewayRecord | undefined;
+  /** The seq of the last change applied. */
+  lastSeq(): number;
+  /**
+   * Judges a request by its key's rate limit, and charges it when it is admitted; undefined for a key without one.
+   *
+   * @param now nanoseconds on the monotonic clock
+   */
+  chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined;
+  /** Whether keys of another shape than the minted one exist: only then are such looked up. */
+  acceptsForeignKeys(): boolean;
+};
+
+export type OpenStreams = {
+  /**
+   * Watches an answer that outlives its decision. `cut` is called once, when the key's version stops being usable: by
+   * the feed at once, by expiry within a second.
+   *
+   * @returns call it when the stream has ended
+   */
+  track(key: KeyRecord, cut: () => void): () => void;
+};
+
+/** Who makes a request, as far as the network says; a Fastify request is one. */
+export type Consumer = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
+
+export type UsageRecorder = {
+  /** Notes that a key was used: one store in memory, written to the database in batches. */
+  record(key: KeyRecord, at: number, consumer: Consumer): void;
+};
+
+/** One line of the audit log for a request that was refused. */
+export type RefusalEvent = {
+  readonly at: number;
+  readonly code: string;
+  readonly cause: string;
+  /** The last change that the index had applied. */
+  readonly seq: number;
+  readonly route: string | undefined;
+  readonly keyId: string | null;
+  readonly teamId: string | null;
+};
+
+export type RefusalRecorder = {
+  /** Takes a refusal for the audit log, off the request's path; samples, and counts what it has to drop. */
+  record(refusal: RefusalEvent): void;
+};
+
+/** All that the server's parts are given. */
+export type ServerDeps = {
+  readonly store: Store;
+  /** Seals and opens the providers' credentials. */
+  readonly keyring: Keyring;
+  readonly index: KeyIndexView;
+  readonly streams: OpenStreams;
+  readonly usage: UsageRecorder;
+  readonly refusals: RefusalRecorder;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ServerMetrics;
+  readonly config: ServerConfig;
+  /** Opens the management API; null where the installation has none, and then nobody is let in. */
+  readonly managementToken: ManagementToken | null;
+  /** Opens it too, for people and machines that an issuer knows; null where none is configured. */
+  readonly judgeJwt: ((token: string) => Promise<JudgedJwt>) | null;
+};

@@ -1,0 +1,203 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { DatabaseAwayError } from "../store/errors.ts";
+import type { Logger } from "./log.ts";
+
+/** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
+export const PROBLEMS = {
+  invalid_request: { status: 400, title: "Bad request", detail: "The request is not valid." },
+  unauthorized: {
+    status: 401,
+    title: "Unauthorized",
+    detail:
+      "A valid API key is needed. This one is missing, malformed, unknown, revoked, expired or suspended, or it is not a key for this gateway.",
+  },
+  forbidden: { status: 403, title: "Forbidden", detail: "This key does not have the right to do this." },
+  forbidden_origin: {
+    status: 403,
+    title: "Forbidden",
+    detail: "Requests for this Host or from this Origin are refused.",
+  },
+  not_found: { status: 404, title: "Not found", detail: "There is nothing here." },
+  method_not_allowed: {
+    status: 405,
+    title: "Method not allowed",
+    detail: "This method is not served here; the Allow header names those that are.",
+  },
+  not_acceptable: { status: 406, title: "Not acceptable", detail: "No representation fits the Accept header." },
+  conflict: { status: 409, title: "Conflict", detail: "The resource has changed since it was read: read it again." },
+  exists: { status: 409, title: "Conflict", detail: "There is one of this name: `id` says which." },
+  managed: {
+    status: 409,
+    title: "Managed elsewhere",
+    detail: "A declaration governs this: change the declaration.",
+  },
+  precondition_failed: {
+    status: 412,
+    title: "Precondition failed",
+    detail: "It has changed since it was read: read it again, and send the change with the ETag that it has now.",
+  },
+  payload_too_large: {
+    status: 413,
+    title: "Content too large",
+    detail: "The body is larger than this operation takes.",
+  },
+  uri_too_long: { status: 414, title: "URI too long", detail: "A part of the path is longer than any that is served." },
+  unsupported_media_type: {
+    status: 415,
+    title: "Unsupported media type",
+    detail: "The Content-Type is not one that this operation reads.",
+  },
+  expectation_failed: {
+    status: 417,
+    title: "Expectation failed",
+    detail: "Only `Expect: 100-continue` is understood.",
+  },
+  invalid: { status: 422, title: "Not valid", detail: "The content is not valid: `errors` says where." },
+  idempotency_mismatch: {
+    status: 422,
+    title: "Idempotency key in use",
+    detail:
+      "Another request was made with this Idempotency-Key: `id` is what it made. Use a new key for a new request.",
+  },
+  upgrade_required: { status: 426, title: "Upgrade required", detail: "Protocol upgrades are not served here." },
+  precondition_required: {
+    status: 428,
+    title: "Precondition required",
+    detail: "Send the header If-Match with the ETag that was read, so that no other change is undone.",
+  },
+  rate_limited: {
+    status: 429,
+    title: "Too many requests",
+    detail: "This key's rate limit is used up: try again later.",
+  },
+  headers_too_large: {
+    status: 431,
+    title: "Request header fields too large",
+    detail: "The request's headers are too large.",
+  },
+  internal: {
+    status: 500,
+    title: "Internal server error",
+    detail: "The request failed here; the cause is in the log.",
+  },
+  bad_gateway: { status: 502, title: "Bad gateway", detail: "The upstream did not give a usable answer." },
+  unavailable: {
+    status: 503,
+    title: "Service unavailable",
+    detail: "This replica cannot prove at present that its view of the keys is current: try again.",
+  },
+  gateway_timeout: { status: 504, title: "Gateway timeout", detail: "The upstream did not answer in time." },
+} as const satisfies Record<string, { status: number; title: string; detail: string }>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** Headers that belong to a problem wherever it is answered. */
+const HEADERS: Partial<Record<ProblemCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { "www-authenticate": "Bearer" },
+  unavailable: { "retry-after": "1" },
+};
+const NO_HEADERS: Readonly<Record<string, string>> = {};
+
+/** A refusal or failure that may be shown to the caller as it stands: nothing of its text comes from inside. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: ProblemCode;
+  readonly title: string;
+  readonly detail: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Members of the document that belong to its code. */
+  readonly members: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: ProblemCode,
+    detail: string | undefined,
+    headers: Readonly<Record<string, string>> | undefined,
+    members: Readonly<Record<string, unknown>>,
+  ) {
+    const entry = PROBLEMS[code];
+    super(entry.title);
+    this.name = "Problem";
+    this.status = entry.status;
+    this.code = code;
+    this.title = entry.title;
+    this.detail = detail ?? entry.detail;
+    this.headers = headers ?? HEADERS[code] ?? NO_HEADERS;
+    this.members = members;
+  }
+}
+
+/**
+ * Makes a problem to throw, or to hand to a hook's `done`.
+ *
+ * @param detail what the caller should change; the catalogue's text where it is left out. Never put into it what came
+ *   from inside, nor the presented key.
+ * @param headers instead of the ones that belong to the code
+ * @param members of the document, besides those that every problem has
+ */
+export function problem(
+  code: ProblemCode,
+  detail?: string,
+  headers?: Readonly<Record<string, string>>,
+  members: Readonly<Record<string, unknown>> = {},
+): Problem {
+  return new Problem(code, detail, headers, members);
+}
+
+/** The body of a problem document (RFC 9457). */
+export function problemDocument({ status, code, title, detail, members }: Problem): string {
+  return JSON.stringify({ type: `urn:keyplane:problem:${code}`, title, status, code, detail, ...members });
+}
+
+const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
+  400: "invalid_request",
+  404: "not_found",
+  405: "method_not_allowed",
+  406: "not_acceptable",
+  413: "payload_too_large",
+  414: "uri_too_long",
+  415: "unsupported_media_type",
+  503: "unavailable",
+};
+
+/**
+ * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
+ * own refusals become the catalogue's of the same status, all else is `internal`.
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof DatabaseAwayError) return problem("unavailable", "The database does not answer: try again.");
+  if (error instanceof Error) {
+    const { code, statusCode, validation }: Error & { code?: unknown; statusCode?: unknown; validation?: unknown } =
+      error;
+    if (Array.isArray(validation)) return problem("invalid_request", validationDetail(validation));
+    const known = typeof statusCode === "number" ? CODE_OF_STATUS[statusCode] : undefined;
+    if (known !== undefined && (typeof code === "string" ? code.startsWith("FST_") : error instanceof SyntaxError)) {
+      return problem(known);
+    }
+  }
+  return problem("internal");
+}
+
+/** Says where a body or a query breaks its schema: the place and the rule, never the value. */
+function validationDetail(faults: readonly unknown[]): string {
+  const [first] = faults;
+  if (typeof first !== "object" || first === null) return PROBLEMS.invalid_request.detail;
+  const { instancePath, message }: { instancePath?: unknown; message?: unknown } = first;
+  return `${typeof instancePath === "string" && instancePath !== "" ? instancePath : "The value"} ${typeof message === "string" ? message : "is not valid"}.`;
+}
+
+/** The root error handler: renders problem documents, and logs what was not one without its text's secrets. */
+export function errorHandler(log: Logger): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
+  return (error, request, reply) => {
+    const shown = problemOf(error);
+    if (shown.code === "internal") {
+      log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
+    }
+    sendProblem(reply, shown);
+  };
+}
+
+/** Answers with a problem document. */
+export function sendProblem(reply: FastifyReply, shown: Problem): void {
+  reply.code(shown.status).headers(shown.headers).type("application/problem+json").send(problemDocument(shown));
+}

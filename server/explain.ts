@@ -1,0 +1,54 @@
+import type { ErrorObject } from "ajv";
+import { PATTERNS } from "../domain/manifest/schema-check.ts";
+
+/** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
+export function explain(fault: ErrorObject | undefined, whole: string): string {
+  if (fault === undefined) return `${whole} is not valid.`;
+  const where = fault.instancePath === "" ? whole : `${whole}'s "${fault.instancePath.slice(1).replaceAll("/", ".")}"`;
+  const params: Record<string, unknown> = fault.params;
+  const describe = EXPLANATIONS[fault.keyword];
+  return describe?.(where, params, fault) ?? `${where} ${fault.message ?? "is not valid"}.`;
+}
+
+type Explanation = (where: string, params: Record<string, unknown>, fault: ErrorObject) => string;
+
+const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+  additionalProperties: (where, { additionalProperty }, fault) => unknownField(where, additionalProperty, fault),
+  required: (where, { missingProperty }) => `${where} lacks "${missingProperty}".`,
+  type: (where, { type }) =>
+    `${where} must be ${[type].flat().join(" or ")}${type === "string" ? ", given once" : ""}.`,
+  pattern: (where, { pattern }) => {
+    const named = typeof pattern === "string" ? PATTERNS[pattern] : undefined;
+    return `${where} ${named ?? "must not contain a NUL character"}.`;
+  },
+  uniqueItems: (where) => `${where} must not name the same thing twice.`,
+};
+
+function unknownField(where: string, field: unknown, fault: ErrorObject): string {
+  const known = fieldsOf(fault.parentSchema);
+  // Only what looks like a field's name is repeated: nothing that could be a secret in the wrong place.
+  const named = typeof field === "string" && /^[A-Za-z_-]\w{0,39}$/.test(field) ? field : undefined;
+  const near =
+    named && named.length > 3 ? known.find((field) => isNear(named.toLowerCase(), field.toLowerCase())) : undefined;
+  const hint = near === undefined ? `It takes ${known.join(", ")}.` : `Did you mean "${near}"?`;
+  return `${where} has an unknown field${named === undefined ? "" : ` "${named}"`}. ${hint}`;
+}
+
+function fieldsOf(schema: unknown): string[] {
+  if (typeof schema !== "object" || schema === null || !("properties" in schema)) return [];
+  return Object.keys(schema.properties ?? {}).filter((field) => field !== "key");
+}
+
+/** Whether two words are at most two edits apart. Both are short. */
+function isNear(a: string, b: string): boolean {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return (row.at(-1) ?? 0) <= 2;
+}

@@ -1,0 +1,134 @@
+import type { ServerResponse } from "node:http";
+import type { Dialect } from "../../domain/key-record.ts";
+import { type Problem, problem } from "../errors.ts";
+import { CredentialMask, type Needle, needleOf } from "./credential-mask.ts";
+import { terminalEvent } from "./dialect-errors.ts";
+import { MAX_ENCODED, mayBeShown } from "./encoded-error.ts";
+import { readAnswerHead } from "./headers.ts";
+import { answerProblem } from "./own-answer.ts";
+
+/** How long a client may take to read the end of an answer that was broken off. */
+const LAST_READ_MS = 1_000;
+
+/** An upstream's error in an encoding that the mask cannot see into: it is held back until it has been looked through. */
+type HeldError = {
+  readonly status: number;
+  readonly headers: string[];
+  readonly encoding: string;
+  readonly credential: string;
+  readonly chunks: Buffer[];
+  size: number;
+};
+
+/** Takes out nothing: for answers of our own. */
+const NO_MASK = new CredentialMask(needleOf(""));
+
+const WITHHELD = problem("bad_gateway", "The upstream answered with an error that cannot be shown.");
+
+/** One answer to a client, from an upstream's or of our own. */
+export class Answer {
+  readonly #response: ServerResponse;
+  readonly #dialect: Dialect;
+  #mask = NO_MASK;
+  /** Whether an event of ours can be put behind what was sent: an event stream, in plain text, of no stated length. */
+  #takesEvents = false;
+  /** The last characters of the body that were sent. */
+  #tail = "";
+  #held: HeldError | undefined;
+  /** The length that the upstream states of its body; undefined where it states none. */
+  #length: string | undefined;
+  /** The body where it came in one piece: it is sent with its end. */
+  #whole: Buffer | undefined;
+
+  constructor(response: ServerResponse, dialect: Dialect) {
+    this.#response = response;
+    this.#dialect = dialect;
+  }
+
+  /** Whether anything has been sent. */
+  get begun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** Sends an upstream's head. `raw`: names and values in turn. `needle`: what was sent to it, and must not return. */
+  begin(status: number, raw: readonly (Buffer | string)[], routeId: string | undefined, needle: Needle): void {
+    const { returned, encoding, type, length } = readAnswerHead(raw, routeId, needle);
+    if (status >= 400 && encoding !== undefined) {
+      this.#held = { status, headers: returned, encoding, credential: needle.text, chunks: [], size: 0 };
+      return;
+    }
+    this.#mask = new CredentialMask(needle);
+    this.#length = length;
+    const isEventStream = type !== undefined && /^text\/event-stream\b/i.test(type);
+    this.#takesEvents = isEventStream && encoding === undefined && length === undefined;
+    this.#response.writeHead(status, returned);
+    // A stream's head goes out now: its first event may be long in coming.
+    if (isEventStream) this.#response.flushHeaders();
+  }
+
+  /** Whether all of the body that the upstream stated has come, in one piece. */
+  get isWhole(): boolean {
+    return this.#whole !== undefined;
+  }
+
+  /** Takes a chunk of an upstream's body; false while the client is slower than the upstream. */
+  write(chunk: Buffer): boolean {
+    if (this.#held !== undefined) {
+      this.#held.size += chunk.length;
+      if (this.#held.size <= MAX_ENCODED) this.#held.chunks.push(chunk);
+      return true;
+    }
+    if (this.#length === String(chunk.length)) {
+      this.#whole = chunk;
+      return true;
+    }
+    const bytes = this.#mask.push(chunk);
+    if (bytes.length === 0) return true;
+    if (this.#takesEvents) this.#tail = (this.#tail + bytes.subarray(-4).toString("latin1")).slice(-4);
+    return this.#response.write(bytes);
+  }
+
+  /** Calls back once the client has read what was sent. */
+  onceDrained(callback: () => void): void {
+    this.#response.once("drain", callback);
+  }
+
+  end(): void {
+    if (this.#held !== undefined) this.#showError(this.#held);
+    else if (this.#whole !== undefined) this.#response.end(this.#mask.all(this.#whole));
+    else this.#response.end(this.#mask.flush());
+  }
+
+  #showError({ status, headers, encoding, credential, chunks, size }: HeldError): void {
+    const body = Buffer.concat(chunks);
+    if (size > MAX_ENCODED || !mayBeShown(body, encoding, credential)) {
+      answerProblem(this.#response, this.#dialect, WITHHELD);
+      return;
+    }
+    this.#response.writeHead(status, headers);
+    this.#response.end(body);
+  }
+
+  /**
+   * Ends an answer before its upstream did: with the problem where nothing was sent, with an event that says so where the
+   * stream can take one, else by breaking the connection, so that no client takes a part for the whole.
+   */
+  breakOff(shown: Problem): void {
+    if (!this.begun) {
+      answerProblem(this.#response, this.#dialect, shown);
+      return;
+    }
+    if (!this.#takesEvents || !endsEvent(this.#tail) || this.#mask.flush().length > 0) {
+      this.#response.destroy();
+      return;
+    }
+    this.#response.end(terminalEvent(this.#dialect, shown));
+    const impatience = setTimeout(() => this.#response.destroy(), LAST_READ_MS);
+    this.#response.once("close", () => clearTimeout(impatience));
+  }
+}
+
+/** Whether a stream that was sent as far as this tail is between two events. */
+function endsEvent(tail: string): boolean {
+  return tail === "" || tail.endsWith("\n\n") || tail.endsWith("\r\n\r\n") || tail.endsWith("\r\r");
+}

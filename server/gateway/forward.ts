@@ -1,0 +1,280 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { PassThrough } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { Dialect, KeyRecord, UpstreamRecord } from "../../domain/key-record.ts";
+import type { OpenStreams } from "../deps.ts";
+import { type Problem, problem } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { Answer } from "./answer.ts";
+import type { UpstreamPath } from "./classify.ts";
+import { type Needle, needleOf } from "./credential-mask.ts";
+import { type RequestHead, upstreamHeaders } from "./headers.ts";
+import type { ForwardedBody } from "./model-of-request.ts";
+import type { ReachableUpstream, UpstreamPools } from "./pools.ts";
+import { collectBody } from "./request-body.ts";
+import { upstreamTarget } from "./request-target.ts";
+import type { Candidate } from "./resolve.ts";
+import { isFallbackStatus, isRedirect, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+
+/** How long an upstream may take, in milliseconds. */
+export type UpstreamTimes = {
+  /** Until it answers. Models that reason take minutes; clients' SDKs wait for ten. */
+  readonly head: number;
+  /** Until it answers where another one can be tried. */
+  readonly headWithFallback: number;
+  /** Between two pieces of an answer. */
+  readonly silence: number;
+  /** For an answer that is more than one piece, from the first piece on: what trickles without end is ended. */
+  readonly whole: number;
+};
+
+export const UPSTREAM_TIMES: UpstreamTimes = {
+  head: 600_000,
+  headWithFallback: 60_000,
+  silence: 300_000,
+  whole: 3_600_000,
+};
+
+/** What forwarding needs of the server. */
+export type ForwardingDeps = {
+  readonly pools: UpstreamPools;
+  readonly streams: OpenStreams;
+  readonly log: Logger;
+  readonly times: UpstreamTimes;
+};
+
+/** A call that has been let through and resolved. */
+export type ForwardedCall = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly key: KeyRecord;
+  readonly gatewayId: string;
+  readonly dialect: Dialect;
+  readonly path: UpstreamPath;
+  /** The model to write into the path; undefined where the body names it. */
+  readonly pathModel: string | undefined;
+  readonly query: string;
+  readonly head: RequestHead;
+  readonly body: ForwardedBody;
+  readonly candidates: readonly Candidate[];
+  readonly routeId: string | undefined;
+};
+
+const NOTHING = Buffer.alloc(0);
+const NO_NEEDLE = needleOf("");
+const ignore = (): void => {};
+
+const ENDED = problem(
+  "unavailable",
+  "The answer was ended: its key may no longer be used, or this server is stopping.",
+);
+const TOO_LONG = problem("gateway_timeout", "The upstream's answer took longer than any may.");
+
+/** Forwards one call, and answers it: nothing is thrown, and nothing is left open when the answer has ended. */
+export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
+  new Exchange(deps, call).start();
+}
+
+/** One client's call on its way through one upstream after the other. */
+class Exchange {
+  readonly #deps: ForwardingDeps;
+  readonly #call: ForwardedCall;
+  readonly #answer: Answer;
+  /** The candidate that is being asked; whatever an earlier one still says is not heard. */
+  #turn: Turn | undefined;
+  #collected: Buffer | undefined;
+  #done = false;
+  #untrack: (() => void) | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(deps: ForwardingDeps, call: ForwardedCall) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#answer = new Answer(call.response, call.dialect);
+  }
+
+  start(): void {
+    const { request, response, key, body } = this.#call;
+    this.#untrack = this.#deps.streams.track(key, () => this.#breakOff(ENDED));
+    response.on("close", () => this.#finish());
+    // A response that was written to when its client had gone says so, and then that it is closed.
+    response.on("error", ignore);
+    if (response.destroyed) this.#finish();
+    else if (body !== "small") this.#ask(0);
+    else {
+      collectBody(request, (collected) => {
+        this.#collected = collected;
+        if (!this.#done) this.#ask(0);
+      });
+    }
+  }
+
+  #ask(place: number): void {
+    const candidate = this.#call.candidates[place];
+    if (candidate === undefined) return;
+    const turn = new Turn(this, place);
+    this.#turn = turn;
+    try {
+      this.#dispatch(candidate, turn);
+    } catch (error) {
+      this.failed(turn, upstreamFailure(error, false));
+    }
+  }
+
+  #dispatch({ upstream, model }: Candidate, turn: Turn): void {
+    const { gatewayId, head, path, pathModel, query, body, request } = this.#call;
+    const { times, pools } = this.#deps;
+    if (!isReachable(upstream)) {
+      this.failed(turn, { shown: NO_CREDENTIAL, refused: false, error: undefined });
+      return;
+    }
+    const { pool, basePath, credentialHeader, needle } = pools.poolOf(gatewayId, upstream);
+    turn.needle = needle;
+    pool.dispatch(
+      {
+        method: "POST",
+        path: upstreamTarget(basePath, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
+        headers: upstreamHeaders(head, credentialHeader, body === "stream" ? head.contentLength : undefined),
+        body: body === "stream" ? streamOf(request) : (this.#collected ?? bodyOf(body, { upstream, model })),
+        headersTimeout: this.#isLast(turn) ? times.head : times.headWithFallback,
+        bodyTimeout: times.silence,
+      },
+      turn,
+    );
+  }
+
+  /** Whether anybody still waits for what this candidate says. */
+  hears(turn: Turn): boolean {
+    return !this.#done && this.#turn === turn;
+  }
+
+  /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
+  headed(turn: Turn, controller: Dispatcher.DispatchController, status: number): void {
+    if (isFallbackStatus(status) && !this.#isLast(turn)) {
+      this.#ask(turn.place + 1);
+      controller.abort(ABANDONED);
+      return;
+    }
+    if (isRedirect(status)) throw new RedirectError();
+    this.#answer.begin(status, rawHeaders(controller), this.#call.routeId, turn.needle);
+  }
+
+  /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
+  received(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const flows = this.#answer.write(chunk);
+    if (this.#answer.isWhole) return;
+    this.#deadline ??= setTimeout(() => this.#breakOff(TOO_LONG), this.#deps.times.whole).unref();
+    if (flows || controller.paused) return;
+    controller.pause();
+    this.#answer.onceDrained(() => controller.resume());
+  }
+
+  ended(): void {
+    this.#answer.end();
+    this.#turn = undefined;
+    this.#finish();
+  }
+
+  /** An upstream failed: the next is asked if it may be, and the client is told if not. */
+  failed(turn: Turn, { shown, refused, error }: UpstreamFailure): void {
+    const upstream = this.#call.candidates[turn.place]?.upstream.name ?? "";
+    this.#deps.log.warn(
+      { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
+      "an upstream failed",
+    );
+    if (refused && !this.#answer.begun && !this.#isLast(turn)) this.#ask(turn.place + 1);
+    else this.#breakOff(shown);
+  }
+
+  #isLast(turn: Turn): boolean {
+    return turn.place === this.#call.candidates.length - 1;
+  }
+
+  #breakOff(shown: Problem): void {
+    if (this.#done) return;
+    this.#answer.breakOff(shown);
+    this.#finish();
+  }
+
+  /** Lets go of everything that the exchange holds, however it ended. */
+  #finish(): void {
+    if (this.#done) return;
+    this.#done = true;
+    clearTimeout(this.#deadline);
+    this.#untrack?.();
+    this.#turn?.controller?.abort(ABANDONED);
+    const { request } = this.#call;
+    if (request.readableEnded) return;
+    // A body that nobody takes any more is read to its end, or the connection could not be used again.
+    request.unpipe();
+    request.resume();
+  }
+}
+
+/** One candidate's part in an exchange: what the dispatcher tells of it. */
+class Turn implements Dispatcher.DispatchHandler {
+  readonly #exchange: Exchange;
+  /** Which candidate it is. */
+  readonly place: number;
+  /** Undefined before the request is on a socket. */
+  controller: Dispatcher.DispatchController | undefined;
+  needle: Needle = NO_NEEDLE;
+
+  constructor(exchange: Exchange, place: number) {
+    this.#exchange = exchange;
+    this.place = place;
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (!this.#exchange.hears(this)) controller.abort(ABANDONED);
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status >= 200 && this.#exchange.hears(this)) this.#exchange.headed(this, controller, status);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#exchange.hears(this)) this.#exchange.received(controller, chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#exchange.hears(this)) this.#exchange.ended();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (!this.#exchange.hears(this)) return;
+    this.#exchange.failed(this, upstreamFailure(error, this.controller !== undefined));
+  }
+}
+
+const NO_CREDENTIAL = problem("bad_gateway", "The gateway has no credential for this upstream at present.");
+
+/** Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown it. */
+const ABANDONED = new Error("the call was given up");
+
+/** An upstream that sends the caller elsewhere: following it would carry the request to an address nobody declared. */
+class RedirectError extends Error {}
+
+/** The client's body as a stream of its own, so that an upstream that fails does not take the client's socket with it. */
+function streamOf(request: IncomingMessage): PassThrough {
+  const body = new PassThrough();
+  request.pipe(body);
+  request.once("close", () => {
+    if (!request.complete) body.destroy();
+  });
+  return body;
+}
+
+/** An upstream's head, names and values in turn, as it came. */
+function rawHeaders({ rawHeaders: raw }: Dispatcher.DispatchController): readonly (Buffer | string)[] {
+  return Array.isArray(raw) ? raw : [];
+}
+
+function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {
+  return upstream.credential !== null;
+}
+
+function bodyOf(body: ForwardedBody, candidate: Candidate): Buffer {
+  return typeof body === "function" ? body(candidate) : NOTHING;
+}

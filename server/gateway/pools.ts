@@ -1,0 +1,134 @@
+import type { Socket } from "node:net";
+import { buildConnector, Pool } from "undici";
+import type { UpstreamRecord } from "../../domain/key-record.ts";
+import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
+import { type Needle, needleOf } from "./credential-mask.ts";
+import { credentialHeader } from "./headers.ts";
+import { basePathOf } from "./request-target.ts";
+
+/** The sockets to one upstream, and what all requests to it have in common. */
+export type UpstreamPool = {
+  readonly pool: Pool;
+  /** The path of its base URL, without a slash at its end. */
+  readonly basePath: string;
+  /** Name and value of the header that carries the provider's credential. */
+  readonly credentialHeader: readonly [string, string];
+  /** The same credential, to be taken out of what comes back. */
+  readonly needle: Needle;
+};
+
+/** An upstream whose credential can be read. */
+export type ReachableUpstream = UpstreamRecord & { readonly credential: string };
+
+/** The sockets to upstreams. No two provider credentials ever share one (b42, b44). */
+export type UpstreamPools = {
+  /**
+   * The pool for one upstream with the credential that it has now.
+   *
+   * @throws AddressRefusedError where the base URL is an address that no upstream may have
+   */
+  poolOf(gatewayId: string, upstream: ReachableUpstream): UpstreamPool;
+  readonly size: number;
+  /** Closes the pools that nobody has used for {@link IDLE_MS}. */
+  closeIdle(): void;
+  close(): Promise<void>;
+};
+
+const CONNECT_MS = 10_000;
+/** Below the five seconds after which common model servers hang up on an idle connection without having said so. */
+const KEEP_ALIVE_MS = 4_000;
+const IDLE_MS = 5 * 60_000;
+const SWEEP_MS = 60_000;
+
+type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
+
+/** @param monotonic milliseconds on a clock that never jumps */
+export function createUpstreamPools(guard: AddressGuard, monotonic: () => number): UpstreamPools {
+  const pools = new Map<string, Entry>();
+  /** The same pools by the record that they were asked for with: a record never changes, and is found without a text. */
+  const byRecord = new WeakMap<ReachableUpstream, Entry>();
+  const connector = guardedConnector(guard);
+
+  const entryOf = (gatewayId: string, { name, dialect, baseUrl, credential }: ReachableUpstream): Entry => {
+    // Structured, not joined: no two identities can be spelt alike.
+    const identity = JSON.stringify([gatewayId, name, dialect, baseUrl, credential]);
+    const known = pools.get(identity);
+    if (known !== undefined) return known;
+    const base = new URL(baseUrl);
+    const entry: Entry = {
+      gatewayId,
+      pool: openPool(base, connector, guard),
+      basePath: basePathOf(base),
+      credentialHeader: credentialHeader(dialect, credential),
+      needle: needleOf(credential),
+      usedAt: 0,
+    };
+    pools.set(identity, entry);
+    return entry;
+  };
+
+  const closeIdle = (): void => {
+    for (const [identity, { pool, usedAt }] of pools) {
+      if (monotonic() - usedAt < IDLE_MS || pool.stats.size > 0) continue;
+      pools.delete(identity);
+      void pool.close();
+    }
+  };
+  const sweep = setInterval(closeIdle, SWEEP_MS).unref();
+
+  return {
+    poolOf(gatewayId, upstream) {
+      let entry = byRecord.get(upstream);
+      if (entry === undefined || entry.gatewayId !== gatewayId || entry.pool.closed) {
+        entry = entryOf(gatewayId, upstream);
+        byRecord.set(upstream, entry);
+      }
+      entry.usedAt = monotonic();
+      return entry;
+    },
+    get size() {
+      return pools.size;
+    },
+    closeIdle,
+    async close() {
+      clearInterval(sweep);
+      const open = [...pools.values()];
+      pools.clear();
+      await Promise.all(open.map(({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+function openPool({ origin, hostname }: URL, connect: buildConnector.connector, guard: AddressGuard): Pool {
+  // A socket's look-up is never asked about a literal, so that one is judged here.
+  if (isLiteral(hostname) && !guard.allows(hostname)) throw new AddressRefusedError();
+  return new Pool(origin, {
+    connect,
+    // One request at a time on a socket: an upstream cannot answer one tenant's request with another's.
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+}
+
+/** As the URL parser leaves them, a host in brackets or of digits and dots alone is an address and no name. */
+function isLiteral(hostname: string): boolean {
+  return hostname.startsWith("[") || /^[\d.]+$/.test(hostname);
+}
+
+/** Connects to allowed addresses alone, and looks at the socket's own once more before the first byte is sent. */
+function guardedConnector(guard: AddressGuard): buildConnector.connector {
+  const connect = buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: guard.lookup });
+  return (options, callback) => {
+    connect(options, (error, socket) => {
+      if (error !== null) return callback(error, null);
+      if (isAllowed(socket, guard)) return callback(null, socket);
+      socket.destroy();
+      callback(new AddressRefusedError(), null);
+    });
+  };
+}
+
+function isAllowed({ remoteAddress }: Socket, guard: AddressGuard): boolean {
+  return remoteAddress !== undefined && guard.allows(remoteAddress);
+}

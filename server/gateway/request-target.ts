@@ -1,0 +1,66 @@
+import type { UpstreamPath } from "./classify.ts";
+
+/** The parts of a request's target under `/g/`, as they came off the wire. */
+export type RequestTarget = {
+  /** Between `/g/<public id>/` and the query; undefined where the path was spelt in another way than the route's. */
+  readonly rawPath: string | undefined;
+  /** Behind the question mark, without it. */
+  readonly query: string;
+};
+
+const ORIGIN = /^https?:\/\/[^/?#]*/i;
+
+/**
+ * Splits a request's target. The public id is the one that the router matched: where the raw text does not hold it
+ * letter by letter (`/%67/…`, an encoded id), there is no raw path, and so no operation, whatever the router made of it.
+ */
+export function splitTarget(url: string, publicId: string): RequestTarget {
+  const target = url.startsWith("/") ? url : url.replace(ORIGIN, "");
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? "" : target.slice(mark + 1);
+  const prefix = `/g/${publicId}/`;
+  return { rawPath: path.startsWith(prefix) ? path.slice(prefix.length) : undefined, query };
+}
+
+/** The path of an upstream's base URL, without a slash at its end. */
+export function basePathOf(base: URL): string {
+  return base.pathname.replace(/\/+$/, "");
+}
+
+/**
+ * The target to ask of an upstream: its base URL's path, the operation's path, and the client's query without our key.
+ * A base URL that ends in the path's version, as SDKs write theirs, is taken as it is meant: the version is not repeated.
+ *
+ * @param basePath as {@link basePathOf} gives it
+ */
+export function upstreamTarget(basePath: string, path: UpstreamPath, model: string | undefined, query: string): string {
+  const version = basePath.endsWith(`/${path.version}`) ? "" : `/${path.version}`;
+  const forwarded = withoutKeys(query);
+  const encoded = model === undefined ? "" : encodeURIComponent(model);
+  return `${basePath}${version}${path.before}${encoded}${path.after}${forwarded === "" ? "" : `?${forwarded}`}`;
+}
+
+/**
+ * A query without the parameters that carry a key: `key` in any encoding, and any other one whose value is a key of
+ * ours. The rest stays byte by byte.
+ */
+export function withoutKeys(query: string): string {
+  if (query === "") return "";
+  return query
+    .split("&")
+    .filter((pair) => {
+      const equals = pair.indexOf("=");
+      const name = decode(equals === -1 ? pair : pair.slice(0, equals));
+      const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
+      return name !== "key" && !value.includes("inf_");
+    })
+    .join("&");
+}
+
+/** Decodes each escape by itself, so that a broken one elsewhere does not hide a name. */
+function decode(text: string): string {
+  return text
+    .replaceAll("+", " ")
+    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { permits } from "../../domain/authorize.ts";
+import type { Dialect, GatewayRecord } from "../../domain/key-record.ts";
+import type { GatewayOperation } from "../../domain/operations.ts";
+import type { ServerDeps } from "../deps.ts";
+import { problem, problemOf } from "../errors.ts";
+import { createAddressGuard } from "./addresses.ts";
+import { callerDialect } from "./caller-dialect.ts";
+import { classify, type GatewayCall } from "./classify.ts";
+import { type ForwardingDeps, forward, UPSTREAM_TIMES, type UpstreamTimes } from "./forward.ts";
+import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
+import { bodyNeed, type ModelOfRequest, readModels } from "./model-of-request.ts";
+import { modelDescription, modelList, nameableRoutes } from "./models.ts";
+import { answerProblem } from "./own-answer.ts";
+import { createUpstreamPools } from "./pools.ts";
+import { type RequestTarget, splitTarget } from "./request-target.ts";
+import { resolve } from "./resolve.ts";
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Under `/g/`: what the request was classified as, once, before it was authorised. */
+    gatewayCall: GatewayCall | undefined;
+    /** Under `/g/`: its target's parts. */
+    gatewayTarget: RequestTarget | undefined;
+  }
+}
+
+/** The model gateway under `/g/<public id>/` (spec §4). */
+export function gatewayRoutes(app: FastifyInstance, deps: ServerDeps, times: UpstreamTimes = UPSTREAM_TIMES): void {
+  const pools = createUpstreamPools(createAddressGuard(deps.config.allowedPrivateUpstreams), deps.clock.monotonic);
+  const forwarding: ForwardingDeps = { pools, streams: deps.streams, log: deps.log, times };
+  app.addHook("onClose", () => pools.close());
+  app.decorateRequest("gatewayCall", undefined);
+  app.decorateRequest("gatewayTarget", undefined);
+  app.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
+  for (const url of ["/g/:publicId", "/g/:publicId/*"]) {
+    app.route({
+      url,
+      method: app.supportedMethods,
+      config: { operation: classifyRequest },
+      // A call that is forwarded leaves the framework here, before its body is touched.
+      onRequest: (request, reply, done) => {
+        if (isWebSocket(request)) done(UPGRADE_REFUSED);
+        else if (ANSWERED_HERE.has(request.operation)) done();
+        else serve(forwarding, deps.config.vendorHeader, request, reply, done);
+      },
+      handler: (request, reply) => answerModels(deps, request, reply),
+    });
+  }
+}
+
+const ANSWERED_HERE: ReadonlySet<string> = new Set<GatewayOperation>(["gateway.list_models", "gateway.get_model"]);
+const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
+  upgrade: "HTTP/1.1",
+  connection: "upgrade, close",
+});
+
+/** Names the operation for the authentication hook, and keeps the classification for what comes after. */
+function classifyRequest(request: FastifyRequest): GatewayOperation | undefined {
+  const { rawPath } = targetOf(request);
+  request.gatewayCall = rawPath === undefined ? undefined : classify(request.method, rawPath);
+  return request.gatewayCall?.operation;
+}
+
+/** Resolves a call and hands it to its upstream; calls `refuse` with a problem instead, and only then. */
+function serve(
+  forwarding: ForwardingDeps,
+  vendorHeader: string,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refuse: (error: Error) => void,
+): void {
+  const { call, dialect, gateway } = gatewayCallOf(request);
+  const { principal: key, raw } = request;
+  const head = readHead(raw.rawHeaders, vendorHeader);
+  const need = bodyNeed(call, head, gateway, key.allowedModels);
+  const proceed = ({ model, body }: ModelOfRequest): void => {
+    const mayResolveRoutes = permits(key, "gateway.resolve_route");
+    const resolution = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
+    if ("refusal" in resolution) {
+      refuse(problem(resolution.refusal.code, resolution.refusal.detail));
+      return;
+    }
+    reply.hijack();
+    forward(forwarding, {
+      request: raw,
+      response: reply.raw,
+      key,
+      gatewayId: gateway.gatewayId,
+      dialect,
+      path: call.path,
+      pathModel: call.model,
+      query: targetOf(request).query,
+      head,
+      body,
+      candidates: resolution.candidates,
+      routeId: resolution.routeId,
+    });
+  };
+  // Most calls need no look into their body, and so no promise either.
+  if (need === "stream" || need === "small") proceed({ model: call.model, body: need });
+  else readModels(raw, call, head, need).then(proceed).catch(refuse);
+}
+
+/** Answers a question about models from the gateway's own routes. */
+function answerModels(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): void {
+  const { call, gateway } = gatewayCallOf(request);
+  const dialect = dialectOf(deps, request);
+  const routes = nameableRoutes(gateway.routes, request.principal.allowedModels);
+  reply.headers(INERT);
+  if (call.operation === "gateway.list_models") {
+    reply.send(modelList(dialect, routes));
+    return;
+  }
+  const route = routes.find(({ model }) => model === call.model);
+  if (route === undefined) throw problem("not_found", "This gateway has no logical route of that name.");
+  reply.header(ROUTE_ID_HEADER, route.routeId).send(modelDescription(dialect, route));
+}
+
+const INERT: Readonly<Record<string, string>> = Object.fromEntries(
+  INERT_HEADERS.flatMap((name, i) => (i % 2 === 0 ? [[name, INERT_HEADERS[i + 1] ?? ""]] : [])),
+);
+
+/** Answers every refusal under `/g/` in the caller's format. */
+function sendError(deps: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const found = problemOf(error);
+  const shown = found.code === "not_found" && isWebSocket(request) ? UPGRADE_REFUSED : found;
+  if (shown.code === "internal") deps.log.error({ error, route: request.routeOptions.url }, "a gateway request failed");
+  reply.hijack();
+  answerProblem(reply.raw, dialectOf(deps, request), shown);
+}
+
+function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
+  const { rawHeaders, url = "" } = request.raw;
+  return callerDialect(targetOf(request).rawPath, rawHeaders, url, deps.config.vendorHeader);
+}
+
+/** What the authentication hook has made sure of. */
+function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: Dialect; gateway: GatewayRecord } {
+  const { gatewayCall: call, gateway } = request;
+  if (call === undefined || gateway === null) throw new Error("a gateway request came through without its gateway");
+  return { call, dialect: call.dialect ?? "openai", gateway };
+}
+
+function targetOf(request: FastifyRequest): RequestTarget {
+  if (request.gatewayTarget !== undefined) return request.gatewayTarget;
+  const { params } = request;
+  const known = typeof params === "object" && params !== null && "publicId" in params ? params.publicId : "";
+  request.gatewayTarget = splitTarget(request.raw.url ?? "", typeof known === "string" ? known : "");
+  return request.gatewayTarget;
+}
+
+/** Other protocols' upgrades, such as HTTP/2's, are offers: they are passed over, and the request is served as it is. */
+function isWebSocket(request: FastifyRequest): boolean {
+  return /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headerOf(request.raw.rawHeaders, "upgrade") ?? "");
+}

@@ -1,0 +1,79 @@
+import type { ListenConnection } from "../../store/open.ts";
+import type { Clock } from "../deps.ts";
+import type { Logger } from "../log.ts";
+import { answerWithin } from "./deadline.ts";
+import type { Feed } from "./feed.ts";
+
+/** Between two pings of a connection on which nothing else would tell that it is dead. */
+const PING_MS = 5_000;
+/** A question that is not answered by then never will be. */
+const ANSWER_MS = 2_000;
+
+export type ChangeListenerDeps = { readonly feed: Feed; readonly clock: Clock; readonly log: Logger };
+
+/** Keeps the connection that hints at changes. Without it they are seen a beat later, and nothing else is different. */
+export class ChangeListener {
+  readonly #deps: ChangeListenerDeps;
+  readonly #onHint: () => void;
+  #connection: ListenConnection | undefined;
+  #tending: Promise<void> | undefined;
+  #pingedAt = Number.NEGATIVE_INFINITY;
+  #isLost = false;
+
+  /** @param onHint called when something may have changed */
+  constructor(deps: ChangeListenerDeps, onHint: () => void) {
+    this.#deps = deps;
+    this.#onHint = onHint;
+  }
+
+  /** Opens the connection where there is none, and looks after it now and then. One at a time, and it never throws. */
+  tend(): Promise<void> {
+    this.#tending ??= this.#tend().finally(() => {
+      this.#tending = undefined;
+    });
+    return this.#tending;
+  }
+
+  async close(): Promise<void> {
+    await this.#tending;
+    await this.#connection?.close().catch(() => {});
+  }
+
+  async #tend(): Promise<void> {
+    const { clock, log } = this.#deps;
+    try {
+      if (this.#connection === undefined) {
+        this.#connection = await this.#listen();
+        this.#isLost = false;
+        // Of what was changed meanwhile nobody has told.
+        this.#onHint();
+      } else if (clock.monotonic() - this.#pingedAt >= PING_MS) {
+        await answerWithin(ANSWER_MS, this.#connection.ping());
+      } else return;
+      this.#pingedAt = clock.monotonic();
+    } catch (error) {
+      const dead = this.#connection;
+      this.#connection = undefined;
+      await dead?.close().catch(() => {});
+      if (!this.#isLost) log.warn({ error }, "the connection that listens for changes is lost; it is opened again");
+      this.#isLost = true;
+    }
+  }
+
+  async #listen(): Promise<ListenConnection> {
+    const opening = this.#deps.feed.listen(this.#onHint, () => {
+      this.#connection = undefined;
+      this.#onHint();
+    });
+    try {
+      return await answerWithin(ANSWER_MS, opening);
+    } catch (error) {
+      // One that opens after all is nobody's.
+      opening.then(
+        (connection) => connection.close(),
+        () => {},
+      );
+      throw error;
+    }
+  }
+}

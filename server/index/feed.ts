@@ -1,0 +1,44 @@
+import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/change-feed.ts";
+import type { IndexedKey } from "../../store/key-records.ts";
+import { assertSchemaVersion } from "../../store/migrate.ts";
+import type { ListenConnection, Store } from "../../store/open.ts";
+import type { ReplicaRegister } from "../../store/replica-watch.ts";
+import {
+  deregisterReplica,
+  type Heartbeat,
+  heartbeat,
+  type Place,
+  registerReplica,
+  replicaRegister,
+} from "../../store/replicas.ts";
+
+/** What a replica asks of the database to keep its index current. */
+export type Feed = {
+  register(replica: string): Promise<void>;
+  deregister(replica: string): Promise<void>;
+  heartbeat(replica: string, last: Place): Promise<Heartbeat>;
+  changesAfter(seq: number, limit: number): Promise<Changes>;
+  /** Throws SchemaVersionError for what this build cannot read. */
+  snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;
+  readonly replicas: ReplicaRegister;
+  listen(onHint: () => void, onEnd: () => void): Promise<ListenConnection>;
+};
+
+/**
+ * @param feedStore the same database by connections that nothing else uses: what keeps the lease goes by them. What may
+ *   take long, or may have to wait, goes by `store`
+ */
+export function feedOf(store: Store, feedStore: Store): Feed {
+  return {
+    register: (replica) => registerReplica(feedStore, replica),
+    deregister: (replica) => deregisterReplica(feedStore, replica),
+    heartbeat: (replica, last) => heartbeat(feedStore, replica, last),
+    changesAfter: (seq, limit) => changesAfter(feedStore, seq, limit),
+    async snapshot(receive) {
+      await assertSchemaVersion(store);
+      return snapshot(store, receive);
+    },
+    replicas: replicaRegister(store),
+    listen: (onHint, onEnd) => store.listen(CHANGES_CHANNEL, onHint, onEnd),
+  };
+}

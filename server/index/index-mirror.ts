@@ -1,0 +1,129 @@
+import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { KeyIndexView } from "../deps.ts";
+import { GatewayTable } from "./gateway-table.ts";
+import type { IndexNews } from "./index-news.ts";
+import { IndexTables } from "./index-tables.ts";
+import { KeyTable } from "./key-table.ts";
+import type { Lease } from "./lease.ts";
+import { LimitCells } from "./limit-cells.ts";
+import { PLACEHOLDER_VERSION } from "./placeholders.ts";
+import type { SharedCells } from "./shared-cells.ts";
+import { TermsCatalogue } from "./terms-catalogue.ts";
+
+/** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
+const PUBLISHED_MEANWHILE = 100;
+
+export type MirrorDeps = {
+  readonly port: MessagePort;
+  readonly cells: SharedCells;
+  readonly lease: Lease;
+  /** Called when something was applied that open streams may hang on: perhaps in the middle of a decision. */
+  readonly onChanged: () => void;
+};
+
+/**
+ * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as news, which is
+ * taken in before a decision that begins after it was announced: also by a worker that has not been idle since.
+ */
+export class IndexMirror extends IndexTables implements KeyIndexView {
+  readonly #deps: MirrorDeps;
+  #received = 0;
+  #acceptsForeignKeys = false;
+  #placeholders: ReadonlyMap<string, KeyRecord> = new Map();
+
+  constructor(deps: MirrorDeps) {
+    super({ table: KeyTable.allocate(0), terms: new TermsCatalogue(), generation: -1 });
+    this.#deps = deps;
+    deps.port.on("message", (news: IndexNews) => this.#take(news));
+  }
+
+  isCurrent(): boolean {
+    return this.#deps.lease.holds();
+  }
+
+  lastSeq(): number {
+    return this.#deps.cells.seq[0] ?? 0;
+  }
+
+  acceptsForeignKeys(): boolean {
+    this.#receive();
+    return this.#placeholders.size > 0 || this.#acceptsForeignKeys;
+  }
+
+  findKey(digest: string): KeyRecord | undefined {
+    this.#receive();
+    let row = this.rows.table.find(digest);
+    for (let again = 0; again < PUBLISHED_MEANWHILE && row !== 0 && !this.#isWhole(row); again++) {
+      // It was published just now, and refers to what was announced just before.
+      this.#receive();
+      row = this.rows.table.find(digest);
+    }
+    return row === 0 ? this.#placeholders.get(digest) : this.recordOf(row);
+  }
+
+  /** Whether all that the row refers to is here. */
+  #isWhole(row: number): boolean {
+    const { table, terms } = this.rows;
+    const limit = table.limitOf(row);
+    return table.termsOf(row) < terms.size && (limit === 0 || this.limits.has(limit));
+  }
+
+  findGateway(publicId: string): GatewayRecord | undefined {
+    this.#receive();
+    return this.gateways.find(publicId);
+  }
+
+  /** The present record of the version that a stream was let through with. */
+  findPresent({ keyId, version }: KeyRecord): KeyRecord | undefined {
+    this.#receive();
+    if (version !== PLACEHOLDER_VERSION) return this.findVersion(keyId, version);
+    return [...this.#placeholders.values()].find((record) => record.keyId === keyId);
+  }
+
+  #receive(): void {
+    const { port, cells } = this.#deps;
+    // News that comes by an event may be there before it counts as announced.
+    while (((Atomics.load(cells.announced, 0) - this.#received) | 0) > 0) {
+      const received: { message: IndexNews } | undefined = receiveMessageOnPort(port);
+      // Announced is what was sent before: it is there.
+      if (received === undefined) throw new Error("news that was announced is not there");
+      this.#take(received.message);
+    }
+  }
+
+  #take(news: IndexNews): void {
+    this.#received++;
+    switch (news.kind) {
+      case "tables":
+        this.rows = { table: new KeyTable(news.buffers), terms: new TermsCatalogue(), generation: news.generation };
+        for (const terms of news.terms) this.rows.terms.add(terms);
+        this.limits = new LimitCells();
+        for (const buffer of news.limits) this.limits.add(buffer);
+        this.gateways = new GatewayTable();
+        for (const gateway of news.gateways) this.gateways.apply(gateway);
+        this.#acceptsForeignKeys = news.acceptsForeignKeys;
+        break;
+      case "terms":
+        this.rows.terms.add(news.terms);
+        break;
+      case "limits":
+        this.limits.add(news.buffer);
+        break;
+      case "gateway":
+        this.gateways.apply(news.gateway);
+        break;
+      case "gateway_removed":
+        this.gateways.remove(news.gatewayId);
+        break;
+      case "foreign":
+        this.#acceptsForeignKeys = news.acceptsForeignKeys;
+        break;
+      case "placeholders":
+        this.#placeholders = news.records;
+        break;
+      case "changed":
+        this.#deps.onChanged();
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { KeyTableBuffers } from "./key-table.ts";
+import type { NumberedTerms } from "./terms-catalogue.ts";
+
+/**
+ * What other threads are told of an index, in this order: whatever a row refers to is told before the row can be found.
+ * The rows themselves are in shared memory, and are not told.
+ */
+export type IndexNews =
+  | {
+      readonly kind: "tables";
+      readonly buffers: KeyTableBuffers;
+      readonly generation: number;
+      readonly terms: readonly NumberedTerms[];
+      readonly limits: readonly SharedArrayBuffer[];
+      readonly gateways: readonly GatewayRecord[];
+      readonly acceptsForeignKeys: boolean;
+    }
+  | { readonly kind: "terms"; readonly terms: NumberedTerms }
+  | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
+  | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
+  | { readonly kind: "gateway_removed"; readonly gatewayId: string }
+  | { readonly kind: "foreign"; readonly acceptsForeignKeys: boolean }
+  | { readonly kind: "placeholders"; readonly records: ReadonlyMap<string, KeyRecord> }
+  /** Something was applied: open streams are to be looked through. */
+  | { readonly kind: "changed" };
+
+export type Announce = (news: IndexNews) => void;

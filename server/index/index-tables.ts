@@ -1,0 +1,54 @@
+import type { KeyRecord } from "../../domain/key-record.ts";
+import type { RateVerdict } from "../../domain/rate-limit.ts";
+import { GatewayTable } from "./gateway-table.ts";
+import { packVersion } from "./key-id.ts";
+import { KeyRow } from "./key-row.ts";
+import type { KeyTable } from "./key-table.ts";
+import { LimitCells } from "./limit-cells.ts";
+import type { TermsCatalogue } from "./terms-catalogue.ts";
+
+/** A table and what its rows refer to. */
+export type Rows = { readonly table: KeyTable; readonly terms: TermsCatalogue; readonly generation: number };
+
+/** What can be asked of an index, on the thread that writes it and on those that mirror it. */
+export abstract class IndexTables {
+  protected rows: Rows;
+  protected limits = new LimitCells();
+  protected gateways = new GatewayTable();
+
+  constructor(rows: Rows) {
+    this.rows = rows;
+  }
+
+  /** The present record of one version of a key. */
+  findVersion(keyId: string, version: number): KeyRecord | undefined {
+    for (const row of this.rows.table.rowsOf(packVersion(keyId, version, false))) {
+      const record = this.recordOf(row);
+      if (record?.version === version) return record;
+    }
+    return undefined;
+  }
+
+  /**
+   * Judges a request by its key's rate limit, and charges it when it is admitted.
+   *
+   * @param now nanoseconds on the clock that all threads share
+   * @returns undefined for a key without a limit
+   */
+  chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined {
+    if (!(key instanceof KeyRow) || key.limit === 0 || key.rateLimit === null) return undefined;
+    return this.limits.charge(key.limit, key.rateLimit, now);
+  }
+
+  /** Notes that a key was used: the last time, and how often. */
+  noteUse(key: KeyRecord, at: number): void {
+    const isHere = key instanceof KeyRow && key.generation === this.rows.generation;
+    const found = isHere ? key : this.findVersion(key.keyId, key.version);
+    if (found instanceof KeyRow) this.rows.table.noteUse(found.row, at);
+  }
+
+  protected recordOf(row: number): KeyRow | undefined {
+    const { table, terms, generation } = this.rows;
+    return row === 0 ? undefined : new KeyRow(table, row, generation, terms.get(table.termsOf(row)));
+  }
+}

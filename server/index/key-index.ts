@@ -1,0 +1,255 @@
+import type { GatewayRecord, KeyRecord, KeyTerms } from "../../domain/key-record.ts";
+import type { IndexedKey } from "../../store/key-records.ts";
+import type { Announce } from "./index-news.ts";
+import { IndexTables, type Rows } from "./index-tables.ts";
+import { packVersion } from "./key-id.ts";
+import { KeyRow } from "./key-row.ts";
+import { KeyTable } from "./key-table.ts";
+import { type NumberedTerms, TermsCatalogue } from "./terms-catalogue.ts";
+
+/** States from which no version comes back: written as the ones that may, so that an unknown state has ended too. */
+const LIVING: ReadonlySet<string> = new Set<KeyRecord["versionState"]>(["reserved", "active", "retiring"]);
+/** Ended versions of a key that stay findable, so that the cause of a refusal can be counted. */
+const ENDED_KEPT = 8;
+/** Rows for changes to come: this many, or one for so many keys. */
+const SPARE_ROWS = 1_024;
+const KEYS_PER_SPARE_ROW = 32;
+/** Rows that are copied between two turns of the event loop. */
+const CHUNK = 10_000;
+
+/** A use of one version of a key, or several: the last of them, and how many. */
+export type VersionUse = {
+  readonly keyId: string;
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly requests: number;
+};
+
+/**
+ * What decisions read: key versions by the digest of their secret, gateways by public id. It is filled from one snapshot
+ * and then changed entity by entity; whether it is current is the lease's to say.
+ */
+export class KeyIndex extends IndexTables {
+  /** Tables that were replaced, with how often they have been drained since: another thread may just be using one. */
+  #former: readonly { readonly rows: Rows; readonly drains: number }[] = [];
+  #keyCount = 0;
+  #foreignCount = 0;
+  #announce: Announce = () => {};
+
+  /**
+   * @param keys how many are expected
+   * @param former the index that this one is to stand in for: uses that were noted there are told here
+   */
+  constructor(keys = 0, former?: KeyIndex) {
+    super(emptyRows(keys, former === undefined ? 0 : former.rows.generation + 1));
+    if (former !== undefined) this.#former = [...former.#former, { rows: former.rows, drains: 0 }];
+  }
+
+  get keyCount(): number {
+    return this.#keyCount;
+  }
+
+  /** What the tables of keys take. */
+  get bytes(): number {
+    return this.rows.table.bytes + this.limits.bytes;
+  }
+
+  get gatewayCount(): number {
+    return this.gateways.size;
+  }
+
+  findKey(digest: string): KeyRecord | undefined {
+    return this.recordOf(this.rows.table.find(digest));
+  }
+
+  findGateway(publicId: string): GatewayRecord | undefined {
+    return this.gateways.find(publicId);
+  }
+
+  acceptsForeignKeys(): boolean {
+    return this.#foreignCount > 0;
+  }
+
+  /** Takes in one version beside what is there: for filling an index from a snapshot. */
+  add(key: IndexedKey): void {
+    this.#publish(this.#write(key), 0);
+  }
+
+  /**
+   * Takes in the present state of a key. A version that the index has and `versions` does not has ended; one that has
+   * ended stays so, whatever an older row says of it (threats b30).
+   *
+   * @param versions all of its living versions, and perhaps some that have ended
+   */
+  applyKey(keyId: string, versions: readonly IndexedKey[]): void {
+    for (const _ of this.#makeRoom(this.#rowsOf(keyId).length + versions.length));
+    const { table } = this.rows;
+    const before = this.#rowsOf(keyId);
+    const absent = new Set(before);
+    const limit = this.#limitOf(before);
+    for (const key of versions) {
+      const known = table.find(key.digest);
+      absent.delete(known);
+      if (known !== 0 && this.#hasEnded(known) && !hasEnded(key.terms)) continue;
+      this.#publish(this.#write(key), known);
+    }
+    for (const row of absent) if (!this.#hasEnded(row)) this.#end(row);
+    this.#dropOldest(keyId);
+    if (limit !== 0 && this.#limitOf(this.#rowsOf(keyId)) === 0) this.limits.giveBack(limit);
+  }
+
+  /** Forgets a key and all its versions. */
+  removeKey(keyId: string): void {
+    const rows = this.#rowsOf(keyId);
+    const limit = this.#limitOf(rows);
+    for (const row of rows) this.#takeOut(row);
+    if (limit !== 0) this.limits.giveBack(limit);
+  }
+
+  /** Makes room for so many more rows, in turns of the event loop. */
+  async prepareFor(rows: number): Promise<void> {
+    for (const _ of this.#makeRoom(rows)) await new Promise(setImmediate);
+  }
+
+  /** Takes all uses that were noted since the last time. A version may be there twice. */
+  drainUses(now: number): VersionUse[] {
+    const uses: VersionUse[] = [];
+    for (const { table, terms } of [...this.#former.map(({ rows }) => rows), this.rows]) {
+      table.drainUses(now, (row, at, requests) => {
+        const { keyId, version } = new KeyRow(table, row, 0, terms.get(table.termsOf(row)));
+        uses.push({ keyId, version, at, requests });
+      });
+    }
+    this.#former = this.#former.filter(({ drains }) => drains === 0).map(({ rows }) => ({ rows, drains: 1 }));
+    return uses;
+  }
+
+  /** Takes in the present state of a gateway. */
+  applyGateway(gateway: GatewayRecord): void {
+    this.gateways.apply(gateway);
+    this.#announce({ kind: "gateway", gateway });
+  }
+
+  removeGateway(gatewayId: string): void {
+    this.gateways.remove(gatewayId);
+    this.#announce({ kind: "gateway_removed", gatewayId });
+  }
+
+  /** Tells all that there is, and from here on what changes. */
+  announceTo(announce: Announce): void {
+    this.#announce = announce;
+    this.#announceTables();
+  }
+
+  #announceTables(): void {
+    const { table, terms, generation } = this.rows;
+    this.#announce({
+      kind: "tables",
+      buffers: table.buffers,
+      generation,
+      terms: terms.all(),
+      limits: this.limits.buffers,
+      gateways: this.gateways.all(),
+      acceptsForeignKeys: this.acceptsForeignKeys(),
+    });
+  }
+
+  #rowsOf(keyId: string): number[] {
+    return this.rows.table.rowsOf(packVersion(keyId, 0, false));
+  }
+
+  #hasEnded(row: number): boolean {
+    const { table, terms } = this.rows;
+    return hasEnded(terms.get(table.termsOf(row)));
+  }
+
+  /** The cell of the rate limit that a key's rows share; 0 where none of them has one. */
+  #limitOf(rows: readonly number[]): number {
+    for (const row of rows) if (this.rows.table.limitOf(row) !== 0) return this.rows.table.limitOf(row);
+    return 0;
+  }
+
+  #write({ digest, keyId, version, foreign, expiresAt, terms }: IndexedKey): number {
+    for (const _ of this.#makeRoom(1));
+    const packed = packVersion(keyId, version, foreign);
+    const numbered = packed.whole ? terms : { ...terms, identity: { keyId, version } };
+    const limit = terms.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
+    const fields = { ...packed, expiresAt, limit, terms: this.#numberOf(numbered) };
+    return this.rows.table.append(digest, fields);
+  }
+
+  #numberOf(terms: NumberedTerms): number {
+    const known = this.rows.terms.size;
+    const number = this.rows.terms.numberOf(terms);
+    if (number === known) this.#announce({ kind: "terms", terms });
+    return number;
+  }
+
+  #takeLimit(): number {
+    const known = this.limits.buffers.length;
+    const cell = this.limits.take();
+    const buffer = this.limits.buffers[known];
+    if (buffer !== undefined) this.#announce({ kind: "limits", buffer });
+    return cell;
+  }
+
+  #publish(row: number, replaced: number): void {
+    this.#count(row, 1);
+    if (replaced !== 0) this.#count(replaced, -1);
+    this.rows.table.publish(row);
+  }
+
+  #end(row: number): void {
+    const { table, terms } = this.rows;
+    const retired: NumberedTerms = { ...terms.get(table.termsOf(row)), versionState: "retired" };
+    this.#publish(table.appendCopy(table, row, this.#numberOf(retired)), row);
+  }
+
+  #takeOut(row: number): void {
+    this.#count(row, -1);
+    this.rows.table.takeOut(row);
+  }
+
+  #count(row: number, by: 1 | -1): void {
+    this.#keyCount += by;
+    const accepted = this.acceptsForeignKeys();
+    if (this.rows.table.isForeign(row)) this.#foreignCount += by;
+    const accepts = this.acceptsForeignKeys();
+    if (accepts !== accepted) this.#announce({ kind: "foreign", acceptsForeignKeys: accepts });
+  }
+
+  /** Drops the oldest of a key's ended versions when there are too many: a key that rotates for years must not grow. */
+  #dropOldest(keyId: string): void {
+    const rows = this.#rowsOf(keyId);
+    if (rows.length <= ENDED_KEPT) return;
+    const versionOf = (row: number) => this.recordOf(row)?.version ?? 0;
+    const ended = rows.filter((row) => this.#hasEnded(row)).sort((a, b) => versionOf(b) - versionOf(a));
+    for (const row of ended.slice(ENDED_KEPT)) this.#takeOut(row);
+  }
+
+  /** Moves to a larger table where the rows would not fit, leaving out what is found no more; yields now and then. */
+  *#makeRoom(rows: number): Generator<void> {
+    const old = this.rows;
+    if (old.table.room >= rows) return;
+    const next = emptyRows(this.#keyCount + rows, old.generation + 1);
+    for (let row = 1; row <= old.table.lastRow; row++) {
+      if (row % CHUNK === 0) yield;
+      if (!old.table.isPublished(row)) continue;
+      const terms = next.terms.numberOf(old.terms.get(old.table.termsOf(row)));
+      next.table.publish(next.table.appendCopy(old.table, row, terms));
+    }
+    this.rows = next;
+    this.#announceTables();
+    this.#former = [...this.#former, { rows: old, drains: 0 }];
+  }
+}
+
+function emptyRows(keys: number, generation: number): Rows {
+  const spare = Math.max(SPARE_ROWS, Math.ceil(keys / KEYS_PER_SPARE_ROW));
+  return { table: KeyTable.allocate(keys + spare), terms: new TermsCatalogue(), generation };
+}
+
+function hasEnded({ state, versionState }: KeyTerms): boolean {
+  return state === "revoked" || !LIVING.has(versionState);
+}

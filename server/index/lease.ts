@@ -1,0 +1,93 @@
+import type { Clock } from "../deps.ts";
+
+/** The longest that a replica decides without having asked the database for the feed's head (design §3). */
+export const LEASE_MS = 5_000;
+/** How far the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock that jumped. */
+const MAX_JUMP_MS = 1_000;
+/** How far expiry may be decided from the database's time (threats c39). */
+const MAX_EARLY_MS = 1_000;
+
+/** When the head was asked for, and how far the wall clock was and the database's is from the monotonic one. */
+const [ASKED_AT, WALL_OFFSET, DATABASE_OFFSET, CELLS] = [0, 1, 2, 3];
+
+/**
+ * How long a replica's index counts as current, and what time it is by the database's clock. Both run on the monotonic
+ * clock from the moment at which the database was asked, so that a wall clock which is set neither lengthens the one nor
+ * revives an expired key by the other.
+ */
+export class Lease {
+  readonly #clock: Clock;
+  readonly #cells: Float64Array;
+
+  private constructor(clock: Clock, cells: Float64Array) {
+    this.#clock = clock;
+    this.#cells = cells;
+  }
+
+  /**
+   * A lease that has run out.
+   *
+   * @param cells where it is kept, for other threads to {@link read}
+   */
+  static begin(clock: Clock, cells: Float64Array = new Float64Array(CELLS)): Lease {
+    const lease = new Lease(clock, cells);
+    lease.end();
+    cells[DATABASE_OFFSET] = clock.now() - clock.monotonic();
+    return lease;
+  }
+
+  /**
+   * The lease that another thread renews.
+   *
+   * @param clock its monotonic time is the same on all threads
+   */
+  static read(clock: Clock, cells: Float64Array): Lease {
+    return new Lease(clock, cells);
+  }
+
+  /** Takes a moment to renew from: take it before asking. */
+  moment(): LeaseMoment {
+    const monotonic = this.#clock.monotonic();
+    return { monotonic, wallOffset: this.#clock.now() - monotonic };
+  }
+
+  /** Renews the lease: everything up to the head that was asked for at `moment` is applied. */
+  renew(moment: LeaseMoment): void {
+    this.#cells[WALL_OFFSET] = moment.wallOffset;
+    this.#cells[ASKED_AT] = moment.monotonic;
+  }
+
+  /** Sets the clock that expiry is decided by: early by the question's round trip at most, and by no more than a second. */
+  setDatabaseTime(moment: LeaseMoment, databaseNow: number): void {
+    const roundTrip = this.#clock.monotonic() - moment.monotonic;
+    const excess = Math.min(Math.max(0, roundTrip - MAX_EARLY_MS), MAX_EARLY_MS);
+    this.#cells[DATABASE_OFFSET] = databaseNow - moment.monotonic - excess;
+  }
+
+  end(): void {
+    this.#cells[ASKED_AT] = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Milliseconds since the head was asked for. */
+  age(): number {
+    return this.#clock.monotonic() - this.#cell(ASKED_AT);
+  }
+
+  holds(): boolean {
+    const monotonic = this.#clock.monotonic();
+    if (monotonic - this.#cell(ASKED_AT) >= LEASE_MS) return false;
+    return Math.abs(this.#clock.now() - monotonic - this.#cell(WALL_OFFSET)) <= MAX_JUMP_MS;
+  }
+
+  /** Milliseconds since the epoch by the database's clock, as far as this replica can know. */
+  now(): number {
+    return this.#clock.monotonic() + this.#cell(DATABASE_OFFSET);
+  }
+
+  #cell(cell: number): number {
+    return this.#cells[cell] ?? Number.NaN;
+  }
+}
+
+/** When a question was put: on the monotonic clock, and how far the wall clock was from it. */
+export type LeaseMoment = { readonly monotonic: number; readonly wallOffset: number };

@@ -1,0 +1,72 @@
+import { keyDigest, keyShape } from "../../domain/key-format.ts";
+import type { KeyRecord } from "../../domain/key-record.ts";
+import { SCOPES, scopeSet } from "../../domain/scopes.ts";
+
+/** A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one. */
+export type Placeholder = { readonly digest: string; readonly team: string | null };
+
+/** A team as a placeholder is resolved against. */
+export type Team = { readonly teamId: string; readonly name: string; readonly defaultLibraryId: string | null };
+
+/**
+ * Reads `PLATFORM_API_KEYS`: `key` or `key@team`, separated by commas. The plaintext is forgotten here.
+ *
+ * @returns faults name an entry by its place, never by its text
+ */
+export function parsePlaceholders(text: string): { placeholders: Placeholder[]; faults: string[] } {
+  const placeholders: Placeholder[] = [];
+  const faults: string[] = [];
+  for (const [index, entry] of text.split(",").entries()) {
+    const trimmed = entry.trim();
+    if (trimmed === "") continue;
+    const at = trimmed.lastIndexOf("@");
+    const key = at === -1 ? trimmed : trimmed.slice(0, at);
+    const team = at === -1 ? null : trimmed.slice(at + 1);
+    if (keyShape(key) === "malformed" || team === "") {
+      faults.push(
+        `PLATFORM_API_KEYS, entry ${index + 1}: must be a key that begins with inf_, with @team behind it where there are several teams; one of 61 characters needs a valid checksum`,
+      );
+      continue;
+    }
+    placeholders.push({ digest: keyDigest(key), team });
+  }
+  return { placeholders, faults };
+}
+
+/** The version number of every placeholder: stored versions begin at 1. */
+export const PLACEHOLDER_VERSION = 0;
+
+/**
+ * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
+ *
+ * @returns `unresolved` counts those whose team does not exist, or which name none where there is not exactly one
+ */
+export function resolvePlaceholders(
+  placeholders: readonly Placeholder[],
+  teams: readonly Team[],
+): { records: Map<string, KeyRecord>; unresolved: number } {
+  const records = new Map<string, KeyRecord>();
+  for (const [index, { digest, team }] of placeholders.entries()) {
+    const matching = team === null ? teams : teams.filter(({ name }) => name === team);
+    const [only, ...others] = matching;
+    if (only === undefined || others.length > 0) continue;
+    records.set(digest, {
+      keyId: `placeholder_${index + 1}`,
+      version: PLACEHOLDER_VERSION,
+      teamId: only.teamId,
+      namespace: "",
+      teamHoldsNamespace: true,
+      state: "active",
+      versionState: "active",
+      expiresAt: Number.POSITIVE_INFINITY,
+      scopes: scopeSet(SCOPES),
+      boundGatewayId: null,
+      libraryIds: null,
+      mcpDefaultLibraryId: null,
+      teamDefaultLibraryId: only.defaultLibraryId,
+      allowedModels: null,
+      rateLimit: null,
+    });
+  }
+  return { records, unresolved: placeholders.length - records.size };
+}

@@ -1,0 +1,283 @@
+import type { KeyRecord } from "../../domain/key-record.ts";
+import { watchReplicas } from "../../store/replica-watch.ts";
+import type { Place } from "../../store/replicas.ts";
+import type { Clock, KeyIndexView } from "../deps.ts";
+import type { IndexFigures, ServerMetrics } from "../metrics.ts";
+import { ChangeListener } from "./change-listener.ts";
+import { answerWithin, firstAnswer, pause } from "./deadline.ts";
+import type { Feed } from "./feed.ts";
+import type { KeyIndex, VersionUse } from "./key-index.ts";
+import { LEASE_MS, Lease } from "./lease.ts";
+import type { StreamRegistry } from "./open-streams.ts";
+import { ServedState, type ServedStateDeps } from "./served-state.ts";
+import { type SharedCells, sharedCells } from "./shared-cells.ts";
+import { SWEEP_MS, sweepStreams } from "./stream-sweep.ts";
+
+/** How often the head is asked for when nothing hints at a change. */
+const BEAT_MS = 1_000;
+/** A question that is not answered by then is given up. */
+const ANSWER_MS = 2_000;
+/** The head is asked for again, by another connection, when there is no answer by then. */
+const AGAIN_MS = 500;
+/** What a hint told of is waited for this long; what is still missing then is found by the head. */
+const HINTED_MS = 1_000;
+/** After a beat that failed, for as long as the lease may still be saved. */
+const RETRY_MS = 250;
+/** The same for a whole snapshot, and for changes of which it is known that they are there: they may be many. */
+const SNAPSHOT_MS = 60_000;
+/** Changes that are asked for at once. */
+const BATCH = 1_000;
+/** From here on changes are no longer notified of (migration 005), and somebody has to look. */
+const FULL_QUEUE = 0.5;
+/** Between two removals of dead replicas. */
+const REMOVAL_MS = 5_000;
+
+export type ReplicaDeps = ServedStateDeps & {
+  /** This process's name among the replicas; never used twice. */
+  readonly id: string;
+  readonly feed: Feed;
+  readonly clock: Clock;
+  readonly metrics: ServerMetrics;
+  readonly streams: StreamRegistry;
+  /** What other threads of this server read; with `announce`, where there are any. */
+  readonly cells?: SharedCells;
+};
+
+/**
+ * Keeps this process's index at the head of the change feed (design §3): registers, listens, takes a snapshot, then
+ * applies what comes after it. Every beat asks for the head and applies what was missed before the lease is renewed, so
+ * that a notification is a hint and nothing more. Whatever fails, the lease runs out, and the next beat tries again.
+ */
+export class Replica {
+  readonly #deps: ReplicaDeps;
+  readonly #lease: Lease;
+  readonly #cells: SharedCells;
+  readonly #state: ServedState;
+  readonly #listener: ChangeListener;
+  readonly #watchReplicas: ReturnType<typeof watchReplicas>;
+  /** The last change applied; null before the first snapshot. */
+  #last: Place | null = null;
+  #registered = false;
+  #databaseToldTime: number | undefined;
+  #notificationQueue = 0;
+  #removedAt = Number.NEGATIVE_INFINITY;
+  /** Something may have changed since the changes were last read. */
+  #hinted = false;
+  #wake = Promise.withResolvers<void>();
+  #failing = false;
+  #stopped = false;
+  #running: Promise<void> | undefined;
+  #sweeper: NodeJS.Timeout | undefined;
+
+  /** What decisions read. */
+  readonly view: KeyIndexView = {
+    isCurrent: () => this.#lease.holds(),
+    lastSeq: () => this.#last?.seq ?? 0,
+    findKey: (digest) => this.#state.findKey(digest),
+    findGateway: (publicId) => this.#state.findGateway(publicId),
+    acceptsForeignKeys: () => this.#state.acceptsForeignKeys(),
+    chargeRequest: (key, now) => this.#state.chargeRequest(key, now),
+  };
+
+  /** This process's name among the replicas. */
+  readonly id: string;
+
+  constructor(deps: ReplicaDeps) {
+    this.#deps = deps;
+    this.id = deps.id;
+    this.#cells = deps.cells ?? sharedCells();
+    this.#lease = Lease.begin(deps.clock, this.#cells.lease);
+    this.#state = new ServedState(deps);
+    this.#watchReplicas = watchReplicas(deps.feed.replicas, LEASE_MS, deps.clock.monotonic);
+    this.#listener = new ChangeListener(deps, () => {
+      this.#hinted = true;
+      this.#wake.resolve();
+    });
+  }
+
+  /** Milliseconds since the epoch by the database's clock: what expiry is decided by. */
+  now(): number {
+    return this.#lease.now();
+  }
+
+  /** What time the database last told, in milliseconds since the epoch; undefined before it has. */
+  databaseToldTime(): number | undefined {
+    return this.#databaseToldTime;
+  }
+
+  /** Notes the use of a key: one store in memory. */
+  noteUse(key: KeyRecord, at: number): void {
+    this.#state.noteUse(key, at);
+  }
+
+  /** Takes all uses that were noted since the last time, and counts them. */
+  drainUses(): VersionUse[] {
+    const uses = this.#state.drainUses(this.now());
+    for (const { keyId, requests } of uses) this.#deps.metrics.countKeyRequests(keyId, requests);
+    return uses;
+  }
+
+  figures(): IndexFigures {
+    return {
+      keys: this.#state.keyCount,
+      keyBytes: this.#state.keyBytes,
+      gateways: this.#state.gatewayCount,
+      seq: this.view.lastSeq(),
+      age: this.#lease.age() / 1_000,
+      current: this.#lease.holds(),
+      notificationQueue: this.#notificationQueue,
+    };
+  }
+
+  /** Begins to follow the feed, and goes on until {@link close}. */
+  start(): void {
+    this.#sweeper = setInterval(() => this.#sweepStreams(), SWEEP_MS);
+    this.#running = this.#run();
+  }
+
+  /** Stops, and takes this replica out, so that no change waits for it. Nothing is decided from here on. */
+  async close(): Promise<void> {
+    this.#stopped = true;
+    clearInterval(this.#sweeper);
+    this.#wake.resolve();
+    await this.#running;
+    this.#lease.end();
+    await this.#listener.close();
+    const { feed, id } = this.#deps;
+    await answerWithin(ANSWER_MS, feed.deregister(id)).catch(() => {
+      // Its row goes with its lease.
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      this.#wake = Promise.withResolvers<void>();
+      try {
+        await this.#beat();
+        if (this.#failing)
+          this.#deps.log.info({ seq: this.view.lastSeq() }, "the key index follows the database again");
+        this.#failing = false;
+      } catch (error) {
+        if (!this.#failing) this.#deps.log.error({ error }, "the key index cannot follow the database");
+        this.#failing = true;
+      }
+      await pause(this.#failing && this.#lease.holds() ? RETRY_MS : BEAT_MS, this.#wake.promise);
+    }
+  }
+
+  /** One round: everything up to the head that was asked for is applied, or this throws. */
+  async #beat(): Promise<void> {
+    const { feed, id } = this.#deps;
+    if (!this.#registered) await this.#register();
+    this.#removeTheDead();
+    const listening = this.#listener.tend();
+    // Before the first snapshot, so that nothing between the two is seen a beat late.
+    if (this.#last === null) await listening;
+    let last = this.#last ?? (await this.#load());
+    // What a hint tells of may be a revocation: it is applied before anything else is asked.
+    if (this.#hinted) last = await this.#catchUp(last, HINTED_MS).catch(() => this.#last ?? last);
+    const { moment, beat } = await firstAnswer(ANSWER_MS, AGAIN_MS, async () => {
+      const moment = this.#lease.moment();
+      return { moment, beat: await feed.heartbeat(id, last) };
+    });
+    this.#registered = beat.registered;
+    this.#lease.setDatabaseTime(moment, beat.databaseNow);
+    this.#databaseToldTime = beat.databaseNow;
+    this.#noteQueue(beat.notificationQueue);
+    const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
+    if (isSameHistory && beat.registered) {
+      if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
+      this.#lease.renew(moment);
+      if (beat.head === last.seq) return;
+    } else if (!isSameHistory) {
+      const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
+      if (!isPruned) this.#reportWentBackwards(last.seq, beat.head);
+      await this.#load();
+    }
+    // The next round is due at once: it acknowledges what was applied, which a publication may wait for.
+    this.#wake.resolve();
+  }
+
+  async #register(): Promise<void> {
+    const { feed, id } = this.#deps;
+    await answerWithin(ANSWER_MS, feed.register(id));
+    this.#registered = true;
+  }
+
+  /** A queue that fills up fails others' transactions in the end, and ours lose their hints before. */
+  #noteQueue(usage: number): void {
+    if (usage >= FULL_QUEUE && this.#notificationQueue < FULL_QUEUE) {
+      this.#deps.log.error(
+        {},
+        "the database's queue of notifications fills up: a session listens and idles in a transaction",
+      );
+    }
+    this.#notificationQueue = usage;
+  }
+
+  /** Beside the beats: a removal that has to wait holds up nothing. */
+  #removeTheDead(): void {
+    const { clock } = this.#deps;
+    if (clock.monotonic() - this.#removedAt < REMOVAL_MS) return;
+    this.#removedAt = clock.monotonic();
+    this.#watchReplicas(0).catch(() => {
+      // Any replica does it, and so does whoever waits for a confirmation.
+    });
+  }
+
+  /** Reads everything anew, and puts it in the old index's place when it is whole. */
+  async #load(): Promise<Place> {
+    const { feed, log } = this.#deps;
+    let index: KeyIndex | undefined;
+    const read = await answerWithin(
+      SNAPSHOT_MS,
+      feed.snapshot((keys, total) => {
+        index ??= this.#state.emptyIndex(total);
+        for (const key of keys) index.add(key);
+      }),
+    );
+    this.#state.replace(index ?? this.#state.emptyIndex(0), read);
+    this.#last = { seq: read.head, id: read.headId };
+    this.#cells.seq[0] = read.head;
+    this.#sweepStreams();
+    log.info({ seq: read.head, count: this.#state.keyCount }, "the key index was loaded");
+    return this.#last;
+  }
+
+  /**
+   * Applies what came after `from`. That change itself is asked for again, so that its id is checked at the same moment:
+   * a database that goes backwards in between is noticed.
+   *
+   * @param withinMs how long each answer may take
+   */
+  async #catchUp(from: Place, withinMs: number): Promise<Place> {
+    this.#hinted = false;
+    for (let last = from; ; ) {
+      const since = last.id === null ? last.seq : last.seq - 1;
+      const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(since, BATCH));
+      const isContinued = last.id === null || read.changes[0]?.id === last.id;
+      if (read.gone || !isContinued) {
+        const isPruned = read.gone && read.head >= last.seq;
+        if (!isPruned) this.#reportWentBackwards(last.seq, read.head);
+        return this.#load();
+      }
+      const newest = read.changes.at(-1);
+      if (newest === undefined || newest.seq === last.seq) return last;
+      await this.#state.apply(read);
+      this.#sweepStreams();
+      last = { seq: newest.seq, id: newest.id };
+      this.#last = last;
+      this.#cells.seq[0] = last.seq;
+      if (newest.seq >= read.head) return last;
+    }
+  }
+
+  #reportWentBackwards(seq: number, head: number): void {
+    this.#deps.metrics.countWentBackwards();
+    this.#deps.log.error({ seq, head }, "the database went backwards: changes that were applied are not in it");
+  }
+
+  #sweepStreams(): void {
+    sweepStreams(this.#deps.streams, this.#lease, (key) => this.#state.findVersion(key));
+  }
+}

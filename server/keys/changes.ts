@@ -1,0 +1,129 @@
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import type { RevocationReason } from "../../domain/stored-key.ts";
+import type { Author } from "../../store/audit.ts";
+import { change, type Tx } from "../../store/change.ts";
+import type { StoredKey } from "../../store/key-rows.ts";
+import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../store/keys.ts";
+import { lockKey } from "../../store/made-keys.ts";
+import { problem } from "../errors.ts";
+import type { Management } from "../management/context.ts";
+import { checkIfMatch } from "../management/preconditions.ts";
+import { type Rights, requireRight, sees } from "../management/rights.ts";
+import { readKey, resolvePolicy } from "./read-key.ts";
+
+export const NO_KEY = problem("not_found", "There is no key of this id.");
+const REVOKED = "The key is revoked, which is final: make a new one.";
+
+/** Who changes something by hand. */
+export type ByHand = Pick<Management, "store" | "clock"> & { readonly author: Author; readonly rights: Rights };
+
+/** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
+export function requireKey(key: StoredKey | undefined, rights: Rights): StoredKey {
+  if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
+  requireRight(rights, key.teamId, "change keys");
+  return key;
+}
+
+/** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
+export function requireMadeHere({ cluster, namespace, name, ownerUid }: StoredKey): void {
+  if (cluster === API_CLUSTER) return;
+  if (ownerUid === null) {
+    throw problem("conflict", "The declaration of this key has let go of it: it can be revoked, and nothing else.");
+  }
+  throw problem(
+    "managed",
+    `PlatformKey ${namespace}/${name} (uid ${ownerUid}, cluster ${cluster}) declares this key: change it there. It can be revoked here.`,
+  );
+}
+
+/**
+ * Revokes a key and all its versions, for ever. Repeated, nothing changes, and the first revocation's seq is answered.
+ *
+ * @param check what else must hold of the key
+ * @returns the seq of the revocation
+ * @throws Problem `not_found`, `forbidden`
+ */
+export async function revokeByHand(
+  { store, clock, author, rights }: ByHand,
+  keyId: string,
+  reason: RevocationReason,
+  check: (key: StoredKey) => void = () => {},
+): Promise<number> {
+  const { result: known, seq } = await change(store, null, async (tx) => {
+    const key = requireKey(await lockKey(tx, keyId), rights);
+    check(key);
+    await revokeKey(tx, keyId, reason, clock.now(), author);
+    return key.revocation?.seq ?? null;
+  });
+  return known ?? seq;
+}
+
+/**
+ * Asks for a new version of a declared key. While one is asked for already, asking again changes nothing but that the
+ * old version may be wanted to end at once.
+ *
+ * @returns the seq of the request
+ * @throws Problem `not_found`, `forbidden`, or `conflict` for a key that no controller makes a new version of
+ */
+export async function rotateByHand(
+  { store, clock, author, rights }: ByHand,
+  keyId: string,
+  revokeOld: boolean,
+): Promise<number> {
+  const { seq } = await change(store, null, async (tx) => {
+    const key = requireKey(await findKey(tx, keyId), rights);
+    if (key.state === "revoked") throw problem("conflict", REVOKED);
+    if (key.cluster === API_CLUSTER) {
+      throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");
+    }
+    if (key.ownerUid === null)
+      throw problem("conflict", "No declaration governs this key, so that nobody could deliver a new one.");
+    const pending = key.rotationRequest;
+    if (pending !== null && (pending.revokeOld || !revokeOld)) return;
+    // The versions were minted by another clock, and the request is for one that comes after all of them.
+    const at = Math.max(clock.now(), pending?.at ?? 0, ...key.versions.map(({ mintedAt }) => mintedAt + 1));
+    await requestRotation(tx, keyId, at, revokeOld, author);
+  });
+  return seq;
+}
+
+/**
+ * Gives a key that was made here another spec, the whole of it.
+ *
+ * @param ifMatch the header of that name
+ * @returns the seq of the change
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
+ */
+export async function replaceKeySpec(
+  { store, author, rights }: ByHand,
+  keyId: string,
+  spec: unknown,
+  ifMatch: string,
+): Promise<number> {
+  const { seq } = await change(store, null, async (tx) => {
+    const key = await lockLivingMadeKey(tx, rights, keyId);
+    checkIfMatch(ifMatch, key);
+    const read = readKey({ ...key, spec });
+    await updateKeyPolicy(tx, {
+      keyId,
+      policy: await resolvePolicy(tx, key.teamId, read.declared),
+      generation: key.generation + 1,
+      expiresAfter: read.declared.expiresAfter,
+      spec: read.spec,
+      by: author,
+    });
+  });
+  return seq;
+}
+
+/**
+ * A living key that was made here, locked.
+ *
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
+ */
+export async function lockLivingMadeKey(tx: Tx, rights: Rights, keyId: string): Promise<StoredKey> {
+  const key = requireKey(await lockKey(tx, keyId), rights);
+  requireMadeHere(key);
+  if (key.state === "revoked") throw problem("conflict", REVOKED);
+  return key;
+}

@@ -1,0 +1,86 @@
+import type { MadeKeySpec } from "../../domain/made-key.ts";
+import { type ListedKey, type ListedState, listedState } from "../../store/key-lists.ts";
+import type { Receipt } from "./receipt.ts";
+
+/** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
+export type KeyJson = {
+  readonly id: string;
+  /** Of the version in use, or of the last one. */
+  readonly prefix: string | null;
+  readonly name: string;
+  readonly displayName: string;
+  /** Empty for a key that was made here without one. */
+  readonly namespace: string;
+  /** The team's name. */
+  readonly team: string;
+  readonly teamId: string;
+  readonly scopes: readonly string[];
+  readonly state: ListedState;
+  readonly versions: readonly VersionJson[];
+  /** The key's own end or that of the version in use, whichever comes first. */
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly createdAt: string;
+  /** The object that declares it; null for a key that no declaration governs. */
+  readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
+  readonly rotationRequestedAt: string | null;
+  /** What the key is to be, in the fields of a PlatformKey. */
+  readonly spec: MadeKeySpec;
+  readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
+};
+
+export type VersionJson = {
+  readonly number: number;
+  readonly prefix: string;
+  readonly state: string;
+  readonly mintedAt: string;
+  readonly activatedAt: string | null;
+  /** When a retiring one stops working. */
+  readonly retiresAt: string | null;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+};
+
+/**
+ * @param receipt of its revocation, where it is revoked
+ * @param now milliseconds since the epoch
+ */
+export function keyJson(key: ListedKey, team: string, spec: MadeKeySpec, receipt: Receipt, now: number): KeyJson {
+  const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
+  const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
+  const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);
+  return {
+    id: key.id,
+    prefix: current?.prefix ?? null,
+    name: key.name,
+    displayName: key.policy.displayName,
+    namespace: key.namespace,
+    team,
+    teamId: key.teamId,
+    scopes: key.policy.scopes,
+    state: listedState(key, now),
+    versions: key.versions.map((version) => ({
+      number: version.number,
+      prefix: version.prefix,
+      state: version.state === "retiring" && (version.retireAt ?? now) <= now ? "retired" : version.state,
+      mintedAt: iso(version.mintedAt),
+      activatedAt: iso(version.activatedAt),
+      retiresAt: iso(version.retireAt),
+      expiresAt: iso(version.expiresAt),
+      lastUsedAt: iso(version.lastUsedAt),
+    })),
+    expiresAt: ends.length === 0 ? null : iso(Math.min(...ends)),
+    lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
+    createdAt: iso(key.createdAt),
+    declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
+    rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
+    spec,
+    revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },
+  };
+}
+
+function iso(at: number): string;
+function iso(at: number | null): string | null;
+function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -1,0 +1,45 @@
+import type { NamedRef } from "../../domain/declared-key.ts";
+import type { MadeKeySpec } from "../../domain/made-key.ts";
+import type { Db } from "../../store/change.ts";
+import type { ListedKey } from "../../store/key-lists.ts";
+import { namesOf } from "../../store/references.ts";
+
+/**
+ * Tells what each key is to be. Of one that was made here that is what was asked for; of a declared one, what its
+ * declaration comes to as the store has it: what it refers to and cannot be found is left out.
+ */
+export async function specsOf(db: Db, keys: readonly ListedKey[]): Promise<(key: ListedKey) => MadeKeySpec> {
+  const declared = keys.filter(({ spec }) => spec === null).map(({ policy }) => policy);
+  const gateways = await namesOf(db, "gateways", unique(declared.map(({ boundGatewayId }) => boundGatewayId)));
+  const libraries = await namesOf(
+    db,
+    "libraries",
+    unique(declared.flatMap(({ libraryIds, mcpDefaultLibraryId }) => [...(libraryIds ?? []), mcpDefaultLibraryId])),
+  );
+  return (key) => key.spec ?? declaredSpec(key, gateways, libraries);
+}
+
+function declaredSpec(
+  { policy }: ListedKey,
+  gateways: ReadonlyMap<string, NamedRef>,
+  libraries: ReadonlyMap<string, NamedRef>,
+): MadeKeySpec {
+  const gateway = gateways.get(policy.boundGatewayId ?? "");
+  const library = libraries.get(policy.mcpDefaultLibraryId ?? "");
+  const libraryRefs = policy.libraryIds?.flatMap((id) => libraries.get(id) ?? []);
+  return {
+    displayName: policy.displayName,
+    scopes: [...policy.scopes],
+    ...(gateway && { gatewayRef: gateway }),
+    ...(policy.allowedModels && { allowedModels: [...policy.allowedModels] }),
+    ...(libraryRefs && { libraryAccess: { mode: "Restricted", libraryRefs } }),
+    ...(library && { mcpDefaultLibraryRef: library }),
+    state: policy.suspended ? "Suspended" : "Active",
+    ...(policy.expiresAt !== null && { expiresAt: new Date(policy.expiresAt).toISOString() }),
+    ...(policy.rateLimit && { rateLimit: policy.rateLimit }),
+  };
+}
+
+function unique(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.flatMap((id) => id || []))];
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from "node:crypto";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../domain/declared-key.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
+import { parseDuration } from "../../domain/manifest/duration.ts";
+import type { Tx } from "../../store/change.ts";
+import { DigestTakenError } from "../../store/errors.ts";
+import { newId } from "../../store/ids.ts";
+import type { Reservation } from "../../store/key-reservations.ts";
+import { retireVersions } from "../../store/key-versions.ts";
+import { activateVersion, reserveVersion } from "../../store/keys.ts";
+import { findMadeKey } from "../../store/made-keys.ts";
+import { problem } from "../errors.ts";
+import { exists, requireNamespace, teamFor } from "../management/placement.ts";
+import { type ByHand, lockLivingMadeKey } from "./changes.ts";
+import { readKey, resolvePolicy } from "./read-key.ts";
+import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
+
+/** A secret that a key is to have. The plaintext is here only where it is minted here, and goes into one answer. */
+type Secret = { readonly digest: string; readonly prefix: string; readonly plaintext: string | null };
+
+/**
+ * Makes a key with its first version, which works as soon as a replica knows of it.
+ *
+ * @throws Problem `invalid`, `forbidden`, `exists`, `conflict`
+ */
+export async function createKey(
+  tx: Tx,
+  { clock, author, rights }: ByHand,
+  { name, namespace, team: named, spec, source }: CreateKeyBody,
+): Promise<{ id: string; secret: string | null }> {
+  const read = readKey({ name, namespace, spec });
+  const team = await teamFor(tx, rights, named, "change keys");
+  await requireNamespace(tx, team.id, namespace);
+  const policy = await resolvePolicy(tx, team.id, read.declared);
+  const taken = await findMadeKey(tx, { teamId: team.id, namespace, name });
+  if (taken !== undefined) throw exists("key", taken);
+  const secret = secretOf(source);
+  const key = {
+    id: newId("key"),
+    cluster: API_CLUSTER,
+    namespace,
+    name,
+    ownerUid: null,
+    teamId: team.id,
+    source: source === undefined ? "Generate" : "ImportHash",
+    generation: 1,
+    spec: read.spec,
+  } as const;
+  const now = clock.now();
+  await addActive(tx, {
+    key,
+    policy,
+    number: 1,
+    secret,
+    now,
+    expiresAfter: read.declared.expiresAfter,
+    author,
+    retireOldAt: now,
+  });
+  return { id: key.id, secret: secret.plaintext };
+}
+
+/**
+ * Makes a new version of a key that was made here. The one before works on for the overlap.
+ *
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
+ */
+export async function createVersion(
+  tx: Tx,
+  { clock, author, rights }: ByHand,
+  keyId: string,
+  { source, overlap }: CreateVersionBody,
+): Promise<{ id: string; secret: string | null }> {
+  const key = await lockLivingMadeKey(tx, rights, keyId);
+  const now = clock.now();
+  // Nobody else looks after the deadlines of a key that no controller knows.
+  await retireVersions(tx, keyId, now);
+  const secret = secretOf(source);
+  const { expiresAfter } = key.spec ?? {};
+  await addActive(tx, {
+    key,
+    policy: key.policy,
+    number: key.lastNumber + 1,
+    secret,
+    now,
+    expiresAfter: expiresAfter === undefined ? null : parseDuration(expiresAfter),
+    author,
+    retireOldAt: now + (overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap)),
+  });
+  return { id: keyId, secret: secret.plaintext };
+}
+
+function secretOf(source: SourceJson | undefined): Secret {
+  if (source !== undefined) {
+    const { sha256, prefix } = source.hash;
+    return { digest: Buffer.from(sha256, "hex").toString("latin1"), prefix, plaintext: null };
+  }
+  const plaintext = mintKey(randomBytes);
+  return { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext), plaintext };
+}
+
+async function addActive(
+  tx: Tx,
+  version: Pick<Reservation, "key" | "policy" | "number"> & {
+    readonly secret: Secret;
+    readonly now: number;
+    readonly expiresAfter: number | null;
+    readonly author: ByHand["author"];
+    readonly retireOldAt: number;
+  },
+): Promise<void> {
+  const { key, policy, number, secret, now, expiresAfter, author, retireOldAt } = version;
+  try {
+    await reserveVersion(tx, {
+      key,
+      policy,
+      number,
+      digest: secret.digest,
+      prefix: secret.prefix,
+      mintedAt: now,
+      expiresAt: expiresAfter === null ? null : now + expiresAfter,
+      rotationTrigger: null,
+      imported: secret.plaintext === null,
+      by: author,
+    });
+  } catch (error) {
+    if (!(error instanceof DigestTakenError)) throw error;
+    throw problem("conflict", "This secret belongs to a key, or did: a secret is one key's for ever.");
+  }
+  await activateVersion(tx, { keyId: key.id, number, at: now, retireOldAt, by: author });
+}

@@ -1,0 +1,93 @@
+import { declareKey } from "../../domain/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/declared-key.ts";
+import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../domain/made-key.ts";
+import type { FieldFault } from "../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { policyOf } from "../../domain/plan-key.ts";
+import type { KeyPolicy } from "../../domain/stored-key.ts";
+import type { Db } from "../../store/change.ts";
+import { type Found, findInTeam } from "../../store/references.ts";
+import { type Given, invalid, readGiven } from "../management/faults.ts";
+
+/** A key that the management API is to make or change, read. */
+export type ReadKey = {
+  /** As it is stored and shown. */
+  readonly spec: MadeKeySpec;
+  readonly declared: DeclaredKey;
+};
+
+/** Fields of a PlatformKey that only mean something where a controller delivers the key. */
+const OF_DECLARATIONS = new Set<string>(["secret", "restartTargets", "deletionPolicy", "deletionProtection"]);
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ["source", "stands beside spec in the request that makes the key: move it there"],
+  ["rotation", "is what a controller does by itself: ask for a new version where one is wanted"],
+]);
+
+/** @throws Problem `invalid` with all faults */
+export function readKey(given: Given): ReadKey {
+  const misplaced = isRecord(given.spec) ? Object.keys(given.spec).flatMap(explainMisplaced) : [];
+  if (misplaced.length > 0) throw invalid(misplaced);
+  const spec = readGiven("PlatformKey", given);
+  if (spec.state === "Revoked") {
+    throw invalid([{ path: "spec.state", message: "is ended by POST .../revoke, which is final: leave it out" }]);
+  }
+  if (spec.expiresAt !== undefined && !isKeepable(spec.expiresAt)) {
+    throw invalid([{ path: "spec.expiresAt", message: "is out of range: write a time between the years 1 and 9999" }]);
+  }
+  const fields = Object.entries(spec).filter(([field]) => (MADE_KEY_FIELDS as readonly string[]).includes(field));
+  return {
+    // The schema has checked every field, and those that are left are MADE_KEY_FIELDS.
+    spec: Object.fromEntries(fields) as MadeKeySpec,
+    declared: declareKey(given.namespace, given.name, spec),
+  };
+}
+
+/** Not every engine keeps the others. */
+function isKeepable(time: string): boolean {
+  const year = new Date(time).getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}
+
+function explainMisplaced(field: string): FieldFault[] {
+  const message =
+    INSTEAD.get(field) ??
+    (OF_DECLARATIONS.has(field)
+      ? "is for keys that a controller delivers: declare a PlatformKey, or remove it"
+      : undefined);
+  return message === undefined ? [] : [{ path: `spec.${field}`, message }];
+}
+
+/**
+ * The policy that a key gets: each reference as what the team has by that name.
+ *
+ * @throws Problem `invalid` for references that lead nowhere, or to several
+ */
+export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKey): Promise<KeyPolicy> {
+  const { gatewayRef, libraryRefs, mcpDefaultLibraryRef } = declared;
+  const [gateway] = await findInTeam(db, "gateways", teamId, gatewayRef === null ? [] : [gatewayRef]);
+  const wanted = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
+  const libraries = await findInTeam(db, "libraries", teamId, wanted);
+  const faults: FieldFault[] = [];
+  const idOf = (path: string, kind: string, ref: NamedRef, found: Found | undefined): string => {
+    if (typeof found === "object") return found.id;
+    const name = ref.namespace === "" ? ref.name : `${ref.namespace}/${ref.name}`;
+    const message =
+      found === "ambiguous"
+        ? `is the name of several of the team's: write its namespace`
+        : `there is no ${kind} ${name} in this team: make it first, or correct the name`;
+    faults.push({ path, message });
+    return "";
+  };
+  const references = {
+    teamId,
+    gatewayId: gatewayRef && idOf("spec.gatewayRef", "gateway", gatewayRef, gateway),
+    gatewayPublicId: null,
+    libraryIds:
+      libraryRefs?.map((ref, i) => idOf(`spec.libraryAccess.libraryRefs[${i}]`, "library", ref, libraries[i])) ?? null,
+    mcpDefaultLibraryId:
+      mcpDefaultLibraryRef && idOf("spec.mcpDefaultLibraryRef", "library", mcpDefaultLibraryRef, libraries.at(-1)),
+    missing: [],
+  };
+  if (faults.length > 0) throw invalid(faults);
+  return policyOf(declared, references);
+}

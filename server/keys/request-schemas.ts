@@ -1,0 +1,76 @@
+import { MADE_KEY_FIELDS } from "../../domain/made-key.ts";
+import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
+import { jsonSchema, pickFields } from "../../domain/manifest/json-schema.ts";
+import { LISTED_STATES, type ListedState } from "../../store/key-lists.ts";
+import {
+  NAME,
+  NEW_NAME,
+  NEW_NAMESPACE,
+  PAGE,
+  type PageQuery,
+  REASON,
+  type ReasonBody,
+  replaceBody,
+  TEAM,
+} from "../management/request-schemas.ts";
+
+/** What the routes of keys take: a schema, and the type of what has passed it. */
+export type ListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
+export type RotateBody = ReasonBody & { revokeOld: boolean };
+/** A secret that the caller has made, by its hash. */
+export type SourceJson = { hash: { sha256: string; prefix: string } };
+export type CreateKeyBody = ReasonBody & {
+  name: string;
+  namespace: string;
+  team: string;
+  spec: unknown;
+  source?: SourceJson;
+};
+export type CreateVersionBody = ReasonBody & { source?: SourceJson; overlap?: string };
+
+const PLATFORM_KEY = SCHEMAS.PlatformKey.properties?.spec?.properties;
+const HASH = PLATFORM_KEY?.source?.properties?.hash;
+const DURATION = PLATFORM_KEY?.rotation?.properties?.overlap?.properties?.duration;
+if (HASH === undefined || DURATION === undefined) throw new Error("the schema of PlatformKey is another than it was");
+
+/** As a PlatformKey's, without what only a controller can do. */
+export const KEY_SPEC = pickFields("PlatformKey", MADE_KEY_FIELDS);
+
+const SOURCE = {
+  type: "object",
+  additionalProperties: false,
+  required: ["hash"],
+  description: "A secret that the caller has made. Where it is left out, the server mints one and answers it once.",
+  properties: { hash: jsonSchema(HASH) },
+} as const;
+
+export const LIST_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...PAGE, team: NAME, namespace: NAME, name: NAME, state: { type: "string", enum: LISTED_STATES } },
+} as const;
+export const ROTATE_BODY = {
+  type: "object",
+  additionalProperties: false,
+  properties: { revokeOld: { type: "boolean", default: false }, reason: REASON },
+} as const;
+export const CREATE_KEY_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["name", "team", "spec"],
+  properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: KEY_SPEC, source: SOURCE, reason: REASON },
+} as const;
+export const CREATE_VERSION_BODY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    source: SOURCE,
+    overlap: {
+      ...jsonSchema(DURATION),
+      description:
+        "How long the version before works on; 24h where it is left out, 0s to end all earlier ones at once.",
+    },
+    reason: REASON,
+  },
+} as const;
+export const REPLACE_KEY_BODY = replaceBody(KEY_SPEC);

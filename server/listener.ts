@@ -1,0 +1,33 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+
+/** A certificate chain and its key, in PEM. */
+export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
+
+/** Longer than the idle time of the balancers in front, so that none of them meets a connection that just closed. */
+const KEEP_ALIVE_MS = 120_000;
+/** For a request's head, and for a whole request, to arrive. */
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 300_000;
+
+/** Node's parser at its strictest, whatever flags the process was started with. */
+const STRICT: ServerOptions = {
+  maxHeaderSize: 16 << 10,
+  insecureHTTPParser: false,
+  requireHostHeader: true,
+  joinDuplicateHeaders: false,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+};
+
+/** Makes the public listener's server, with its limits. */
+export function createListener(
+  route: (request: IncomingMessage, response: ServerResponse) => void,
+  tls: TlsFiles | null,
+): Server {
+  const server = tls === null ? createServer(STRICT, route) : createTlsServer({ ...STRICT, ...tls }, route);
+  // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
+  server.maxHeadersCount = 0;
+  return server;
+}

@@ -1,0 +1,115 @@
+/**
+ * The server's log: JSON lines with a closed list of fields. A field that is not in {@link LogFields} cannot be written,
+ * so that no header, URL or body enters a line by way of an object that happens to hold one.
+ */
+import { type DestinationStream, pino } from "pino";
+
+/** Everything that a line may say besides its message. */
+export type LogFields = {
+  readonly error?: unknown;
+  readonly keyId?: string;
+  readonly prefix?: string;
+  readonly teamId?: string;
+  readonly gatewayId?: string;
+  readonly upstream?: string;
+  readonly method?: string;
+  /** The matched route's pattern, never the URL. */
+  readonly route?: string | undefined;
+  readonly operation?: string | undefined;
+  readonly decision?: string;
+  readonly cause?: string;
+  readonly status?: number;
+  readonly replica?: string;
+  readonly seq?: number;
+  readonly head?: number;
+  readonly count?: number;
+  readonly milliseconds?: number;
+  readonly address?: string;
+  readonly team?: string;
+};
+
+const FIELDS: Readonly<Record<Exclude<keyof LogFields, "error">, true>> = {
+  keyId: true,
+  prefix: true,
+  teamId: true,
+  gatewayId: true,
+  upstream: true,
+  method: true,
+  route: true,
+  operation: true,
+  decision: true,
+  cause: true,
+  status: true,
+  replica: true,
+  seq: true,
+  head: true,
+  count: true,
+  milliseconds: true,
+  address: true,
+  team: true,
+};
+
+type Write = (fields: LogFields, message: string) => void;
+export type Logger = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/**
+ * Makes the log.
+ *
+ * @param destination where lines go; standard output where it is left out
+ */
+export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const sink = destination === undefined ? pino(options) : pino(options, destination);
+  return {
+    debug: (fields, message) => sink.debug(allowed(fields), message),
+    info: (fields, message) => sink.info(allowed(fields), message),
+    warn: (fields, message) => sink.warn(allowed(fields), message),
+    error: (fields, message) => sink.error(allowed(fields), message),
+  };
+}
+
+function allowed(fields: LogFields): Record<string, unknown> {
+  const line: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (Object.hasOwn(FIELDS, name)) line[name] = value;
+  }
+  if (fields.error !== undefined) line.error = describeError(fields.error);
+  return line;
+}
+
+/** How deep a chain of causes is followed. */
+const MAX_CAUSES = 4;
+
+/** What a log may say of an error: its class, code, redacted message and frames, and the same of its causes. */
+function describeError(error: unknown, depth = 0): Record<string, unknown> {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const { code }: Error & { code?: unknown } = error;
+  const frames = error.stack?.split("\n").filter((line) => line.startsWith("    at ")) ?? [];
+  return {
+    name: error.name,
+    ...(typeof code === "string" && { code }),
+    message: redact(error.message),
+    frames: frames.map((line) => line.trim()).slice(0, 8),
+    ...(error.cause !== undefined && depth < MAX_CAUSES && { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+/** Longest message of an error that is worth a line. */
+const MAX_MESSAGE = 500;
+
+/**
+ * Takes out of a text that came from elsewhere whatever may be a secret: queries of URLs, credentials behind a scheme
+ * or a header's name, keys, and any long run of characters that a token could be made of.
+ */
+export function redact(text: string): string {
+  return text
+    .slice(0, 4 * MAX_MESSAGE)
+    .replace(/\?[^\s"'<>]*/g, "?[redacted]")
+    .replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, "$1 [redacted]")
+    .replace(/\b(authorization|[a-z-]*key|token|password|secret)(["']?\s*[:=]\s*["']?)[^\s"',;]+/gi, "$1$2[redacted]")
+    .replace(/(inf_|sk-)[^\s"',;]*/g, "$1[redacted]")
+    .replace(/[A-Za-z0-9+/_=-]{20,}/g, "[redacted]")
+    .slice(0, MAX_MESSAGE);
+}

@@ -1,0 +1,221 @@
+import { randomBytes } from "node:crypto";
+import type { Server } from "node:http";
+import { hostname } from "node:os";
+import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
+import { ListenError, SchemaVersionError } from "../store/errors.ts";
+import type { Keyring } from "../store/keyring.ts";
+import { assertListenWorks } from "../store/listen-check.ts";
+import { assertSchemaVersion } from "../store/migrate.ts";
+import type { Store } from "../store/open.ts";
+import { buildAdmin } from "./admin.ts";
+import type { Mount } from "./app.ts";
+import { createJwtJudge } from "./auth/jwt.ts";
+import type { ManagementToken } from "./auth/management-token.ts";
+import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
+import type { ServerConfig } from "./config.ts";
+import type { Clock, ServerDeps } from "./deps.ts";
+import { pause } from "./index/deadline.ts";
+import { feedOf } from "./index/feed.ts";
+import { StreamRegistry } from "./index/open-streams.ts";
+import { Replica } from "./index/replica.ts";
+import { sharedCells } from "./index/shared-cells.ts";
+import type { Logger } from "./log.ts";
+import { createMetrics, type ServerMetrics } from "./metrics.ts";
+import { PRODUCTS } from "./products.ts";
+import { createPublicListener, urlOf } from "./public-listener.ts";
+import { USAGE_FLUSH_MS, UsageBuffer } from "./usage.ts";
+import { Workers } from "./workers.ts";
+
+export type ServerOptions = {
+  /** Stays the caller's to close. */
+  readonly store: Store;
+  /** The same database by connections of its own, for what keeps the key index current; `store` where it is left out. */
+  readonly feedStore?: Store;
+  /** The same database by its URL: worker threads open their own connections. Without it there is no other thread. */
+  readonly databaseUrl?: string;
+  readonly config: ServerConfig;
+  /** Opens the providers' credentials. */
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Opens the management API; nobody is let in where it is left out. */
+  readonly managementToken?: ManagementToken;
+  /** Milliseconds that open answers get when the server is told to end; 20 s where it is left out. */
+  readonly graceMs?: number;
+  /** The products to serve; all of them where it is left out. */
+  readonly mounts?: readonly Mount[];
+};
+
+export type RunningServer = {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly adminUrl: string;
+  /** Resolves when the key index is current for the first time: until then every decision is 503. */
+  readonly whenCurrent: Promise<void>;
+  /** Resolves when a worker thread has ended by itself: what is left is to be closed, and the process to end. */
+  readonly failed: Promise<Error>;
+  /** Drains: no new work, open answers end within the grace period, what was noted is written. */
+  close(): Promise<void>;
+};
+
+/** Within the 30 s that Kubernetes gives a Pod to end. */
+const GRACE_MS = 20_000;
+const READY_POLL_MS = 20;
+
+/**
+ * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
+ * the server answers 503 until it has proof that its index is current.
+ *
+ * @throws SchemaVersionError for a schema that this build cannot work with
+ * @throws ListenError where notifications cannot arrive
+ */
+export async function startServer({
+  store,
+  feedStore = store,
+  databaseUrl,
+  config,
+  keyring,
+  clock,
+  log,
+  managementToken,
+  graceMs = GRACE_MS,
+  mounts = PRODUCTS,
+}: ServerOptions): Promise<RunningServer> {
+  await assertUsable(store, log);
+  if (config.production && config.placeholders.length > 0) {
+    log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
+  }
+  const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
+  const metrics = createMetrics();
+  collectDefaultMetrics({ register: metrics.registry });
+  const streams = new StreamRegistry(metrics.countCutStream);
+  const placeholders = config.production ? [] : config.placeholders;
+  const cells = sharedCells();
+  let workers: Workers | undefined;
+  if (config.workers > 1 && databaseUrl !== undefined) {
+    workers = new Workers({
+      count: config.workers,
+      databaseUrl,
+      config,
+      cells,
+      replicaId: id,
+      managementToken: managementToken ?? null,
+      keyring,
+      onSeen: (seen) => usage.addSeen(seen),
+    });
+  }
+  const announcing = workers === undefined ? {} : { announce: workers.announce };
+  const replica = new Replica({
+    ...{ id, feed: feedOf(store, feedStore), keyring, clock, log, metrics, streams, placeholders, cells },
+    ...announcing,
+  });
+  metrics.observeIndex(() => replica.figures());
+  const usage = new UsageBuffer(store, log, replica);
+  const refusals = new RefusalSampler(store, metrics, log, id);
+  const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
+  const deps: ServerDeps = {
+    store,
+    keyring,
+    index: replica.view,
+    streams,
+    usage,
+    refusals,
+    clock: time,
+    log,
+    metrics,
+    config,
+    managementToken: managementToken ?? null,
+    judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
+  };
+
+  let draining = false;
+  let closing: Promise<void> | undefined;
+  const serving = workers ?? (await serveHere(deps, streams, mounts));
+  const admin = buildAdmin({
+    metrics: { registry: { contentType: metrics.registry.contentType, metrics: () => allMetrics(metrics, workers) } },
+    isReady: () => !draining && replica.view.isCurrent(),
+  });
+  const flushes = [
+    setInterval(() => void usage.flush(), USAGE_FLUSH_MS),
+    setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
+  ];
+
+  const close = async (): Promise<void> => {
+    draining = true;
+    await serving.drain(graceMs);
+    for (const timer of flushes) clearInterval(timer);
+    await Promise.all([usage.flush(), refusals.flush()]);
+    await replica.close();
+    await closeServer(admin);
+  };
+
+  try {
+    const url = await serving.start();
+    replica.start();
+    await listen(admin, config.adminHost, config.adminPort);
+    log.info({ replica: id }, "the server listens");
+    return {
+      url,
+      adminUrl: urlOf("http", admin),
+      whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
+      failed: workers?.failed ?? new Promise<Error>(() => {}),
+      close: () => (closing ??= close()),
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The public port, served by this thread. */
+async function serveHere(
+  deps: ServerDeps,
+  streams: StreamRegistry,
+  mounts: readonly Mount[],
+): Promise<Pick<Workers, "start" | "drain">> {
+  const listener = await createPublicListener(deps, streams, mounts);
+  return {
+    async start() {
+      await listener.listen(deps.config.port, false);
+      return listener.url();
+    },
+    drain: (graceMs) => listener.drain(graceMs),
+  };
+}
+
+/** The metrics of all threads as those of one process. */
+async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefined): Promise<string> {
+  if (workers === undefined) return registry.metrics();
+  const [own, others] = await Promise.all([registry.getMetricsAsJSON(), workers.metrics()]);
+  return Registry.aggregate([own, ...others]).metrics();
+}
+
+/** Refuses what will never work; a database that does not answer may come back. */
+async function assertUsable(store: Store, log: Logger): Promise<void> {
+  try {
+    await assertSchemaVersion(store);
+    await assertListenWorks(store);
+  } catch (error) {
+    if (error instanceof SchemaVersionError || error instanceof ListenError) throw error;
+    log.warn({ error }, "the database does not answer: every decision is 503 until it does");
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen({ host, port }, resolve);
+  return promise;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  if (!server.listening) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}
+
+async function untilCurrent(isCurrent: () => boolean): Promise<void> {
+  while (!isCurrent()) await pause(READY_POLL_MS);
+}

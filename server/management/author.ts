@@ -1,0 +1,32 @@
+import type { FastifyRequest } from "fastify";
+import { holdsKey, strangerText } from "../../domain/stranger-text.ts";
+import type { Author } from "../../store/audit.ts";
+import type { Manager } from "../auth/manager.ts";
+import { problem } from "../errors.ts";
+
+/** Longer than any honest User-Agent. */
+const LONGEST_USER_AGENT = 256;
+
+/** Who a management request comes from. */
+export function managerOf({ manager }: FastifyRequest): Manager {
+  if (manager === null) throw new Error("a management route was reached without a manager");
+  return manager;
+}
+
+/**
+ * Who makes a change, from where and why, for the audit log.
+ *
+ * @throws Problem `invalid_request` for a reason that holds what looks like a key: it would be kept
+ */
+export function authorOf(request: FastifyRequest, reason: string | undefined): Author {
+  if (reason !== undefined && holdsKey(reason)) {
+    throw problem("invalid_request", "The reason holds what looks like a key: write it without, it is kept.");
+  }
+  const userAgent = request.headers["user-agent"];
+  return {
+    actor: managerOf(request).actor,
+    address: request.ip,
+    ...(userAgent === undefined ? {} : { userAgent: strangerText(userAgent, LONGEST_USER_AGENT) }),
+    ...(reason === undefined ? {} : { why: reason }),
+  };
+}

@@ -1,0 +1,12 @@
+import type { Keyring } from "../../store/keyring.ts";
+import type { Store } from "../../store/open.ts";
+import type { Clock } from "../deps.ts";
+import type { Receipts } from "../keys/receipt.ts";
+
+/** What the routes of the management API share. */
+export type Management = {
+  readonly store: Store;
+  readonly keyring: Keyring;
+  readonly clock: Clock;
+  readonly receipts: Receipts;
+};

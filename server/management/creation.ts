@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { FastifyRequest } from "fastify";
+import { commitChange, type Tx } from "../../store/change.ts";
+import { DatabaseAwayError } from "../../store/errors.ts";
+import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
+import { problem } from "../errors.ts";
+import type { Receipt, Receipts } from "../keys/receipt.ts";
+import { managerOf } from "./author.ts";
+import type { Management } from "./context.ts";
+
+/** What a request has made, or made before. */
+export type Made<Shown> = {
+  readonly id: string;
+  /** As it was when the request was done with it. */
+  readonly shown: Shown;
+  /** Of a key that the server has minted, and only where it is answered for the first time. */
+  readonly secret: string | null;
+  readonly replayed: boolean;
+  readonly change: Receipt;
+};
+
+/** Longer than a replica can go on without proof that its view is current: what is answered works everywhere. */
+const PATIENCE_MS = 10_000;
+/** What may be sent as Idempotency-Key. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Makes something once, however often the request is repeated with its Idempotency-Key: the record of it is written in
+ * the transaction that makes it, and all of the answer is read there: a secret that was minted is lost otherwise, where
+ * the database goes away after the COMMIT. Ends when every replica decides by it (design §3): what is answered works.
+ *
+ * @param make checks and makes; a refusal leaves no record, and the same key may be used again
+ * @param show reads what has been made, or was made before
+ * @throws Problem `idempotency_mismatch` when the key was used for another request
+ */
+export async function createOnce<Shown>(
+  { store, receipts }: Management,
+  request: FastifyRequest,
+  make: (tx: Tx) => Promise<{ readonly id: string; readonly secret?: string | null }>,
+  show: (tx: Tx, id: string) => Promise<Shown>,
+): Promise<Made<Shown>> {
+  const creation = creationOf(request);
+  const { result, askSeq } = await commitChange(store, null, async (tx) => {
+    const before = creation && (await beginCreation(tx, creation));
+    if (before !== undefined) {
+      if (!before.isSameRequest) throw problem("idempotency_mismatch", undefined, undefined, { id: before.objectId });
+      return { id: before.objectId, shown: await show(tx, before.objectId), secret: null, replayed: true };
+    }
+    const { id, secret = null } = await make(tx);
+    if (creation !== undefined) await endCreation(tx, creation, id);
+    return { id, shown: await show(tx, id), secret, replayed: false };
+  });
+  return { ...result, change: await receiptOf(receipts, askSeq) };
+}
+
+/** The change stands, whatever can still be learned of it. */
+async function receiptOf(receipts: Receipts, askSeq: () => Promise<number>): Promise<Receipt> {
+  try {
+    return await receipts.wait(await askSeq(), PATIENCE_MS);
+  } catch (error) {
+    if (error instanceof DatabaseAwayError) return { sequence: null, confirmed: false };
+    throw error;
+  }
+}
+
+/** Undefined for a request that does not say how to know it again. */
+function creationOf(request: FastifyRequest): Creation | undefined {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
+    throw problem("invalid_request", "An Idempotency-Key is 1 to 255 visible ASCII characters, given once.");
+  }
+  return {
+    caller: managerOf(request).actor,
+    key: sha256(key),
+    request: sha256(JSON.stringify([request.method, request.url, request.body])),
+  };
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("latin1");
+}

@@ -1,0 +1,39 @@
+import { checkSpec, type FieldFault, fieldFault } from "../../domain/manifest/check-spec.ts";
+import { checkName, checkNamespace } from "../../domain/manifest/identity.ts";
+import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
+import { withoutKeys } from "../../domain/stranger-text.ts";
+import { type Problem, problem } from "../errors.ts";
+
+/** What is said of faults in a request's content: each field with what to write instead, and no key that stood there. */
+export function invalid(faults: readonly FieldFault[]): Problem {
+  const errors = faults.map(({ path, message }) => ({ path: withoutKeys(path), message: withoutKeys(message) }));
+  const [first, ...more] = errors;
+  const detail = first && `${first.path} ${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}.`;
+  return problem("invalid", detail, undefined, { errors });
+}
+
+/** An object as a request gives it. */
+export type Given = { readonly name: string; readonly namespace: string; readonly spec: unknown };
+
+/**
+ * Reads an object: its names as Kubernetes has them, its spec as its kind's schema and rules have it.
+ *
+ * @param old what is stored of one that is to be changed
+ * @throws Problem `invalid` with all faults
+ */
+export function readGiven<K extends Kind>(
+  kind: K,
+  { name, namespace, spec }: Given,
+  old?: { readonly spec: unknown; readonly status: unknown },
+): Spec<K> {
+  const names = [
+    ...checkName(name, MAX_NAME_LENGTH, ["name"]),
+    ...(namespace === "" ? [] : checkNamespace(namespace, ["namespace"])),
+  ].map(fieldFault);
+  const checked = checkSpec(kind, name, spec, old);
+  const faults = [...names, ...("faults" in checked ? checked.faults : [])];
+  if (faults.length > 0 || "faults" in checked) throw invalid(faults);
+  return checked.spec;
+}
+
+const MAX_NAME_LENGTH = 63;

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { generatedPublicId } from "../../domain/public-id.ts";
+import { appendAudit } from "../../store/audit.ts";
+import type { Tx } from "../../store/change.ts";
+import { PublicIdTakenError } from "../../store/errors.ts";
+import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { findNamesake } from "../../store/objects.ts";
+import { invalid } from "./faults.ts";
+import type { Hand, Resource } from "./object-routes.ts";
+import { exists, requireNamespace, teamFor } from "./placement.ts";
+import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
+import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
+
+type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
+
+/** Gateways. A provider's credential goes in, is stored encrypted, and never comes out. */
+export const GATEWAYS: Resource<"gateway", CreateBody> = {
+  kind: "gateway",
+  path: "gateways",
+  declaredAs: "ModelGateway",
+  action: "change gateways",
+  title: "Gateway",
+  shown: {
+    publicID: { type: "string" },
+    missingCredentials: { type: "array", description: "Upstreams that forward nothing.", items: { type: "string" } },
+  },
+  specSchema: GATEWAY_SPEC,
+  createSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["name", "team", "spec"],
+    properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: GATEWAY_SPEC, reason: REASON },
+  },
+
+  show: ({ publicId, routesOnly, routes, upstreams }) => ({
+    publicID: publicId,
+    missingCredentials: upstreams.filter(({ hasCredential }) => !hasCredential).map(({ name }) => name),
+    spec: {
+      publicID: publicId,
+      upstreams: upstreams.map(({ name, dialect, baseUrl }) => ({ name, dialect, baseURL: baseUrl })),
+      routes: routes.map(({ routeId, ...route }) => ({ ...route, routeID: routeId })),
+      routesOnly,
+    },
+  }),
+
+  async create(tx, hand, { name, namespace, team: named, spec }) {
+    const read = readGateway({ name, namespace, spec });
+    const { id: teamId } = await teamFor(tx, hand.rights, named, "change gateways");
+    await requireNamespace(tx, teamId, namespace);
+    const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });
+    if (taken !== undefined) throw exists("gateway", taken);
+    const ownerUid = randomUUID();
+    const publicId = read.publicId ?? generatedPublicId(ownerUid, teamId);
+    return save(tx, hand, "created", { namespace, name, teamId, ownerUid, publicId }, read);
+  },
+
+  async replace(tx, hand, stored, spec) {
+    await save(tx, hand, "changed", stored, readGateway({ ...stored, spec }, stored), stored.id);
+  },
+
+  async remove(tx, { author }, { id, cluster, name, ownerUid, teamId, publicId }) {
+    await releaseGateway(tx, cluster, ownerUid);
+    const detail = { id, name, publicId };
+    await appendAudit(tx, [{ at: null, kind: "gateway.deleted", teamId, by: author, detail }]);
+  },
+};
+
+/** @param storedId of a gateway that has credentials which may stay */
+async function save(
+  tx: Tx,
+  { author, keyring }: Hand,
+  what: "created" | "changed",
+  gateway: Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId">,
+  { routesOnly, routes, upstreams: given }: ReadGateway,
+  storedId?: string,
+): Promise<{ id: string }> {
+  const { namespace, name, teamId, ownerUid, publicId } = gateway;
+  const upstreams: GatewayDraft["upstreams"][number][] = [];
+  for (const [i, { credential: fresh, ...upstream }] of given.entries()) {
+    const credential = fresh ?? (storedId && (await readCredential(tx, storedId, upstream.name, keyring)));
+    if (!credential) throw noCredential(i);
+    upstreams.push({ ...upstream, credential });
+  }
+  try {
+    const draft = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId, routesOnly, upstreams, routes };
+    const { gatewayId: id } = await saveGateway(tx, draft, keyring);
+    await appendAudit(tx, [{ at: null, kind: `gateway.${what}`, teamId, by: author, detail: { id, name, publicId } }]);
+    return { id };
+  } catch (error) {
+    if (!(error instanceof PublicIdTakenError)) throw error;
+    throw invalid([{ path: "spec.publicID", message: "belongs to another gateway: choose another" }]);
+  }
+}

@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import { appendAudit } from "../../store/audit.ts";
+import type { Tx } from "../../store/change.ts";
+import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
+import { findNamesake } from "../../store/objects.ts";
+import { readGiven } from "./faults.ts";
+import type { Hand, Resource } from "./object-routes.ts";
+import { exists, requireNamespace, teamFor } from "./placement.ts";
+import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
+
+const SPEC = jsonSchema(specSchema("MemoryLibrary"));
+
+type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
+
+export const LIBRARIES: Resource<"library", CreateBody> = {
+  kind: "library",
+  path: "libraries",
+  declaredAs: "MemoryLibrary",
+  action: "change libraries",
+  title: "Library",
+  shown: {},
+  specSchema: SPEC,
+  createSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["name", "team", "spec"],
+    properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: SPEC, reason: REASON },
+  },
+
+  show: ({ name, displayName, description, deletionPolicy }) => ({
+    spec: {
+      ...(displayName === name ? {} : { displayName }),
+      ...(description === "" ? {} : { description }),
+      deletionPolicy,
+    },
+  }),
+
+  async create(tx, hand, { name, namespace, team: named, spec }) {
+    const { id: teamId } = await teamFor(tx, hand.rights, named, "change libraries");
+    await requireNamespace(tx, teamId, namespace);
+    const taken = await findNamesake(tx, "library", { teamId, namespace, name });
+    if (taken !== undefined) throw exists("library", taken);
+    return save(tx, hand, "created", { namespace, name, teamId, ownerUid: randomUUID() }, spec);
+  },
+
+  async replace(tx, hand, stored, spec) {
+    await save(tx, hand, "changed", stored, spec);
+  },
+
+  async remove(tx, { author }, { id, cluster, namespace, name, ownerUid, teamId, deletionPolicy }) {
+    await removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: deletionPolicy });
+    const detail = { id, name, atoms: deletionPolicy === "Delete" ? "deleted" : "retained" };
+    await appendAudit(tx, [{ at: null, kind: "library.deleted", teamId, by: author, detail }]);
+  },
+};
+
+async function save(
+  tx: Tx,
+  { author }: Hand,
+  what: "created" | "changed",
+  library: Pick<LibraryDraft, "namespace" | "name" | "teamId" | "ownerUid">,
+  given: unknown,
+): Promise<{ id: string }> {
+  const { namespace, name, teamId, ownerUid } = library;
+  const spec = readGiven("MemoryLibrary", { name, namespace, spec: given });
+  const { libraryId: id } = await saveLibrary(tx, {
+    cluster: API_CLUSTER,
+    namespace,
+    name,
+    ownerUid,
+    teamId,
+    displayName: spec.displayName ?? name,
+    description: spec.description ?? "",
+    deletionPolicy: spec.deletionPolicy,
+  });
+  await appendAudit(tx, [{ at: null, kind: `library.${what}`, teamId, by: author, detail: { id, name } }]);
+  return { id };
+}

@@ -1,0 +1,24 @@
+import type { preValidationHookHandler } from "fastify";
+import { isId } from "../../store/ids.ts";
+import { problem } from "../errors.ts";
+
+/** One page of a list that was read one row too far. A cursor is the last id of the page before, and grants nothing. */
+export function pageOf<Json extends { readonly id: string }>(
+  items: readonly Json[],
+  limit: number,
+): { items: readonly Json[]; nextCursor: string | null } {
+  const shown = items.slice(0, limit);
+  return { items: shown, nextCursor: items.length > limit ? (shown.at(-1)?.id ?? null) : null };
+}
+
+/** @throws Problem `invalid_request` for a cursor that is none of ours */
+export function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined || isId(cursor)) return cursor;
+  throw problem("invalid_request", "The cursor is not one of ours: pass a nextCursor unchanged.");
+}
+
+/** A request without a body says as much as one with an empty object. */
+export const bodyMayBeMissing: preValidationHookHandler = (request, _reply, done) => {
+  request.body ??= {};
+  done();
+};

@@ -1,0 +1,44 @@
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import type { Db } from "../../store/change.ts";
+import { holdsNamespace, teamsNamed } from "../../store/teams.ts";
+import { type Problem, problem } from "../errors.ts";
+import { invalid } from "./faults.ts";
+import { type Action, type Rights, requireRight, sees } from "./rights.ts";
+
+/**
+ * The team that something is to be made for. One that the caller does not belong to is not there.
+ *
+ * @param named its name, or its id
+ * @throws Problem `invalid`, or `forbidden` where the caller's role does not allow it
+ */
+export async function teamFor(
+  db: Db,
+  rights: Rights,
+  named: string,
+  action: Action,
+): Promise<{ id: string; cluster: string }> {
+  const [team, ...more] = (await teamsNamed(db, named)).filter(({ id }) => sees(rights, id));
+  if (team === undefined) throw invalid([{ path: "team", message: "is no team of yours: write its name, or its id" }]);
+  if (more.length > 0) {
+    throw invalid([{ path: "team", message: "names a team in each of several clusters: write its id" }]);
+  }
+  requireRight(rights, team.id, action);
+  return team;
+}
+
+/** What is said to somebody who wants to make what is there. */
+export function exists(what: string, { id }: { readonly id: string }): Problem {
+  return problem("exists", `There is a ${what} of this name: \`id\` says which.`, undefined, { id });
+}
+
+/** @throws Problem `invalid` for a namespace that is not the team's among those of the management API */
+export async function requireNamespace(db: Db, teamId: string, namespace: string): Promise<void> {
+  if (namespace === "" || (await holdsNamespace(db, teamId, API_CLUSTER, namespace))) return;
+  throw invalid([
+    {
+      path: "namespace",
+      message:
+        "is not among the namespaces of a team that was made here: leave it out, or add it to the team's spec.namespaces",
+    },
+  ]);
+}

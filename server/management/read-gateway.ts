@@ -1,0 +1,119 @@
+import type { RouteRecord, UpstreamRecord } from "../../domain/key-record.ts";
+import type { FieldFault } from "../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import type { Spec } from "../../domain/manifest/kinds.ts";
+import type { StoredGateway } from "../../store/objects.ts";
+import type { Problem } from "../errors.ts";
+import { type Given, invalid, readGiven } from "./faults.ts";
+
+/** A gateway that is to be made or changed, read. */
+export type ReadGateway = {
+  readonly publicId: string | undefined;
+  readonly routesOnly: boolean;
+  readonly routes: readonly RouteRecord[];
+  /** The credential is undefined where the one that is stored stays. */
+  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly credential: string | undefined })[];
+};
+
+const MAX_CREDENTIAL_LENGTH = 4096;
+
+/** As a ModelGateway's, with each provider's credential itself where that refers to a Secret. */
+export const GATEWAY_SPEC = withCredentials();
+
+function withCredentials(): Record<string, unknown> {
+  const spec = specSchema("ModelGateway");
+  const upstreams = spec.properties?.upstreams;
+  const { credentialRef: _, ...fields } = upstreams?.items?.properties ?? {};
+  if (upstreams?.items === undefined) throw new Error("the schema of ModelGateway is another than it was");
+  return jsonSchema({
+    ...spec,
+    properties: {
+      ...spec.properties,
+      upstreams: {
+        ...upstreams,
+        items: {
+          ...upstreams.items,
+          required: ["name", "dialect", "baseURL"],
+          properties: {
+            ...fields,
+            credential: {
+              type: "string",
+              description:
+                "The provider's credential; never answered. Where it is left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
+              minLength: 1,
+              maxLength: MAX_CREDENTIAL_LENGTH,
+              pattern: "^[!-~]+$",
+            },
+          },
+        },
+      },
+    },
+  });
+}
+
+/**
+ * Reads a spec as a ModelGateway's is read, with credentials in place of references.
+ *
+ * @param old what is stored, of a gateway that is to be changed
+ * @throws Problem `invalid`
+ */
+export function readGateway(given: Given, old?: StoredGateway): ReadGateway {
+  const { spec, credentials } = takeCredentials(given.spec);
+  const read = readGiven(
+    "ModelGateway",
+    { ...given, spec },
+    old && { spec: { upstreams: [], routes: [] }, status: { publicID: old.publicId } },
+  );
+  const upstreams = read.upstreams.map(({ name, dialect, baseURL }, i) => {
+    const upstream = { name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credentials[i] };
+    if (upstream.credential === undefined && !keepsCredential(upstream, old)) throw noCredential(i);
+    return upstream;
+  });
+  return { publicId: read.publicID, routesOnly: read.routesOnly, routes: read.routes.map(routeRecord), upstreams };
+}
+
+/** Who may not read a credential could otherwise have it sent to an address of theirs. */
+function keepsCredential({ name, dialect, baseUrl }: Omit<UpstreamRecord, "credential">, old?: StoredGateway): boolean {
+  const before = old?.upstreams.find((upstream) => upstream.name === name);
+  return before?.hasCredential === true && before.dialect === dialect && before.baseUrl === baseUrl;
+}
+
+export function noCredential(i: number): Problem {
+  const message = "is missing: write the provider's credential, also when an upstream's dialect or baseURL changes";
+  return invalid([{ path: `spec.upstreams[${i}].credential`, message }]);
+}
+
+/** Puts a reference where each credential is, so that the schema of the declarations fits, and keeps them apart. */
+function takeCredentials(spec: unknown): { spec: unknown; credentials: (string | undefined)[] } {
+  if (!isRecord(spec) || !Array.isArray(spec.upstreams)) return { spec, credentials: [] };
+  const faults: FieldFault[] = [];
+  const credentials: (string | undefined)[] = [];
+  const upstreams = spec.upstreams.map((upstream: unknown, i) => {
+    if (!isRecord(upstream)) return upstream;
+    const { credential, credentialRef, ...rest } = upstream;
+    const path = `spec.upstreams[${i}]`;
+    if (credentialRef !== undefined) {
+      faults.push({ path: `${path}.credentialRef`, message: "is for a gateway that is declared: write credential" });
+    }
+    // Said here, where the address is not repeated: it may hold a credential.
+    if (typeof rest.baseURL === "string" && /[@?#]/.test(rest.baseURL)) {
+      faults.push({ path: `${path}.baseURL`, message: "must be without credentials, query and fragment" });
+    }
+    if (isCredential(credential)) credentials[i] = credential;
+    else if (credential !== undefined) {
+      faults.push({ path: `${path}.credential`, message: "must be visible ASCII without spaces" });
+    }
+    return { ...rest, credentialRef: { name: "credential" } };
+  });
+  if (faults.length > 0) throw invalid(faults);
+  return { spec: { ...spec, upstreams }, credentials };
+}
+
+function isCredential(value: unknown): value is string {
+  return typeof value === "string" && value.length <= MAX_CREDENTIAL_LENGTH && /^[!-~]+$/.test(value);
+}
+
+function routeRecord({ routeID, ...route }: Spec<"ModelGateway">["routes"][number]): RouteRecord {
+  return { ...route, routeId: routeID };
+}

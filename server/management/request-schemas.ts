@@ -1,0 +1,54 @@
+/** The database stores no NUL character, so none is let in. */
+const TEXT = "^[^\\u0000]*$";
+
+/** A name to look for, of an object or a namespace. */
+export const NAME = { type: "string", minLength: 1, maxLength: 253, pattern: TEXT } as const;
+export const PAGE = {
+  limit: { type: "integer", minimum: 1, maximum: 200, default: 50 },
+  cursor: { type: "string", maxLength: 64, description: "nextCursor of the page before." },
+} as const;
+/** What every id of a team looks like; no name does. */
+export const TEAM_ID = /^team_[a-z2-7]{1,32}$/;
+export type PageQuery = { limit: number; cursor?: string };
+
+export const OBJECTS_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...PAGE, team: NAME, namespace: NAME, name: NAME },
+} as const;
+export type ObjectsQuery = PageQuery & { team?: string; namespace?: string; name?: string };
+
+/** Of something new. What a name may be is checked with the spec, so that all faults come at once. */
+export const NEW_NAME = { ...NAME, description: "Its name, as Kubernetes has names, at most 63 characters." } as const;
+export const NEW_NAMESPACE = {
+  type: "string",
+  maxLength: 253,
+  pattern: TEXT,
+  default: "",
+  description: "One of the namespaces of a team that was made here; none where it is left out.",
+} as const;
+export const TEAM = {
+  ...NAME,
+  description: "The team's name, or its id where several clusters have one of this name.",
+} as const;
+export const REASON = {
+  type: "string",
+  minLength: 1,
+  maxLength: 500,
+  pattern: TEXT,
+  description: "Why, for the audit log. Not a place for a secret.",
+} as const;
+
+export type ReasonBody = { reason?: string };
+export const REASON_BODY = { type: "object", additionalProperties: false, properties: { reason: REASON } } as const;
+export type ReplaceBody = ReasonBody & { spec: unknown };
+
+/** The body that gives an object another spec. */
+export function replaceBody(spec: object) {
+  return {
+    type: "object",
+    additionalProperties: false,
+    required: ["spec"],
+    properties: { spec, reason: REASON },
+  } as const;
+}

@@ -1,0 +1,27 @@
+import type { FastifyInstance } from "fastify";
+import type { ServerDeps } from "../deps.ts";
+import { parseJsonOnly } from "../json-body.ts";
+import { createReceipts } from "../keys/receipt.ts";
+import { keyRoutes } from "../keys/routes.ts";
+import { validateStrictly } from "../validation.ts";
+import { refuseOddBodies } from "./body-text.ts";
+import type { Management } from "./context.ts";
+import { GATEWAYS } from "./gateways.ts";
+import { LIBRARIES } from "./libraries.ts";
+import { objectRoutes } from "./object-routes.ts";
+import { TEAMS } from "./teams.ts";
+
+/** The management API (spec §7, docs/api.md): what the console, the Pulumi provider and the commands use. */
+export function managementRoutes(app: FastifyInstance, { store, keyring, clock }: ServerDeps): void {
+  const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
+  parseJsonOnly(app);
+  validateStrictly(app);
+  app.addHook("preValidation", refuseOddBodies);
+  app.addHook("onSend", async (_request, reply) => {
+    reply.header("cache-control", "no-store");
+  });
+  keyRoutes(app, management);
+  objectRoutes(app, management, TEAMS);
+  objectRoutes(app, management, LIBRARIES);
+  objectRoutes(app, management, GATEWAYS);
+}

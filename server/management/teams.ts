@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import { type TeamMember, teamMember } from "../../domain/team-member.ts";
+import { appendAudit } from "../../store/audit.ts";
+import type { Tx } from "../../store/change.ts";
+import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
+import { deleteTeam, saveTeam } from "../../store/teams.ts";
+import { invalid, readGiven } from "./faults.ts";
+import type { Hand, Resource } from "./object-routes.ts";
+import { exists } from "./placement.ts";
+import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
+import { requireEverything } from "./rights.ts";
+
+const SPEC = jsonSchema(specSchema("PlatformTeam"));
+
+type CreateBody = ReasonBody & { name: string; spec: unknown };
+
+/** Teams. Their namespaces are names among what is made here: those of a cluster are claimed in that cluster. */
+export const TEAMS: Resource<"team", CreateBody> = {
+  kind: "team",
+  path: "teams",
+  declaredAs: "PlatformTeam",
+  action: "change the team",
+  title: "Team",
+  shown: { namespaces: { type: "array", items: { type: "string" } } },
+  specSchema: SPEC,
+  createSchema: {
+    type: "object",
+    additionalProperties: false,
+    required: ["name", "spec"],
+    properties: { name: NEW_NAME, spec: SPEC, reason: REASON },
+  },
+
+  show: ({ name, displayName, namespaces, members, defaultLibrary }) => ({
+    namespaces,
+    spec: {
+      ...(displayName === name ? {} : { displayName }),
+      namespaces,
+      members: members.map(memberJson),
+      ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
+    },
+  }),
+
+  async create(tx, hand, { name, spec }) {
+    requireEverything(hand.rights, "make a team");
+    const taken = await findTeamNamesake(tx, name);
+    if (taken !== undefined) throw exists("team", taken);
+    return save(tx, hand, "created", { name, ownerUid: randomUUID(), generation: 0 }, spec);
+  },
+
+  async replace(tx, hand, stored, spec) {
+    await save(tx, hand, "changed", stored, spec);
+  },
+
+  async remove(tx, { author, rights }, { id, cluster, name, ownerUid }) {
+    requireEverything(rights, "delete a team");
+    await deleteTeam(tx, cluster, name, ownerUid);
+    await appendAudit(tx, [{ at: null, kind: "team.deleted", teamId: id, by: author, detail: { name } }]);
+  },
+};
+
+async function save(
+  tx: Tx,
+  { author }: Hand,
+  what: "created" | "changed",
+  { name, ownerUid, generation }: Pick<StoredTeam, "name" | "ownerUid" | "generation">,
+  given: unknown,
+): Promise<{ id: string }> {
+  const spec = readGiven("PlatformTeam", { name, namespace: "", spec: given });
+  const { teamId: id, refused } = await saveTeam(tx, {
+    cluster: API_CLUSTER,
+    name,
+    ownerUid,
+    displayName: spec.displayName ?? name,
+    namespaces: spec.namespaces,
+    members: spec.members.map(teamMember),
+    defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
+    generation: generation + 1,
+  });
+  if (refused.length > 0) {
+    const message = "belongs to another team: choose another";
+    const taken = new Set(refused.map(({ namespace }) => namespace));
+    throw invalid(
+      spec.namespaces.flatMap((namespace, i) =>
+        taken.has(namespace) ? [{ path: `spec.namespaces[${i}]`, message }] : [],
+      ),
+    );
+  }
+  await appendAudit(tx, [
+    { at: null, kind: `team.${what}`, teamId: id, by: author, detail: { name, members: spec.members.length } },
+  ]);
+  return { id };
+}
+
+function memberJson({ role, kind, value }: TeamMember) {
+  if (kind !== "serviceAccount") return { role, [kind]: value };
+  const [namespace, name] = value.split("/");
+  return { role, serviceAccount: { namespace, name } };
+}

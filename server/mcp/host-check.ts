@@ -1,0 +1,61 @@
+import type { onRequestHookHandler } from "fastify";
+import type { ServerConfig } from "../config.ts";
+import { problem } from "../errors.ts";
+
+/** What decides whether a request is for us: where it arrived, and the two headers that a browser sets by itself. */
+export type Arrival = {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  /** Of the connection: `http:` or `https:`. */
+  readonly scheme: string;
+  readonly localAddress: string | undefined;
+  readonly localPort: number | undefined;
+};
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+const LOOPBACK_ADDRESS = /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/;
+
+/**
+ * Which header names another's host, if one does. Allowed are the public URL's host and, on a connection to a loopback
+ * address, the loopback names with our port; without an Origin no page asks.
+ */
+export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" | "origin" | undefined {
+  const { host, origin, scheme } = arrival;
+  // The public URL's scheme decides which port may be left out of its Host: a proxy in front may end the TLS.
+  const atPublicUrl = publicUrl !== null && parseOrigin(`${publicUrl.protocol}//${host}`)?.host === publicUrl.host;
+  if (!atPublicUrl && !isOurLoopback(parseOrigin(`${scheme}//${host}`), arrival)) return "host";
+  if (origin === undefined) return undefined;
+  const page = parseOrigin(origin);
+  const ours = page !== undefined && (page.origin === publicUrl?.origin || isOurLoopback(page, arrival));
+  return ours ? undefined : "origin";
+}
+
+/**
+ * Refuses requests for another's host name, or from another's page, before anything else is looked at (b54, DNS
+ * rebinding). What a proxy forwards in headers of its own is never asked.
+ */
+export function refuseForeignHosts({ publicUrl }: Pick<ServerConfig, "publicUrl">): onRequestHookHandler {
+  return ({ raw: { headers, socket } }, _reply, done) => {
+    const { host, origin } = headers;
+    const { localAddress, localPort } = socket;
+    const scheme = "encrypted" in socket ? "https:" : "http:";
+    const foreign = foreignHeader({ host, origin, scheme, localAddress, localPort }, publicUrl);
+    done(foreign === undefined ? undefined : REFUSALS[foreign]);
+  };
+}
+
+const REFUSALS = {
+  host: problem("forbidden_origin", "This endpoint does not answer for that Host: use the server's --public-url."),
+  origin: problem("forbidden_origin", "This endpoint does not answer to pages of that Origin."),
+} as const;
+
+function isOurLoopback(url: URL | undefined, { localAddress, localPort }: Arrival): boolean {
+  if (url === undefined || !LOOPBACK_NAMES.has(url.hostname)) return false;
+  if (localAddress === undefined || !LOOPBACK_ADDRESS.test(localAddress)) return false;
+  return Number(url.port || (url.protocol === "https:" ? 443 : 80)) === localPort;
+}
+
+/** A scheme and an authority, and nothing else. */
+function parseOrigin(text: string): URL | undefined {
+  return /^https?:\/\/[\w.:[\]-]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+}

@@ -1,0 +1,165 @@
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
+import { findAtoms, listAtoms } from "../../store/atoms.ts";
+import { type AtomJson, atomJson } from "../memory/atom-json.ts";
+import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
+import { libraryName, reachOf } from "../memory/libraries.ts";
+import { ATOM_ID, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
+import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
+import { defineTool, libraryOf, ToolFault } from "./tool.ts";
+
+const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
+const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
+/** A briefing is short: what is longer is cut, and can be recalled by its id. */
+const BRIEF = 600;
+
+export const memorySearch = defineTool<{ query: string; library?: string; limit: number; tags?: string[] }>(
+  {
+    operation: "mcp.memory_search",
+    title: "Search memory",
+    description:
+      'Full-text search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it. All words must occur; "quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+    annotations: READS,
+    input: { query: { ...QUERY_TEXT, description: "What to look for." }, library: LIBRARY, limit: FEW, tags: TAGS },
+    requires: ["query"],
+    output: { items: ATOMS_OUTPUT },
+  },
+  async (context, { query, library: named, limit, tags = [] }) => {
+    const { store, key } = context;
+    const { id: libraryId } = await libraryOf(context, named);
+    const hits = await searchAtoms(store.db, reachOf(key), { query, libraryId, tags, limit });
+    const items = hits.map(({ atom, rank, snippet }) => ({ ...atomJson(key, atom), rank, snippet }));
+    return {
+      structured: { items },
+      text: atomsText(
+        items,
+        "Nothing was found. Fewer or other words may help, or memory_recall, which needs one word only.",
+      ),
+    };
+  },
+);
+
+export const memoryRecall = defineTool<{
+  query?: string;
+  ids?: string[];
+  library?: string;
+  limit: number;
+  tags?: string[];
+}>(
+  {
+    operation: "mcp.memory_recall",
+    title: "Recall memory",
+    description:
+      "Gives what is remembered about a topic, in full: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in.",
+    annotations: READS,
+    input: {
+      query: { ...QUERY_TEXT, description: "The topic, in plain words." },
+      ids: {
+        type: "array",
+        items: ATOM_ID,
+        minItems: 1,
+        maxItems: 100,
+        description: "Atoms to read, instead of a topic.",
+      },
+      library: LIBRARY,
+      limit: FEW,
+      tags: TAGS,
+    },
+    output: {
+      items: ATOMS_OUTPUT,
+      missing: { type: "array", items: { type: "string" }, description: "The ids that no atom was found by." },
+    },
+  },
+  async (context, { query, ids, library: named, limit, tags = [] }) => {
+    const { store, key } = context;
+    if ((query === undefined) === (ids === undefined)) {
+      throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
+    }
+    const atoms =
+      query === undefined
+        ? await findAtoms(store.db, reachOf(key), ids ?? [])
+        : await recallAtoms(store.db, reachOf(key), {
+            query,
+            libraryId: (await libraryOf(context, named)).id,
+            tags,
+            limit,
+          });
+    const items = atoms.map((atom) => atomJson(key, atom));
+    const missing = (ids ?? []).filter((id) => !items.some((atom) => atom.id === id));
+    return { structured: { items, missing }, text: atomsText(items, "Nothing is remembered about this.") };
+  },
+);
+
+export const memoryWakeUp = defineTool<{ library?: string; limit: number }>(
+  {
+    operation: "mcp.memory_wake_up",
+    title: "Wake up",
+    description:
+      "A short briefing from one library: what it is for, its most important atoms and the latest ones. Call it once at the start of a session, before anything else. Long atoms are cut; memory_recall reads them in full by id.",
+    annotations: READS,
+    input: { library: LIBRARY, limit: { ...FEW, description: "How many of each kind at most, 1 to 100." } },
+    output: {
+      library: {
+        type: "object",
+        required: ["name", "displayName", "description", "atoms"],
+        properties: {
+          name: { type: "string" },
+          displayName: { type: "string" },
+          description: { type: "string" },
+          atoms: { type: "integer" },
+        },
+      },
+      important: ATOMS_OUTPUT,
+      recent: ATOMS_OUTPUT,
+    },
+  },
+  async (context, { library: named, limit }) => {
+    const { store, key } = context;
+    const library = await libraryOf(context, named);
+    const reach = reachOf(key);
+    const name = libraryName(key, library);
+    const atoms = await countAtoms(store.db, reach, library.id);
+    const brief = (atom: Parameters<typeof atomJson>[1]): AtomJson => shorten(atomJson(key, atom));
+    const important = (await importantAtoms(store.db, reach, library.id, limit)).map(brief);
+    const latest = await listAtoms(store.db, reach, { libraryId: library.id, tag: null, after: null, limit });
+    const recent = latest.map(brief).filter(({ id }) => !important.some((atom) => atom.id === id));
+    const { displayName, description } = library;
+    return {
+      structured: { library: { name, displayName, description, atoms }, important, recent },
+      text: [
+        `Library ${name}${displayName === "" ? "" : ` (${displayName})`}: ${atoms} atoms. ${description}`.trim(),
+        `Most important:\n\n${atomsText(important, "Nothing is remembered yet.")}`,
+        `Latest besides:\n\n${atomsText(recent, "None.")}`,
+      ].join("\n\n"),
+    };
+  },
+);
+
+export const memoryList = defineTool<{ library?: string; tag?: string; limit: number; cursor?: string }>(
+  {
+    operation: "mcp.memory_list",
+    title: "List memory",
+    description:
+      "Lists the atoms of one library page by page, newest first. Use it to go through everything, or everything with one tag; to find something use memory_search or memory_recall.",
+    annotations: READS,
+    input: { library: LIBRARY, tag: { ...TAG, description: "Only atoms with this tag." }, limit: FEW, cursor: CURSOR },
+    output: { items: ATOMS_OUTPUT, nextCursor: { type: ["string", "null"], description: "Null on the last page." } },
+  },
+  async (context, { library: named, tag, limit, cursor }) => {
+    const { store, key } = context;
+    const library = await libraryOf(context, named);
+    const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: tag ?? null };
+    const after = cursor ? readCursor(scope, cursor) : null;
+    if (typeof after === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
+    const page = { libraryId: library.id, tag: tag ?? null, after, limit: limit + 1 };
+    const atoms = await listAtoms(store.db, reachOf(key), page);
+    const items = atoms.slice(0, limit).map((atom) => atomJson(key, atom));
+    const last = atoms.length > limit ? atoms[limit - 1] : undefined;
+    const nextCursor = last === undefined ? null : writeCursor(scope, { at: last.createdAt, id: last.id });
+    const more = nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
+    return { structured: { items, nextCursor }, text: atomsText(items, "There are no such atoms.") + more };
+  },
+);
+
+function shorten(atom: AtomJson): AtomJson {
+  return atom.content.length <= BRIEF ? atom : { ...atom, content: `${atom.content.slice(0, BRIEF)}…` };
+}

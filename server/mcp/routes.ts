@@ -1,0 +1,124 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import { permits } from "../../domain/authorize.ts";
+import { OPERATIONS } from "../../domain/operations.ts";
+import type { ServerDeps } from "../deps.ts";
+import { problem, problemOf } from "../errors.ts";
+import { parseJsonOnly, requireJsonType } from "../json-body.ts";
+import { exchange } from "./exchange.ts";
+import { refuseForeignHosts } from "./host-check.ts";
+import { TOOLS } from "./server.ts";
+
+const PATH = "/api/v1/memory/mcp";
+/** JSON-RPC's code for each status that this endpoint reports by itself. */
+const RPC_CODES: Readonly<Record<number, number>> = {
+  400: -32_600,
+  405: -32_000,
+  406: -32_000,
+  413: -32_000,
+  415: -32_000,
+  429: -32_000,
+};
+const INSUFFICIENT_SCOPE = -32_003;
+/** No method here takes a URI; a long one is an attack on whoever parses it (b55). */
+const MAX_URI = 2_048;
+
+/**
+ * The memory over MCP (spec §3): Streamable HTTP without sessions, for both protocol eras. The checks come in the order
+ * of spec §2.8: Host and Origin, the key, Accept, Content-Type, the body, the tool.
+ */
+export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  parseJsonOnly(app);
+  app.addHook("onRequest", refuseForeignHosts(deps.config));
+  app.setErrorHandler((error, _request, reply) => {
+    const shown = problemOf(error);
+    const code = RPC_CODES[shown.status];
+    // The answers about the key, and our own failures, are the same here as everywhere.
+    if (code === undefined) throw error;
+    return reply
+      .code(shown.status)
+      .headers(shown.headers)
+      .send(rpcError(null, code, shown.detail));
+  });
+
+  app.post(
+    PATH,
+    { config: { operation: "mcp.connect" }, onRequest: [requireBothTypes, requireJsonType] },
+    async (request, reply) => {
+      const message = readMessage(request.body);
+      const denied = deniedTool(request, message);
+      if (denied !== undefined) return refuseTool(deps, request, reply, message, denied);
+      return exchange(deps, request, reply, message);
+    },
+  );
+  // There are no sessions to end and no stream without a request: MCP has a server without them answer 405.
+  app.route({
+    url: PATH,
+    method: ["GET", "DELETE"],
+    config: { operation: "mcp.connect" },
+    handler: () => {
+      throw problem("method_not_allowed", "Send each message by POST: this endpoint is stateless.", { allow: "POST" });
+    },
+  });
+}
+
+const requireBothTypes: onRequestHookHandler = (request, _reply, done) => {
+  const types = (request.headers.accept ?? "").split(",").map((type) => type.split(";")[0]?.trim().toLowerCase());
+  if (types.includes("application/json") && types.includes("text/event-stream")) return done();
+  done(problem("not_acceptable", "Send the header Accept: application/json, text/event-stream."));
+};
+
+type Message = Readonly<Record<string, unknown>>;
+
+/** One JSON-RPC message; a batch is none since 2025-06-18. */
+function readMessage(body: unknown): Message {
+  if (Array.isArray(body)) throw problem("invalid_request", "JSON-RPC batches are not served: send one message each.");
+  if (!isObject(body)) throw problem("invalid_request", "The body must be one JSON-RPC message.");
+  if (isObject(body.params) && typeof body.params.uri === "string" && body.params.uri.length > MAX_URI) {
+    throw problem("invalid_request", `A uri is at most ${MAX_URI} characters long.`);
+  }
+  return body;
+}
+
+function isObject(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The scope that a call of a tool lacks; undefined for anything that may go on. */
+function deniedTool({ principal }: FastifyRequest, { method, params }: Message): string | undefined {
+  if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
+  const tool = TOOLS.get(params.name);
+  if (tool === undefined || permits(principal, tool.operation)) return undefined;
+  return OPERATIONS[tool.operation].scope;
+}
+
+function refuseTool(
+  { clock, index, metrics, refusals }: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id }: Message,
+  scope: string,
+): FastifyReply {
+  const { keyId, teamId } = request.principal;
+  metrics.countRefusal("scope_missing");
+  refusals.record({
+    at: clock.now(),
+    code: "forbidden",
+    cause: "scope_missing",
+    seq: index.lastSeq(),
+    route: request.routeOptions.url,
+    keyId,
+    teamId,
+  });
+  return reply
+    .code(403)
+    .header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`)
+    .send(rpcError(id, INSUFFICIENT_SCOPE, `This key lacks the scope ${scope} that the tool needs.`));
+}
+
+function rpcError(id: unknown, code: number, message: string): Message {
+  return {
+    jsonrpc: "2.0",
+    id: typeof id === "string" || typeof id === "number" ? id : null,
+    error: { code, message },
+  };
+}

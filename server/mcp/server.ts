@@ -1,0 +1,55 @@
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
+import { permits } from "../../domain/authorize.ts";
+import type { KeyRecord } from "../../domain/key-record.ts";
+import type { ServerDeps } from "../deps.ts";
+import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
+import { type MemoryTool, type ToolContext, ToolFault } from "./tool.ts";
+import { memoryCorrectAtom, memorySaveAtom } from "./write-tools.ts";
+
+/** The tools by name. A map: no name that a caller makes up finds what it inherits. */
+export const TOOLS: ReadonlyMap<string, MemoryTool> = new Map(
+  [memorySearch, memoryRecall, memoryWakeUp, memoryList, memorySaveAtom, memoryCorrectAtom].map((tool) => [
+    tool.definition.name,
+    tool,
+  ]),
+);
+
+const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", version: "1.0.0" };
+const INSTRUCTIONS =
+  "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need. Without the argument library, the default library of the key or of its team is meant.";
+
+/**
+ * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
+ * declares no `listChanged`, since nothing outlives the request to be told.
+ */
+export function memoryServer(deps: ServerDeps, key: KeyRecord): Server {
+  const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
+  const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
+  server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    const tool = allowed.find(({ definition }) => definition.name === params.name);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name.");
+    return call(tool, { ...deps, key }, params.arguments ?? {}, deps.log);
+  });
+  return server;
+}
+
+async function call(
+  tool: MemoryTool,
+  context: ToolContext,
+  args: unknown,
+  log: ServerDeps["log"],
+): Promise<CallToolResult> {
+  try {
+    const { structured, text } = await tool.call(context, args);
+    return { content: [{ type: "text", text }], structuredContent: structured };
+  } catch (error) {
+    if (error instanceof ToolFault) return failure(error.message);
+    log.error({ error, operation: tool.operation }, "a memory tool failed");
+    return failure("The tool failed here: try again later.");
+  }
+}
+
+function failure(text: string): CallToolResult {
+  return { content: [{ type: "text", text }], isError: true };
+}

@@ -1,0 +1,86 @@
+import type { Tool } from "@modelcontextprotocol/server";
+import { Ajv } from "ajv";
+import type { KeyRecord } from "../../domain/key-record.ts";
+import type { MemoryOperation } from "../../domain/operations.ts";
+import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
+import type { ServerDeps } from "../deps.ts";
+import { explain } from "../explain.ts";
+import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
+
+/** What a tool works with: the server's parts, and the key that the call is made with. */
+export type ToolContext = Pick<ServerDeps, "store" | "clock"> & { readonly key: KeyRecord };
+
+/** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
+export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };
+
+/** Tells the model what to do differently: shown as the tool's result, with isError. */
+export class ToolFault extends Error {}
+
+type ToolOperation = Extract<MemoryOperation, `mcp.memory_${string}`>;
+
+export type MemoryTool = {
+  /** What the key needs to see it and to call it. Its name is the tool's behind `mcp.`. */
+  readonly operation: ToolOperation;
+  readonly definition: Tool;
+  /** @throws ToolFault for arguments that break the input schema, and for what is not there */
+  call(context: ToolContext, args: unknown): Promise<ToolAnswer>;
+};
+
+type Schema = { readonly [field: string]: unknown };
+
+/** What is said of a tool. `input` and `output` are the properties of its two schemas. */
+export type ToolDescription = {
+  readonly operation: ToolOperation;
+  readonly title: string;
+  /** For a model: what it does, and when to use it. */
+  readonly description: string;
+  readonly annotations: {
+    readonly readOnlyHint: boolean;
+    readonly destructiveHint: boolean;
+    readonly idempotentHint: boolean;
+  };
+  readonly input: Schema;
+  readonly requires?: readonly string[];
+  readonly output: Schema;
+};
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });
+
+/** Makes a tool whose arguments are checked before it runs. All output properties are required. */
+export function defineTool<Args>(
+  { operation, title, description, annotations, input, requires = [], output }: ToolDescription,
+  run: (context: ToolContext, args: Args) => Promise<ToolAnswer>,
+): MemoryTool {
+  const inputSchema = {
+    type: "object" as const,
+    additionalProperties: false,
+    required: [...requires],
+    properties: input,
+  };
+  const validate = ajv.compile<Args>(inputSchema);
+  const name = operation.slice("mcp.".length);
+  return {
+    operation,
+    definition: {
+      name,
+      title,
+      description,
+      // A schema is JSON: the protocol's type for it is wider in words only.
+      inputSchema: inputSchema as Tool["inputSchema"],
+      outputSchema: { type: "object", required: Object.keys(output), properties: output } as Tool["outputSchema"],
+      annotations: { ...annotations, title, openWorldHint: false },
+    },
+    async call(context, args) {
+      if (!validate(args)) throw new ToolFault(explain(validate.errors?.[0], `The input of ${name}`));
+      return run(context, args);
+    },
+  };
+}
+
+/** The library that a call means: the one it names, else the default (spec §2.6). */
+export async function libraryOf({ store, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
+  const library =
+    named === undefined ? await findDefaultLibrary(store, key) : await findNamedLibrary(store, key, named);
+  if (library === undefined) throw new ToolFault(named === undefined ? NO_DEFAULT_LIBRARY : noSuchLibrary(named));
+  return library;
+}

@@ -1,0 +1,83 @@
+import { correctAtom, insertAtom } from "../../store/atoms.ts";
+import { atomJson } from "../memory/atom-json.ts";
+import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
+import {
+  ATOM_ID,
+  type AtomChanges,
+  type AtomInput,
+  atomChanges,
+  atomFields,
+  CONTENT,
+  IMPORTANCE,
+  LIBRARY,
+  NOTHING_CHANGED,
+  REVISION,
+  SOURCE,
+  TAGS,
+} from "../memory/schemas.ts";
+import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
+import { defineTool, libraryOf, ToolFault } from "./tool.ts";
+
+/** Saving twice makes two atoms; a correction keeps the earlier revision. */
+const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
+const FIELDS = {
+  content: CONTENT,
+  tags: { ...TAGS, description: "Labels, at most 32 of 64 characters." },
+  source: SOURCE,
+  importance: IMPORTANCE,
+} as const;
+
+export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
+  {
+    operation: "mcp.memory_save_atom",
+    title: "Save an atom",
+    description:
+      "Remembers one new statement. Use it when you learn something that later sessions need: a decision, a preference, a fact that took effort to find. One statement each, understandable by itself. Search first, and correct an atom that already says it with memory_correct_atom.",
+    annotations: ADDS,
+    input: { ...FIELDS, library: LIBRARY },
+    requires: ["content"],
+    output: { atom: ATOM_OUTPUT },
+  },
+  async (context, { library: named, ...input }) => {
+    const { store, clock, key } = context;
+    const library = await libraryOf(context, named);
+    const atom = await insertAtom(store.db, reachOf(key), library.id, atomFields(input), clock.now());
+    if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
+    const saved = atomJson(key, atom);
+    return { structured: { atom: saved }, text: `Saved: ${atomText(saved)}` };
+  },
+);
+
+export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision?: number }>(
+  {
+    operation: "mcp.memory_correct_atom",
+    title: "Correct an atom",
+    description:
+      "Changes an atom that is wrong, outdated or incomplete; fields that are left out stay as they are, and the earlier revision is kept. Pass the revision that you have read, so that another's correction in between is not lost.",
+    annotations: ADDS,
+    input: {
+      id: ATOM_ID,
+      revision: { ...REVISION, description: "The revision that you have read; left out, the latest is corrected." },
+      ...FIELDS,
+    },
+    requires: ["id"],
+    output: { atom: ATOM_OUTPUT },
+  },
+  async ({ store, clock, key }, { id, revision, ...input }) => {
+    const changes = atomChanges(input);
+    if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
+    const correction = await correctAtom(store.db, reachOf(key), id, revision ?? null, changes, clock.now());
+    switch (correction.kind) {
+      case "absent":
+        throw new ToolFault("There is no atom of this id for this key: look it up with memory_search.");
+      case "conflict":
+        throw new ToolFault(
+          `The atom is at revision ${correction.revision}, not ${revision}: read it again with memory_recall and its id, and correct that.`,
+        );
+      case "corrected": {
+        const corrected = atomJson(key, correction.atom);
+        return { structured: { atom: corrected }, text: `Corrected: ${atomText(corrected)}` };
+      }
+    }
+  },
+);

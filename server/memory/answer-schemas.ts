@@ -1,0 +1,43 @@
+/** What the memory answers, as JSON Schema: for its description. A test holds the answers to it. */
+
+const TEXT = { type: "string" } as const;
+const TIME = { type: "string", format: "date-time" } as const;
+const FIELDS = {
+  content: TEXT,
+  tags: { type: "array", items: TEXT },
+  source: { type: ["string", "null"] },
+  importance: { type: "number" },
+} as const;
+const ATOM_FIELDS = {
+  id: TEXT,
+  library: { type: "string", description: "As this key names it: name, or namespace/name." },
+  ...FIELDS,
+  created: TIME,
+  updated: TIME,
+  revision: { type: "integer" },
+} as const;
+
+function closed(title: string, properties: Readonly<Record<string, object>>) {
+  return { title, type: "object", additionalProperties: false, required: Object.keys(properties), properties } as const;
+}
+
+function list(title: string, item: object, more: Readonly<Record<string, object>>) {
+  return closed(title, { items: { type: "array", items: item }, ...more });
+}
+
+const NEXT = {
+  nextCursor: { type: ["string", "null"], description: "To be given as cursor for the next page." },
+} as const;
+
+export const ATOM = closed("Atom", ATOM_FIELDS);
+export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
+export const SEARCH_RESULT = list(
+  "SearchResult",
+  closed("Hit", { ...ATOM_FIELDS, rank: { type: "number" }, snippet: TEXT }),
+  {},
+);
+export const REVISION_PAGE = list(
+  "RevisionPage",
+  closed("Revision", { revision: { type: "integer" }, ...FIELDS, updated: TIME }),
+  NEXT,
+);

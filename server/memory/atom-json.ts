@@ -1,0 +1,45 @@
+import type { KeyRecord } from "../../domain/key-record.ts";
+import type { Atom, AtomRevision } from "../../store/atoms.ts";
+import { libraryName } from "./libraries.ts";
+
+/** An atom as REST and MCP show it. */
+export type AtomJson = {
+  readonly id: string;
+  /** As this key names it: `name`, or `namespace/name` where it is another namespace's. */
+  readonly library: string;
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly source: string | null;
+  readonly importance: number;
+  /** RFC 3339. */
+  readonly created: string;
+  readonly updated: string;
+  readonly revision: number;
+};
+
+export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
+  return {
+    id: atom.id,
+    library: libraryName(key, atom.library),
+    content: atom.content,
+    tags: atom.tags,
+    source: atom.source,
+    importance: atom.importance,
+    created: new Date(atom.createdAt).toISOString(),
+    updated: new Date(atom.updatedAt).toISOString(),
+    revision: atom.revision,
+  };
+}
+
+export type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
+
+export function revisionJson(revision: AtomRevision): AtomRevisionJson {
+  return {
+    revision: revision.revision,
+    content: revision.content,
+    tags: revision.tags,
+    source: revision.source,
+    importance: revision.importance,
+    updated: new Date(revision.updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+
+/** What a cursor belongs to: it continues this list and no other. */
+export type CursorScope = {
+  readonly list: "atoms" | "revisions";
+  readonly teamId: string;
+  /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
+  readonly library: { readonly id: string; readonly incarnation: string } | null;
+  /** What else narrows the list: a tag, an atom's id. */
+  readonly filter: string | null;
+};
+
+/** Where the next page begins: of atoms the time and the id of the last one, of revisions its number alone. */
+export type CursorPosition = { readonly at: number; readonly id: string };
+
+/** `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (b58, b62). */
+export type ReadCursor = CursorPosition | "malformed" | "elsewhere";
+
+/** What a position may be, so that nothing that a caller makes up fails in the database: up to the year 9999. */
+const POSITIONS = {
+  atoms: { last: 253_402_300_799_999, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  revisions: { last: 2_147_483_647, id: /^$/ },
+} as const;
+
+/** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */
+export function writeCursor(scope: CursorScope, position: CursorPosition): string {
+  return Buffer.from(JSON.stringify([binding(scope), position.at, position.id])).toString("base64url");
+}
+
+/** Reads a cursor that a caller sent. */
+export function readCursor(scope: CursorScope, text: string): ReadCursor {
+  if (!/^[A-Za-z0-9_-]{1,256}$/.test(text)) return "malformed";
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    return "malformed";
+  }
+  if (!Array.isArray(parts) || parts.length !== 3) return "malformed";
+  const [bound, at, id]: unknown[] = parts;
+  if (typeof bound !== "string" || typeof at !== "number" || typeof id !== "string") return "malformed";
+  const allowed = POSITIONS[scope.list];
+  if (bound === binding(scope) && !(Number.isSafeInteger(at) && at >= 0 && at <= allowed.last && allowed.id.test(id))) {
+    return "malformed";
+  }
+  return bound === binding(scope) ? { at, id } : "elsewhere";
+}
+
+function binding({ list, teamId, library, filter }: CursorScope): string {
+  const text = JSON.stringify([list, teamId, library?.id ?? null, library?.incarnation ?? null, filter]);
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
+}

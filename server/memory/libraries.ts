@@ -1,0 +1,45 @@
+import type { KeyRecord } from "../../domain/key-record.ts";
+import { defaultLibraryOf } from "../../domain/library-access.ts";
+import type { Reach } from "../../store/atoms.ts";
+import type { Store } from "../../store/open.ts";
+import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/reachable-libraries.ts";
+
+/** What a key may reach of its team's memory: goes into every statement. */
+export function reachOf(key: KeyRecord): Reach {
+  return { teamId: key.teamId, libraryIds: key.libraryIds };
+}
+
+/**
+ * The library that a caller names: `name` in the key's own namespace, `namespace/name` in another of its team.
+ * Undefined for one that does not exist and, alike, for one that the key may not reach (spec §2.5).
+ */
+export async function findNamedLibrary(
+  store: Store,
+  key: KeyRecord,
+  named: string,
+): Promise<ReachableLibrary | undefined> {
+  const slash = named.indexOf("/");
+  const namespace = slash < 0 ? key.namespace : named.slice(0, slash);
+  return findLibraryByName(store.db, reachOf(key), namespace, named.slice(slash + 1));
+}
+
+/** The library that is meant where none is named: the key's default, else the team's (spec §2.6). */
+export async function findDefaultLibrary(store: Store, key: KeyRecord): Promise<ReachableLibrary | undefined> {
+  const id = defaultLibraryOf(key);
+  return id === undefined ? undefined : findLibraryById(store.db, reachOf(key), id);
+}
+
+/** A library's name as this key would name it. */
+export function libraryName(key: KeyRecord, library: { readonly namespace: string; readonly name: string }): string {
+  return library.namespace === key.namespace ? library.name : `${library.namespace}/${library.name}`;
+}
+
+/** What a caller is told when there is nothing by the name that it sent. Only a name that could be one is repeated. */
+export function noSuchLibrary(named: string): string {
+  const shown = /^[a-z0-9./-]{1,320}$/.test(named) ? ` "${named}"` : " of that name";
+  return `There is no library${shown} for this key. Name a MemoryLibrary of the key's namespace by its name, one of another namespace of the team as namespace/name.`;
+}
+
+/** What a caller is told when it names no library and there is no default. */
+export const NO_DEFAULT_LIBRARY =
+  'No library is named, and neither this key nor its team has a default one that the key may reach: pass "library", or set mcpDefaultLibraryRef on the PlatformKey or mcpAgentPolicy.defaultLibraryRef on the PlatformTeam.';

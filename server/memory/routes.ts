@@ -1,0 +1,184 @@
+import type { FastifyInstance } from "fastify";
+import type { KeyRecord } from "../../domain/key-record.ts";
+import { searchAtoms } from "../../store/atom-search.ts";
+import {
+  type Correction,
+  correctAtom,
+  deleteAtom,
+  findAtoms,
+  insertAtom,
+  listAtoms,
+  listRevisions,
+} from "../../store/atoms.ts";
+import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
+import type { ServerDeps } from "../deps.ts";
+import { type Problem, problem } from "../errors.ts";
+import { parseJsonOnly, requireJsonType } from "../json-body.ts";
+import { validateStrictly } from "../validation.ts";
+import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./answer-schemas.ts";
+import { atomJson, revisionJson } from "./atom-json.ts";
+import type { CursorScope } from "./cursor.ts";
+import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary, reachOf } from "./libraries.ts";
+import { page, position } from "./paging.ts";
+import {
+  CREATE_BODY,
+  type CreateBody,
+  LIST_QUERY,
+  type ListQuery,
+  PAGE_QUERY,
+  type PageQuery,
+  SEARCH_QUERY,
+  type SearchQuery,
+  UPDATE_BODY,
+  type UpdateBody,
+} from "./request-schemas.ts";
+import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
+
+const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
+
+/**
+ * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,
+ * so that what a key may not reach is not there.
+ */
+export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps): void {
+  parseJsonOnly(app);
+  validateStrictly(app);
+
+  app.get<{ Querystring: ListQuery }>(
+    "/atoms",
+    {
+      config: { operation: "atoms.list", docs: { summary: "List atoms, the newest first", answer: ATOM_PAGE } },
+      schema: { querystring: LIST_QUERY },
+    },
+    async ({ principal, query: { library: named, tag, limit, cursor } }) => {
+      const library = named ? await libraryNamed(principal, named) : null;
+      const scope: CursorScope = { list: "atoms", teamId: principal.teamId, library, filter: tag || null };
+      const atoms = await listAtoms(store.db, reachOf(principal), {
+        libraryId: library?.id ?? null,
+        tag: tag || null,
+        after: position(scope, cursor),
+        limit: limit + 1,
+      });
+      return page(
+        scope,
+        atoms,
+        limit,
+        (atom) => ({ at: atom.createdAt, id: atom.id }),
+        (atom) => atomJson(principal, atom),
+      );
+    },
+  );
+
+  app.get<{ Querystring: SearchQuery }>(
+    "/atoms/search",
+    {
+      config: {
+        operation: "atoms.search",
+        docs: { summary: "Search atoms by their text, the best first", answer: SEARCH_RESULT },
+      },
+      schema: { querystring: SEARCH_QUERY },
+    },
+    async ({ principal, query: { q, library: named, tag, limit } }) => {
+      const library = named ? await libraryNamed(principal, named) : null;
+      const hits = await searchAtoms(store.db, reachOf(principal), {
+        query: q,
+        libraryId: library?.id ?? null,
+        tags: tag ? [tag] : [],
+        limit,
+      });
+      return { items: hits.map(({ atom, rank, snippet }) => ({ ...atomJson(principal, atom), rank, snippet })) };
+    },
+  );
+
+  app.post<{ Body: CreateBody }>(
+    "/atoms",
+    {
+      config: { operation: "atoms.create", docs: { summary: "Save an atom", status: 201, answer: ATOM } },
+      onRequest: requireJsonType,
+      schema: { body: CREATE_BODY },
+    },
+    async ({ principal, body: { library: named, ...input } }, reply) => {
+      const library =
+        named === undefined ? await findDefaultLibrary(store, principal) : await libraryNamed(principal, named);
+      const atom =
+        library && (await insertAtom(store.db, reachOf(principal), library.id, atomFields(input), clock.now()));
+      if (atom === undefined)
+        throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
+      return reply.code(201).send(atomJson(principal, atom));
+    },
+  );
+
+  app.patch<{ Body: UpdateBody }>(
+    "/atoms",
+    {
+      config: {
+        operation: "atoms.update",
+        docs: { summary: "Correct an atom; its earlier revision is kept", answer: ATOM },
+      },
+      onRequest: requireJsonType,
+      schema: { body: UPDATE_BODY },
+    },
+    async ({ principal, body: { id, revision, ...input } }) => {
+      const changes = atomChanges(input);
+      if (Object.keys(changes).length === 0) throw problem("invalid_request", NOTHING_CHANGED);
+      const correction = await correctAtom(store.db, reachOf(principal), id, revision, changes, clock.now());
+      if (correction.kind !== "corrected") throw notCorrected(correction, revision);
+      return atomJson(principal, correction.atom);
+    },
+  );
+
+  app.get<{ Params: { id: string } }>(
+    "/atoms/:id",
+    { config: { operation: "atoms.get", docs: { summary: "Read an atom", answer: ATOM } } },
+    async ({ principal, params }) => {
+      const [atom] = await findAtoms(store.db, reachOf(principal), [params.id]);
+      if (atom === undefined) throw NO_ATOM;
+      return atomJson(principal, atom);
+    },
+  );
+
+  app.get<{ Params: { id: string }; Querystring: PageQuery }>(
+    "/atoms/:id/revisions",
+    {
+      config: {
+        operation: "atoms.revisions",
+        docs: { summary: "List the earlier revisions of an atom", answer: REVISION_PAGE },
+      },
+      schema: { querystring: PAGE_QUERY },
+    },
+    async ({ principal, params: { id }, query: { limit, cursor } }) => {
+      const scope: CursorScope = { list: "revisions", teamId: principal.teamId, library: null, filter: id };
+      const before = position(scope, cursor)?.at ?? null;
+      const revisions = await listRevisions(store.db, reachOf(principal), id, { before, limit: limit + 1 });
+      if (revisions === undefined) throw NO_ATOM;
+      return page(scope, revisions, limit, ({ revision }) => ({ at: revision, id: "" }), revisionJson);
+    },
+  );
+
+  app.delete<{ Params: { id: string } }>(
+    "/atoms/:id",
+    { config: { operation: "atoms.delete", docs: { summary: "Delete an atom and its revisions", status: 204 } } },
+    async ({ principal, params }, reply) => {
+      if (!(await deleteAtom(store.db, reachOf(principal), params.id))) throw NO_ATOM;
+      return reply.code(204).send();
+    },
+  );
+
+  async function libraryNamed(key: KeyRecord, named: string): Promise<ReachableLibrary> {
+    const library = await findNamedLibrary(store, key, named);
+    if (library === undefined) throw noLibrary(named);
+    return library;
+  }
+}
+
+function noLibrary(named: string): Problem {
+  return problem("not_found", noSuchLibrary(named));
+}
+
+function notCorrected(correction: Exclude<Correction, { kind: "corrected" }>, seen: number): Problem {
+  if (correction.kind === "absent") return NO_ATOM;
+  return problem(
+    "conflict",
+    `The atom is at revision ${correction.revision}, not ${seen}: read it again and send the change with that revision.`,
+  );
+}

@@ -1,0 +1,167 @@
+import { Counter, Gauge, Registry } from "@prometheus-io/client";
+
+/** What the gauges read when they are scraped. */
+export type IndexFigures = {
+  readonly keys: number;
+  /** What the tables of keys take. */
+  readonly keyBytes: number;
+  readonly gateways: number;
+  readonly seq: number;
+  /** Seconds since the head was last asked for. */
+  readonly age: number;
+  readonly current: boolean;
+  /** How full the database's queue of notifications is, from 0 to 1. */
+  readonly notificationQueue: number;
+};
+
+export type ServerMetrics = {
+  /** For the metrics of a product; each registers its own here. */
+  readonly registry: Registry;
+  /** Counts an answered request. */
+  countRequest(operation: string, status: number): void;
+  /** Counts requests that a key was let through with: by its id, or with others where too many keys are in use. */
+  countKeyRequests(keyId: string, count: number): void;
+  /** Counts a refusal by its cause, which the caller is not told. */
+  countRefusal(cause: string): void;
+  /** Counts a look-up in the index: a malformed key must never cause one. */
+  countLookUp(): void;
+  /** Counts refusals that the audit log does not have: beyond the sample, or not written. */
+  countLostAudit(reason: "sampled" | "unwritten", count: number): void;
+  /** Counts times that the database was found to have gone backwards. */
+  countWentBackwards(): void;
+  /** Counts streams that were cut because their key had ended. */
+  countCutStream(): void;
+  observeIndex(read: () => IndexFigures): void;
+};
+
+/** Keys that have a time series of their own: beyond some thousands a Prometheus has more to do than it is worth. */
+const NAMED_KEYS = 1_000;
+/** The series of all others. No key has this id. */
+const OTHER_KEYS = "other";
+
+/**
+ * Makes the server's metrics on a registry of their own. What is counted for each request is counted in plain maps and
+ * read at the scrape: a labelled counter costs more than the decision itself.
+ */
+export function createMetrics(): ServerMetrics {
+  const registry = new Registry();
+  const requests = new Map<string, Map<number, number>>();
+  const refusals = new Map<string, number>();
+  const keyRequests = new Map<string, number>();
+  let lookUps = 0;
+  const registers = [registry];
+
+  new Counter({
+    name: "keyplane_requests_total",
+    help: "Answered requests by operation and status",
+    labelNames: ["operation", "status"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [operation, byStatus] of requests) {
+        for (const [status, count] of byStatus) this.inc({ operation, status }, count);
+      }
+    },
+  });
+  new Counter({
+    name: "keyplane_refusals_total",
+    help: "Refused requests by cause",
+    labelNames: ["cause"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [cause, count] of refusals) this.inc({ cause }, count);
+    },
+  });
+  new Counter({
+    name: "keyplane_key_requests_total",
+    help: `Requests let through, by key id; of the keys beyond the first ${NAMED_KEYS} that were used, under "${OTHER_KEYS}"`,
+    labelNames: ["key_id"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [key_id, count] of keyRequests) this.inc({ key_id }, count);
+    },
+  });
+  new Counter({
+    name: "keyplane_key_lookups_total",
+    help: "Look-ups in the key index",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(lookUps);
+    },
+  });
+  const lostAudit = new Counter({
+    name: "keyplane_audit_events_lost_total",
+    help: "Refusals that the audit log does not have",
+    labelNames: ["reason"],
+    registers,
+  });
+  const wentBackwards = new Counter({
+    name: "keyplane_index_database_went_backwards_total",
+    help: "Times that the change last applied was no longer the one that the database has under its number",
+    registers,
+  });
+  const cutStreams = new Counter({
+    name: "keyplane_streams_cut_total",
+    help: "Open streams that were cut because their key stopped being usable",
+    registers,
+  });
+
+  return {
+    registry,
+    countRequest(operation, status) {
+      const byStatus = requests.get(operation) ?? new Map<number, number>();
+      if (byStatus.size === 0) requests.set(operation, byStatus);
+      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    },
+    countKeyRequests(keyId, count) {
+      const name = keyRequests.has(keyId) || keyRequests.size < NAMED_KEYS ? keyId : OTHER_KEYS;
+      keyRequests.set(name, (keyRequests.get(name) ?? 0) + count);
+    },
+    countRefusal(cause) {
+      refusals.set(cause, (refusals.get(cause) ?? 0) + 1);
+    },
+    countLookUp() {
+      lookUps++;
+    },
+    countLostAudit: (reason, count) => lostAudit.inc({ reason }, count),
+    countWentBackwards: () => wentBackwards.inc(),
+    countCutStream: () => cutStreams.inc(),
+    observeIndex(read) {
+      for (const { name, help, value } of INDEX_GAUGES) {
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(value(read()));
+          },
+        });
+      }
+    },
+  };
+}
+
+const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: IndexFigures) => number }[] = [
+  { name: "keyplane_index_keys", help: "Key versions in the index", value: ({ keys }) => keys },
+  {
+    name: "keyplane_index_key_bytes",
+    help: "Bytes that the tables of key versions take",
+    value: ({ keyBytes }) => keyBytes,
+  },
+  { name: "keyplane_index_gateways", help: "Gateways in the index", value: ({ gateways }) => gateways },
+  { name: "keyplane_index_seq", help: "The last change applied", value: ({ seq }) => seq },
+  { name: "keyplane_index_age_seconds", help: "Seconds since the head was last asked for", value: ({ age }) => age },
+  {
+    name: "keyplane_index_current",
+    help: "1 while the replica may decide, 0 while it answers 503",
+    value: ({ current }) => (current ? 1 : 0),
+  },
+  {
+    name: "keyplane_database_notification_queue_ratio",
+    help: "How full the database's queue of notifications is; from a half on changes are seen a beat late",
+    value: ({ notificationQueue }) => notificationQueue,
+  },
+];

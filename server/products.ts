@@ -1,0 +1,14 @@
+import type { Mount } from "./app.ts";
+import { gatewayRoutes } from "./gateway/routes.ts";
+import { managementRoutes } from "./management/routes.ts";
+import { mcpRoutes } from "./mcp/routes.ts";
+import { memoryRoutes } from "./memory/routes.ts";
+
+/** Everything that a replica serves on its public listener (spec §8). */
+export const PRODUCTS: readonly Mount[] = [
+  { at: "", routes: memoryRoutes },
+  { at: "/api/v1/memory", routes: memoryRoutes },
+  { at: "", routes: mcpRoutes },
+  { at: "/api/v1", routes: managementRoutes },
+  { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },
+];

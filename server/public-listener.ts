@@ -1,0 +1,71 @@
+import { readFile } from "node:fs/promises";
+import type { Server } from "node:http";
+import { buildApp, type Mount } from "./app.ts";
+import type { ServerConfig } from "./config.ts";
+import type { ServerDeps } from "./deps.ts";
+import { pause } from "./index/deadline.ts";
+import type { StreamRegistry } from "./index/open-streams.ts";
+import type { TlsFiles } from "./listener.ts";
+
+/** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
+const LAST_WORDS_MS = 500;
+/** How soon a connection is closed that falls idle in a drain. */
+const IDLE_CHECK_MS = 100;
+
+export type PublicListener = {
+  /** @param shared whether other threads listen on the same port */
+  listen(port: number, shared: boolean): Promise<void>;
+  /** Where it listens, without a trailing slash. */
+  url(): string;
+  port(): number;
+  /** No new work; open answers end within so many milliseconds. */
+  drain(graceMs: number): Promise<void>;
+};
+
+/** Makes the public listener of one thread, with all that it serves. */
+export async function createPublicListener(
+  deps: ServerDeps,
+  streams: StreamRegistry,
+  mounts: readonly Mount[],
+): Promise<PublicListener> {
+  const { config } = deps;
+  const app = await buildApp(deps, mounts, await readTls(config));
+  return {
+    async listen(port, shared) {
+      await app.listen({ host: config.host, port, ...(shared && { reusePort: true }) });
+    },
+    url: () => urlOf(config.tls === null ? "http" : "https", app.server),
+    port: () => addressOf(app.server).port,
+    async drain(graceMs) {
+      const closed = app.close();
+      const ended = Promise.withResolvers<void>();
+      closed.then(ended.resolve, ended.resolve);
+      // A connection whose answer ends now would be kept alive for a client that gets no more answers.
+      const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+      await pause(graceMs, ended.promise);
+      clearInterval(idle);
+      streams.cutAll();
+      await pause(LAST_WORDS_MS, ended.promise);
+      app.server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readTls({ tls }: ServerConfig): Promise<TlsFiles | null> {
+  if (tls === null) return null;
+  const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
+  return { cert, key };
+}
+
+/** Where a server listens, without a trailing slash. */
+export function urlOf(scheme: "http" | "https", server: Server): string {
+  const { address, family, port } = addressOf(server);
+  return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+function addressOf(server: Server): { address: string; family: string; port: number } {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the listener has no address");
+  return address;
+}

@@ -1,0 +1,106 @@
+import type { KeyRecord } from "../domain/key-record.ts";
+import { strangerText } from "../domain/stranger-text.ts";
+import type { Store } from "../store/open.ts";
+import { markUsageWritten, recordUsage } from "../store/usage.ts";
+import type { Consumer, UsageRecorder } from "./deps.ts";
+import type { VersionUse } from "./index/key-index.ts";
+import type { Logger } from "./log.ts";
+
+/** How often the uses that were noted are written. */
+export const USAGE_FLUSH_MS = 10_000;
+/** Longest User-Agent that is kept. */
+const MAX_USER_AGENT = 200;
+
+/** Who used a version that is being replaced: what StaleConsumers reports (spec §5). */
+export type Seen = { readonly address: string; readonly userAgent?: string };
+
+/** Who used which versions, by {@link nameOf}. */
+export type SeenConsumers = Map<string, Seen>;
+
+/** Notes who uses a key, where that is of interest: of a version that is retiring, of which somebody has to be found. */
+export function noteConsumer(seen: SeenConsumers, key: KeyRecord, { ip, headers }: Consumer): void {
+  if (key.versionState !== "retiring") return;
+  const userAgent = headers["user-agent"]?.slice(0, MAX_USER_AGENT);
+  seen.set(nameOf(key), { address: ip, ...(userAgent !== undefined && { userAgent }) });
+}
+
+/** The replica whose index notes the uses. Times are milliseconds since the epoch. */
+type NotedIn = {
+  readonly id: string;
+  /** Undefined while the database has not told. */
+  databaseToldTime(): number | undefined;
+  noteUse(key: KeyRecord, at: number): void;
+  /** Takes what was noted since the last time. */
+  drainUses(): readonly VersionUse[];
+};
+
+/**
+ * When each key was last used: one store in memory for a request, written in batches. Each flush says too up to when all uses are
+ * written, also where there were none: an old version may end once that is known of every replica.
+ */
+export class UsageBuffer implements UsageRecorder {
+  readonly #store: Store;
+  readonly #log: Logger;
+  readonly #replica: NotedIn;
+  /** By version; what could not be written stays. */
+  #unwritten = new Map<string, VersionUse>();
+  #seen: SeenConsumers = new Map();
+  #flushing: Promise<void> | undefined;
+
+  constructor(store: Store, log: Logger, replica: NotedIn) {
+    this.#store = store;
+    this.#log = log;
+    this.#replica = replica;
+  }
+
+  record(key: KeyRecord, at: number, consumer: Consumer): void {
+    this.#replica.noteUse(key, at);
+    noteConsumer(this.#seen, key, consumer);
+  }
+
+  /** Takes in whom another thread has seen. */
+  addSeen(seen: SeenConsumers): void {
+    for (const [name, who] of seen) this.#seen.set(name, who);
+  }
+
+  /** Writes what has been noted. A batch that fails is written with the next, and what was used since then wins over it. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  async #write(): Promise<void> {
+    // A use is noted as it happens: what was used before the database told this time is in what is written now.
+    const until = this.#replica.databaseToldTime();
+    for (const use of this.#replica.drainUses()) this.#unwritten.set(nameOf(use), use);
+    const [writing, seen] = [this.#unwritten, this.#seen];
+    this.#unwritten = new Map();
+    this.#seen = new Map();
+    const uses = [...writing].map(([name, { keyId, version, at }]) => ({
+      keyId,
+      version,
+      at,
+      ...readable(seen.get(name)),
+    }));
+    try {
+      await recordUsage(this.#store, uses);
+      if (until !== undefined) await markUsageWritten(this.#store, this.#replica.id, until);
+    } catch (error) {
+      this.#log.warn({ error, count: uses.length }, "could not write when keys were last used; it is tried again");
+      this.#unwritten = writing;
+      this.#seen = new Map([...seen, ...this.#seen]);
+    }
+  }
+}
+
+function nameOf({ keyId, version }: { readonly keyId: string; readonly version: number }): string {
+  return `${keyId} ${version}`;
+}
+
+/** As it may be written down: a User-Agent is a stranger's text. */
+function readable(seen: Seen | undefined): Seen | undefined {
+  if (seen?.userAgent === undefined) return seen;
+  return { ...seen, userAgent: strangerText(seen.userAgent, MAX_USER_AGENT) };
+}

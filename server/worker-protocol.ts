@@ -1,0 +1,46 @@
+import type { BlockList } from "node:net";
+import type { MessagePort } from "node:worker_threads";
+import type { Keyring } from "../store/keyring.ts";
+import type { ManagementToken } from "./auth/management-token.ts";
+import type { ServerConfig } from "./config.ts";
+import type { SeenConsumers } from "./usage.ts";
+
+/** The configuration as it can be handed to another thread. */
+export type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
+  readonly publicUrl: string | null;
+  readonly allowedPrivateUpstreams: BlockList;
+};
+
+/** What a worker begins with. */
+export type WorkerStart = {
+  readonly databaseUrl: string;
+  readonly config: PlainConfig;
+  readonly cells: SharedArrayBuffer;
+  /** Where the news of the index comes in. */
+  readonly news: MessagePort;
+  readonly replicaId: string;
+  readonly managementToken: ManagementToken | null;
+  readonly keyring: Keyring;
+  /** To listen on; 0 takes a free one. */
+  readonly port: number;
+};
+
+/** What a worker is asked. */
+export type ToWorker =
+  | { readonly ask: "metrics"; readonly id: number }
+  | { readonly ask: "drain"; readonly graceMs: number };
+
+/** What a worker tells. */
+export type WorkerReport =
+  | { readonly told: "listening"; readonly port: number; readonly url: string }
+  | { readonly told: "metrics"; readonly id: number; readonly metrics: readonly object[] }
+  | { readonly told: "seen"; readonly seen: SeenConsumers }
+  | { readonly told: "drained" };
+
+export function plainConfig(config: ServerConfig): PlainConfig {
+  return { ...config, publicUrl: config.publicUrl?.href ?? null };
+}
+
+export function configOf(plain: PlainConfig): ServerConfig {
+  return { ...plain, publicUrl: plain.publicUrl === null ? null : new URL(plain.publicUrl) };
+}

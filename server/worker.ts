@@ -1,0 +1,87 @@
+/** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
+import { parentPort, workerData } from "node:worker_threads";
+import { openPostgres } from "../store/open.ts";
+import { createJwtJudge } from "./auth/jwt.ts";
+import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
+import type { Clock, ServerDeps } from "./deps.ts";
+import { IndexMirror } from "./index/index-mirror.ts";
+import { Lease } from "./index/lease.ts";
+import { StreamRegistry } from "./index/open-streams.ts";
+import { PLACEHOLDER_VERSION } from "./index/placeholders.ts";
+import { sharedCells } from "./index/shared-cells.ts";
+import { SWEEP_MS, sweepStreams } from "./index/stream-sweep.ts";
+import { createLog } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { PRODUCTS } from "./products.ts";
+import { createPublicListener } from "./public-listener.ts";
+import { systemClock } from "./system-clock.ts";
+import { noteConsumer, type SeenConsumers } from "./usage.ts";
+import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
+
+/** How often the main thread is told who used versions that are being replaced. */
+const SEEN_MS = 1_000;
+
+const main = parentPort;
+if (main === null) throw new Error("this file is a worker's, not a program");
+// What `workers.ts` has put there.
+const start = workerData as WorkerStart;
+
+const report = (message: WorkerReport) => main.postMessage(message);
+const log = createLog("info");
+const store = await openPostgres(start.databaseUrl);
+const metrics = createMetrics();
+const streams = new StreamRegistry(metrics.countCutStream);
+const cells = sharedCells(start.cells);
+const lease = Lease.read(systemClock, cells.lease);
+const sweep = () => sweepStreams(streams, lease, (record) => index.findPresent(record));
+// In a turn of its own: news may be taken in in the middle of a decision.
+const index: IndexMirror = new IndexMirror({ port: start.news, cells, lease, onChanged: () => setImmediate(sweep) });
+const refusals = new RefusalSampler(store, metrics, log, start.replicaId);
+let seen: SeenConsumers = new Map();
+const tellSeen = () => {
+  if (seen.size > 0) report({ told: "seen", seen });
+  seen = new Map();
+};
+const config = configOf(start.config);
+const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
+const deps: ServerDeps = {
+  store,
+  index,
+  streams,
+  usage: {
+    record(key, at, consumer) {
+      if (key.version !== PLACEHOLDER_VERSION) index.noteUse(key, at);
+      noteConsumer(seen, key, consumer);
+    },
+  },
+  refusals,
+  clock,
+  log,
+  metrics,
+  config,
+  managementToken: start.managementToken,
+  keyring: start.keyring,
+  judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
+};
+const listener = await createPublicListener(deps, streams, PRODUCTS);
+const timers = [
+  setInterval(sweep, SWEEP_MS),
+  setInterval(tellSeen, SEEN_MS),
+  setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
+];
+
+main.on("message", async (message: ToWorker) => {
+  if (message.ask === "metrics") {
+    report({ told: "metrics", id: message.id, metrics: await metrics.registry.getMetricsAsJSON() });
+    return;
+  }
+  await listener.drain(message.graceMs);
+  for (const timer of timers) clearInterval(timer);
+  tellSeen();
+  await refusals.flush();
+  await store.close();
+  report({ told: "drained" });
+});
+
+await listener.listen(start.port, true);
+report({ told: "listening", port: listener.port(), url: listener.url() });

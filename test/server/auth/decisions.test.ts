@@ -1,0 +1,206 @@
+/** Every decision of spec §2 against a table written from its text: {@link statusBySpec}. */
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { keyDigest, mintKey } from "../../../domain/key-format.ts";
+import type { KeyRecord } from "../../../domain/key-record.ts";
+import { OPERATIONS, type OperationName } from "../../../domain/operations.ts";
+import { SCOPES, scopeSet } from "../../../domain/scopes.ts";
+import { decide } from "../../../server/auth/decide.ts";
+import { PROBLEMS } from "../../../server/errors.ts";
+import { KeyIndex } from "../../../server/index/key-index.ts";
+import { createMetrics } from "../../../server/metrics.ts";
+import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";
+import {
+  type BindingName,
+  CARRIER_NAMES,
+  type CarrierName,
+  type Case,
+  GATEWAY_RULE,
+  GRANTS,
+  SCOPE_NAMES,
+  type ScopeName,
+  STATES,
+  type StateName,
+  statusBySpec,
+  type TargetName,
+} from "./spec-table.ts";
+
+const clock = testClock();
+const NOW = clock.now();
+
+/** How each state of the table looks in the index; `unknown` is a key that is not there. */
+const STATE_FIELDS: Readonly<Record<Exclude<StateName, "unknown">, Partial<KeyRecord>>> = {
+  active: {},
+  "reserved, its Secret is being written": { versionState: "reserved" },
+  "retiring, before its deadline": { versionState: "retiring", expiresAt: NOW + 1 },
+  "active, expires later": { expiresAt: NOW + 1 },
+  "retiring, past its deadline": { versionState: "retiring", expiresAt: NOW },
+  "expired this very moment": { expiresAt: NOW },
+  "expired long ago": { expiresAt: NOW - 86_400_000 },
+  "the version retired": { versionState: "retired" },
+  "the version voided": { versionState: "voided" },
+  "the version revoked": { versionState: "revoked" },
+  "the key revoked": { state: "revoked" },
+  "the key suspended": { state: "suspended" },
+  "its namespace lost its team": { teamHoldsNamespace: false },
+  "a state of a newer build": JSON.parse('{"versionState":"quarantined"}'),
+};
+
+const TARGETS = {
+  "its team's": gatewayRecord({ publicId: "own" }),
+  "its team's other": gatewayRecord({ publicId: "other" }),
+  "another team's": gatewayRecord({ publicId: "foreign", teamId: "team-b" }),
+  "a suspended": gatewayRecord({ publicId: "suspended", teamHoldsNamespace: false }),
+  no: undefined,
+} satisfies Record<TargetName, unknown>;
+
+const BINDINGS: Readonly<Record<BindingName, string | null>> = {
+  unbound: null,
+  bound: TARGETS["its team's"].gatewayId,
+  "bound to nothing": "",
+};
+
+const EVERY_SCOPE_SET: readonly (readonly ScopeName[])[] = Array.from({ length: 2 ** SCOPE_NAMES.length }, (_, bits) =>
+  SCOPE_NAMES.filter((_name, bit) => (bits & (1 << bit)) !== 0),
+);
+const EVERY_STATE = Object.keys(STATES) as StateName[];
+const EVERY_BINDING = Object.keys(GATEWAY_RULE) as BindingName[];
+const EVERY_TARGET = Object.keys(TARGETS) as TargetName[];
+
+/** Where each carrier puts a key: header lines, and the URL. */
+const CARRY: Readonly<Record<CarrierName, (key: string) => { rawHeaders: string[]; url: string }>> = {
+  "vendor header": (key) => ({ rawHeaders: ["x-goog-api-key", key], url: "/" }),
+  "?key=": (key) => ({ rawHeaders: [], url: `/?alt=sse&key=${key}` }),
+  Bearer: (key) => ({ rawHeaders: ["Authorization", `Bearer ${key}`], url: "/" }),
+  "X-API-Key": (key) => ({ rawHeaders: ["X-API-Key", key], url: "/" }),
+};
+
+const key = mintKey(randomBytes);
+const digest = keyDigest(key);
+
+/** The status that the server's own decision leads to. */
+function statusOf(request: Case, carrier: CarrierName): number {
+  const index = new KeyIndex();
+  for (const gateway of Object.values(TARGETS)) if (gateway) index.applyGateway(gateway);
+  if (request.state !== "unknown") {
+    const record = keyRecord({
+      keyId: "key_a",
+      scopes: scopeSet(request.scopes),
+      boundGatewayId: BINDINGS[request.binding],
+      ...STATE_FIELDS[request.state],
+    });
+    index.applyKey("key_a", [indexedKey(digest, record)]);
+  }
+  const view = {
+    isCurrent: () => request.current,
+    lastSeq: () => 1,
+    findKey: (wanted: string) => index.findKey(wanted),
+    findGateway: (publicId: string) => index.findGateway(publicId),
+    acceptsForeignKeys: () => false,
+    chargeRequest: () => undefined,
+  };
+  const { rawHeaders, url } = CARRY[carrier](key);
+  const publicId = request.product === "gateway" ? (TARGETS[request.target]?.publicId ?? "nowhere") : undefined;
+  const operation = request.operation as OperationName | undefined;
+  const ask = { product: request.product, operation, publicId };
+  const decision = decide(
+    { index: view, clock, metrics, config: { vendorHeader: "x-goog-api-key" } },
+    rawHeaders,
+    url,
+    ask,
+  );
+  return decision.granted ? 200 : PROBLEMS[decision.code].status;
+}
+const metrics = createMetrics();
+
+/** Compares many cases, and names the first few that differ: an assertion for each would drown them. */
+function expectAll(cases: Iterable<[Case, CarrierName]>): number {
+  const wrong: unknown[] = [];
+  let count = 0;
+  for (const [request, carrier] of cases) {
+    count++;
+    const [got, want] = [statusOf(request, carrier), statusBySpec(request)];
+    if (got !== want && wrong.length < 5) wrong.push({ ...request, carrier, got, want });
+  }
+  expect(wrong).toEqual([]);
+  return count;
+}
+
+const usable: Case = {
+  current: true,
+  state: "active",
+  scopes: SCOPE_NAMES,
+  operation: "atoms.list",
+  product: "memory",
+  binding: "unbound",
+  target: "its team's",
+};
+const productOf = (operation: string) => (operation.startsWith("gateway.") ? "gateway" : "memory");
+
+test("the table of the spec and the code name the same operations and scopes", () => {
+  expect(Object.keys(OPERATIONS)).toEqual(Object.keys(GRANTS));
+  expect([...SCOPES]).toEqual([...SCOPE_NAMES]);
+});
+
+describe("every scope set × every operation × every carrier", () => {
+  for (const operation of Object.keys(GRANTS)) {
+    test(operation, () => {
+      const cases = EVERY_SCOPE_SET.flatMap((scopes) =>
+        CARRIER_NAMES.map((carrier): [Case, CarrierName] => [
+          { ...usable, scopes, operation, product: productOf(operation) },
+          carrier,
+        ]),
+      );
+      expect(expectAll(cases)).toBe(32 * 4);
+    });
+  }
+});
+
+describe("every key state × every operation × every carrier", () => {
+  for (const state of EVERY_STATE) {
+    test(`${state}: ${STATES[state]}`, () => {
+      const cases = Object.keys(GRANTS).flatMap((operation) =>
+        CARRIER_NAMES.map((carrier): [Case, CarrierName] => [
+          { ...usable, state, operation, product: productOf(operation) },
+          carrier,
+        ]),
+      );
+      expect(expectAll(cases)).toBe(28 * 4);
+    });
+  }
+});
+
+describe("every binding × every gateway named × every scope set, operation or none, and state", () => {
+  for (const binding of EVERY_BINDING) {
+    for (const target of EVERY_TARGET) {
+      test(`a key that is ${binding}, on ${target} gateway`, () => {
+        const cases = EVERY_SCOPE_SET.flatMap((scopes) =>
+          ["gateway.chat_completions", "gateway.embeddings", "gateway.list_models", undefined].flatMap((operation) =>
+            EVERY_STATE.map((state): [Case, CarrierName] => [
+              { ...usable, binding, target, scopes, operation, state, product: "gateway" },
+              "Bearer",
+            ]),
+          ),
+        );
+        expect(expectAll(cases)).toBe(32 * 4 * EVERY_STATE.length);
+      });
+    }
+  }
+});
+
+test("b47: the binding limits gateway traffic alone: every bound key with memory scopes reaches memory", () => {
+  const cases = EVERY_BINDING.flatMap((binding) =>
+    EVERY_SCOPE_SET.map((scopes): [Case, CarrierName] => [{ ...usable, binding, scopes }, "Bearer"]),
+  );
+  expectAll(cases);
+});
+
+test("while the index is not current every credential gets 503, the valid and the unknown alike", () => {
+  const cases = EVERY_STATE.flatMap((state) =>
+    Object.keys(GRANTS).map((operation): [Case, CarrierName] => [
+      { ...usable, current: false, state, operation, product: productOf(operation) },
+      "Bearer",
+    ]),
+  );
+  expectAll(cases);
+});

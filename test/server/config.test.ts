@@ -1,0 +1,128 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import { ConfigError, parseServerConfig } from "../../server/config.ts";
+
+test("without anything given it serves on loopback with the defaults of the spec", () => {
+  expect(parseServerConfig({}, {})).toMatchObject({
+    host: "127.0.0.1",
+    port: 8080,
+    adminPort: 8081,
+    vendorHeader: "x-goog-api-key",
+    publicUrl: null,
+    tls: null,
+    trustedProxies: [],
+    production: false,
+    placeholders: [],
+  });
+});
+
+test("a flag wins over its variable, and a variable over the default", () => {
+  const env = { KEYPLANE_PORT: "9000", KEYPLANE_VENDOR_HEADER: "X-Acme-API-Key" };
+  expect(parseServerConfig(env, {})).toMatchObject({ port: 9000, vendorHeader: "x-acme-api-key" });
+  expect(parseServerConfig(env, { port: "9001" })).toMatchObject({ port: 9001 });
+});
+
+test("a service link of Kubernetes in a variable of ours is ignored", () => {
+  expect(parseServerConfig({ KEYPLANE_PORT: "tcp://10.0.0.7:8080" }, {}).port).toBe(8080);
+});
+
+test("every fault is reported, all at once, each with what to give instead", () => {
+  const flags = {
+    host: "nowhere.test",
+    port: "80a",
+    adminPort: "65536",
+    vendorHeader: "authorization",
+    publicUrl: "ftp://x",
+  };
+  const env = {
+    KEYPLANE_TLS_CERT: "cert.pem",
+    KEYPLANE_TRUSTED_PROXIES: "10.0.0.0/33,1",
+    KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "loopback",
+    PLATFORM_API_KEYS: "not-a-key",
+  };
+  const error = faultOf(() => parseServerConfig(env, flags));
+  for (const name of [
+    "--host",
+    "--port",
+    "--admin-port",
+    "--vendor-header",
+    "--public-url",
+    "--tls-cert",
+    "--allow-private-upstreams",
+    "PLATFORM_API_KEYS",
+  ]) {
+    expect(error.faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
+  }
+  expect(error.faults.filter((fault) => fault.startsWith("--trusted-proxies"))).toHaveLength(2);
+  expect(error.faults).toHaveLength(10);
+});
+
+test.each(["true", "1", "*", "loopback", "10.0.0.0/33", "::/129", "10.0.0.0/8/8"])(
+  "proxies are trusted by address alone: %s is refused",
+  (text) => {
+    expect(faultOf(() => parseServerConfig({}, { trustedProxies: text })).faults).toHaveLength(1);
+  },
+);
+
+test("ranges of addresses are read in both families", () => {
+  const { allowedPrivateUpstreams } = parseServerConfig({}, { allowPrivateUpstreams: "10.0.0.0/8, ::1,fd00::/8" });
+  expect(allowedPrivateUpstreams.check("10.200.0.1")).toBe(true);
+  expect(allowedPrivateUpstreams.check("11.0.0.1")).toBe(false);
+  expect(allowedPrivateUpstreams.check("::1", "ipv6")).toBe(true);
+  expect(allowedPrivateUpstreams.check("fd12::1", "ipv6")).toBe(true);
+});
+
+describe("issuers", () => {
+  test("are several, with the audience that their tokens must be for", () => {
+    const oidcIssuer = "https://login.example.com, https://ci.example.com/token/,http://127.0.0.1:9000";
+    const env = { KEYPLANE_OIDC_ADMIN_GROUPS: "platform, security" };
+    expect(parseServerConfig(env, { oidcIssuer, oidcAudience: "keyplane" }).oidc).toEqual({
+      issuers: ["https://login.example.com", "https://ci.example.com/token/", "http://127.0.0.1:9000"],
+      audience: "keyplane",
+      adminGroups: ["platform", "security"],
+    });
+    expect(parseServerConfig({}, {}).oidc).toBeNull();
+  });
+
+  test.each([
+    { oidcIssuer: "https://login.example.com" },
+    { oidcAudience: "keyplane" },
+    { oidcAdminGroups: "platform" },
+    { oidcIssuer: "http://login.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "https://user:password@login.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "http://127.0.0.1.example.com", oidcAudience: "keyplane" },
+    { oidcIssuer: "login.example.com", oidcAudience: "keyplane" },
+  ])("that cannot be trusted are a fault: %j", (flags) => {
+    expect(faultOf(() => parseServerConfig({}, flags)).faults).toHaveLength(1);
+  });
+});
+
+describe("PLATFORM_API_KEYS", () => {
+  test("takes keys, each with the team it is for; the plaintext is not kept", () => {
+    const minted = mintKey(randomBytes);
+    const { placeholders } = parseServerConfig({ PLATFORM_API_KEYS: `${minted}, inf_dev@research,` }, {});
+    expect(placeholders.map(({ team, digest }) => [digest, team])).toEqual([
+      [keyDigest(minted), null],
+      [keyDigest("inf_dev"), "research"],
+    ]);
+    expect(JSON.stringify(placeholders)).not.toContain(minted.slice(12));
+  });
+
+  test("a mistyped key is a fault that names its place, not its text", () => {
+    const mistyped = mintKey(randomBytes).replace(/.$/, "_");
+    const { message } = faultOf(() => parseServerConfig({ PLATFORM_API_KEYS: `inf_dev,${mistyped}` }, {}));
+    expect(message).toContain("PLATFORM_API_KEYS, entry 2");
+    expect(message).not.toContain(mistyped.slice(4));
+  });
+});
+
+function faultOf(parse: () => unknown): ConfigError {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("the configuration was taken");
+}

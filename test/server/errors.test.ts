@@ -1,0 +1,170 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RoutePlugin } from "../../server/app.ts";
+import { PROBLEMS, problem } from "../../server/errors.ts";
+import { DatabaseAwayError } from "../../store/errors.ts";
+import { type Harness, startHarness } from "./harness.ts";
+import { requestHead, sendRaw } from "./raw-http.ts";
+
+const SECRET = "sk-proj-9f8e7d6c5b4a39281706f5e4d3c2b1a0";
+let validated = 0;
+let handled = 0;
+
+const routes: RoutePlugin = (app) => {
+  app.get("/throws", { config: { operation: "atoms.list" } }, async () => {
+    const cause = new Error(`connect to https://api.test/v1?key=${SECRET} with Authorization: Bearer ${SECRET} failed`);
+    throw new Error(`upstream said: ${SECRET}`, { cause });
+  });
+  app.get("/throws-text", { config: { operation: "atoms.list" } }, async () => {
+    throw SECRET;
+  });
+  app.get("/poses", { config: { operation: "atoms.list" } }, async () => {
+    throw Object.assign(new Error(`no such row: ${SECRET}`), { statusCode: 404, code: "42P01" });
+  });
+  app.get("/asks-the-database", { config: { operation: "atoms.list" } }, async () => {
+    throw new DatabaseAwayError(`the database does not answer: ${SECRET}`);
+  });
+  app.get("/says", { config: { operation: "atoms.list" } }, async () => {
+    throw problem("conflict", "The atom is at revision 3.", { "x-revision": "3" });
+  });
+  app.post(
+    "/atoms",
+    {
+      config: { operation: "atoms.create" },
+      schema: { body: { type: "object", required: ["content"], properties: { content: { type: "string" } } } },
+      validatorCompiler: () => (body) => {
+        validated++;
+        return typeof body === "object" && body !== null && "content" in body
+          ? { value: body }
+          : { error: new Error("no") };
+      },
+    },
+    async () => {
+      handled++;
+      return {};
+    },
+  );
+};
+
+let harness: Harness;
+let key: string;
+beforeEach(async () => {
+  harness = await startHarness({ mounts: [{ at: "", routes }] });
+  key = harness.addKey();
+});
+afterEach(() => harness.close());
+
+const get = (path: string) => fetch(harness.url + path, { headers: { "x-api-key": key } });
+
+describe("b79: what is thrown inside is shown to nobody", () => {
+  test.each(["/throws", "/throws-text", "/poses"])("%s", async (path) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(500);
+    expect(await answer.json()).toEqual({
+      type: "urn:keyplane:problem:internal",
+      status: 500,
+      code: "internal",
+      title: PROBLEMS.internal.title,
+      detail: PROBLEMS.internal.detail,
+    });
+    expect(harness.lines).toHaveLength(1);
+    expect(harness.lines.join("")).toContain(path);
+    expect(harness.lines.join("")).not.toContain(SECRET.slice(8, 20));
+  });
+});
+
+test("c37: while the database is away what needs it is 503, to be tried again", async () => {
+  const answer = await get("/asks-the-database");
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await answer.text()).not.toContain(SECRET);
+});
+
+test("a problem is a document of RFC 9457, with its own detail and headers", async () => {
+  const answer = await get("/says");
+  expect(answer.headers.get("content-type")).toMatch(/^application\/problem\+json/);
+  expect(answer.headers.get("x-revision")).toBe("3");
+  expect(await answer.json()).toEqual({
+    type: "urn:keyplane:problem:conflict",
+    title: "Conflict",
+    status: 409,
+    code: "conflict",
+    detail: "The atom is at revision 3.",
+  });
+  expect(harness.lines).toEqual([]);
+});
+
+test("what is no HTTP, and a URL that cannot be decoded, get a problem that echoes nothing", async () => {
+  const bytes = [
+    `${SECRET} / HTTP/1.1\r\n\r\n`,
+    requestHead(`GET /%zz${SECRET} HTTP/1.1`),
+    requestHead(`GET /${"a".repeat(20_000)} HTTP/1.1`),
+  ];
+  const statuses = [];
+  for (const text of bytes) {
+    const answer = await sendRaw(harness.port, text);
+    statuses.push(answer.status);
+    expect(answer.head).toMatch(/application\/problem\+json/);
+    expect(JSON.parse(answer.body)).toMatchObject({ status: answer.status });
+    expect(answer.text).not.toContain(SECRET);
+  }
+  expect(statuses).toEqual([400, 400, 431]);
+  expect(harness.lines).toEqual([]);
+});
+
+describe("b45: a body is validated, or it is refused", () => {
+  const send = (contentType: string, body: string) =>
+    harness.app.inject({
+      method: "POST",
+      url: "/atoms",
+      headers: { "x-api-key": key, "content-type": contentType },
+      body,
+    });
+
+  test("whatever the Content-Type is changed to, the handler runs only after the validator", async () => {
+    const part = fc.constantFrom(
+      "application",
+      "/",
+      "json",
+      ";",
+      " ",
+      "\t",
+      "charset=utf-8",
+      "+json",
+      "text",
+      "plain",
+      "A",
+      ",",
+      "x",
+    );
+    const type = fc.oneof(
+      fc.constantFrom(
+        "application/json\ta",
+        " application/json",
+        "application/json garbage",
+        "APPLICATION/JSON ; charset=x",
+        "text/plain",
+      ),
+      fc.array(part, { minLength: 1, maxLength: 6 }).map((parts) => parts.join("")),
+      fc.string({ unit: fc.constantFrom(...'aplictonjs/;+ \t,=*"') }).map((text) => `application/json${text}`),
+    );
+    await fc.assert(
+      fc.asyncProperty(type, fc.boolean(), async (contentType, isValid) => {
+        validated = handled = 0;
+        const { statusCode } = await send(contentType, isValid ? '{"content":"x"}' : '{"other":1}');
+        expect([200, 400, 415]).toContain(statusCode);
+        expect(handled).toBe(statusCode === 200 ? 1 : 0);
+        if (handled > 0) expect(validated).toBe(1);
+        if (!isValid) expect(handled).toBe(0);
+        if (statusCode === 200) expect(contentType.trim().toLowerCase()).toMatch(/^application\/json/);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("a POST that is not JSON is 415, one that says so and is not is 400, and too long a one 413", async () => {
+    expect((await send("text/plain", "hello")).statusCode).toBe(415);
+    expect((await send("application/json", "{")).statusCode).toBe(400);
+    expect((await send("application/json", '{"__proto__":{"content":1}}')).statusCode).toBe(400);
+    expect((await send("application/json", `"${"x".repeat(1 << 20)}"`)).statusCode).toBe(413);
+  });
+});

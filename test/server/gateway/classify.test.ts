@@ -1,0 +1,127 @@
+import { assert, property, string } from "fast-check";
+import { expect, test } from "vitest";
+import { classify } from "../../../server/gateway/classify.ts";
+import { basePathOf, splitTarget, upstreamTarget, withoutKeys } from "../../../server/gateway/request-target.ts";
+
+test.each([
+  ["POST", "v1/chat/completions", "gateway.chat_completions", "openai"],
+  ["POST", "v1/completions", "gateway.completions", "openai"],
+  ["POST", "v1/responses", "gateway.responses", "openai"],
+  ["POST", "v1/embeddings", "gateway.embeddings", "openai"],
+  ["POST", "v1/messages", "gateway.messages", "anthropic"],
+  ["POST", "v1/messages/count_tokens", "gateway.count_message_tokens", "anthropic"],
+  ["POST", "v1beta/models/m:generateContent", "gateway.generate_content", "gemini"],
+  ["POST", "v1/models/m:generateContent", "gateway.generate_content", "gemini"],
+  ["POST", "v1beta/models/m:streamGenerateContent", "gateway.stream_generate_content", "gemini"],
+  ["POST", "v1/models/m:countTokens", "gateway.count_tokens", "gemini"],
+  ["POST", "v1beta/models/m:embedContent", "gateway.embed_content", "gemini"],
+  ["POST", "v1beta/models/m:batchEmbedContents", "gateway.batch_embed_contents", "gemini"],
+  ["GET", "v1/models", "gateway.list_models", undefined],
+  ["GET", "v1/models/m", "gateway.get_model", undefined],
+  ["GET", "v1beta/models", "gateway.list_models", "gemini"],
+  ["GET", "v1beta/models/m", "gateway.get_model", "gemini"],
+])("%s %s is %s in the format %s", (method, path, operation, dialect) => {
+  expect(classify(method, path)).toMatchObject({ operation, dialect });
+});
+
+test.each([
+  ["GET", "v1/chat/completions"],
+  ["HEAD", "v1/models"],
+  ["OPTIONS", "v1/models"],
+  ["DELETE", "v1/models/m"],
+  ["POST", "v1/models"],
+  ["POST", "v1/models/m"],
+  ["POST", "v1/models/m:predict"],
+  ["POST", "v1/models/m:constructor"],
+  ["POST", "v1/models/:generateContent"],
+  ["POST", "v1/files"],
+  ["POST", "v2/chat/completions"],
+  ["POST", "V1/chat/completions"],
+  ["POST", "v1/chat/completions/"],
+  ["POST", ""],
+  ["POST", "constructor"],
+])("%s %s is no operation", (method, path) => {
+  expect(classify(method, path)).toBeUndefined();
+});
+
+test.each([
+  "v1/../v1/embeddings",
+  "v1/./embeddings",
+  "v1/%2e%2e/embeddings",
+  "v1//embeddings",
+  "v1%2fembeddings",
+  "v1/embeddings;x=y",
+  "v1/embeddings%00",
+  "v1/%65mbeddings",
+  "v1beta/models/..:generateContent",
+  "v1beta/models/%2e%2e:generateContent",
+  "v1beta/models/a%2fb:generateContent",
+  "v1beta/models/a%2Fb:generateContent",
+  "v1beta/models/a%5cb:generateContent",
+  "v1beta/models/a\\b:generateContent",
+  "v1beta/models/a%252fb:generateContent",
+  "v1beta/models/a%3bx:generateContent",
+  "v1beta/models/a%00:generateContent",
+  "v1beta/models/a%0d%0aX:generateContent",
+  "v1beta/models/a%3fkey=x:generateContent",
+  "v1beta/models/a%ff:generateContent",
+  "v1beta/models/a%3AgenerateContent",
+])("b33: %s is no operation", (path) => {
+  expect(classify("POST", path)).toBeUndefined();
+});
+
+test("b33: whatever the path, an upstream is asked for a path of a known operation and nothing above it", () => {
+  const base = new URL("http://up.test/base");
+  assert(
+    property(string({ unit: "binary-ascii", maxLength: 40 }), (text) => {
+      for (const path of [text, `v1beta/models/${text}:generateContent`, `v1/models/${text}`]) {
+        const call = classify("POST", path);
+        if (call === undefined) continue;
+        const target = upstreamTarget(basePathOf(base), call.path, call.model, "");
+        expect(new URL(target, base).pathname).toBe(target);
+        expect(target).toMatch(/^\/base\/v1(beta)?\/[^?#;\\]+$/);
+        expect(target.split("/")).toHaveLength(5);
+      }
+    }),
+  );
+});
+
+test("a model's name is decoded once and encoded again", () => {
+  const call = classify("POST", "v1beta/models/my%20model%C3%A9:generateContent");
+  expect(call?.model).toBe("my modelé");
+  if (call === undefined) throw new Error("not classified");
+  const target = upstreamTarget("", call.path, call.model, "alt=sse");
+  expect(target).toBe("/v1beta/models/my%20model%C3%A9:generateContent?alt=sse");
+});
+
+test("a base URL may end in the version, as SDKs write theirs", () => {
+  const call = classify("POST", "v1/embeddings");
+  if (call === undefined) throw new Error("not classified");
+  const targets = ["http://up.test", "http://up.test/", "http://up.test/v1", "http://up.test/openai/v1/"].map((base) =>
+    upstreamTarget(basePathOf(new URL(base)), call.path, undefined, ""),
+  );
+  expect(targets).toEqual(["/v1/embeddings", "/v1/embeddings", "/v1/embeddings", "/openai/v1/embeddings"]);
+});
+
+test.each([
+  ["/g/a/v1/models?x=1", "v1/models", "x=1"],
+  ["/g/a/", "", ""],
+  ["/g/a", undefined, ""],
+  ["/%67/a/v1/models", undefined, ""],
+  ["/g/%61/v1/models", undefined, ""],
+  ["/g/b/v1/models", undefined, ""],
+  ["http://evil/g/a/v1/models?/g/b", "v1/models", "/g/b"],
+])("b34: the target %s is split by the router's public id", (url, rawPath, query) => {
+  expect(splitTarget(url, "a")).toEqual({ rawPath, query });
+});
+
+test.each([
+  ["key=inf_x", ""],
+  ["alt=sse&key=inf_x&b=%20c+d", "alt=sse&b=%20c+d"],
+  ["k%65y=inf_x&%6b%65%79=y&a", "a"],
+  ["KEY=a&keys=b&api_key=c", "KEY=a&keys=b&api_key=c"],
+  ["api_key=inf_x&other=i%6Ef_x&bad=%zz&k%65y=1", "bad=%zz"],
+  ["&&a=1&", "&&a=1&"],
+])("b40: of the query %s goes upstream: %s", (query, forwarded) => {
+  expect(withoutKeys(query)).toBe(forwarded);
+});

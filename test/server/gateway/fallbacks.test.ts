@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { UpstreamTimes } from "../../../server/gateway/forward.ts";
+import { until } from "../../env/until.ts";
+import type { Harness } from "../harness.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+let first: Upstream;
+let second: Upstream;
+let harness: Harness;
+let key: string;
+let id: string;
+
+beforeEach(async () => {
+  first = await startUpstream();
+  second = await startUpstream((response, { body }) => response.end(body));
+  await startWith({});
+});
+
+async function startWith(times: Partial<UpstreamTimes>): Promise<void> {
+  harness = await startGateway({ times });
+  key = harness.addKey();
+  const fallbacks = [{ upstream: "second", upstreamModel: "other-model" }];
+  id = harness.addGateway({
+    upstreams: [
+      upstreamOf(first.url),
+      upstreamOf(second.url, "openai", { name: "second", credential: "sk-second-credential" }),
+      upstreamOf(first.url, "gemini"),
+      upstreamOf(second.url, "gemini", { name: "second-gemini" }),
+    ],
+    routes: [
+      routeOf("fast", { fallbacks }),
+      routeOf("alone"),
+      routeOf("gem", { upstream: "gemini", fallbacks: [{ upstream: "second-gemini", upstreamModel: "other-gem" }] }),
+    ],
+  }).publicId;
+}
+
+/** Gives upstreams less time than a model is given: to what shall run out, and to nothing else. */
+async function shorten(times: Partial<UpstreamTimes>): Promise<void> {
+  await harness.close();
+  await startWith(times);
+}
+
+afterEach(async () => {
+  await harness.close();
+  await first.close();
+  await second.close();
+});
+
+const ask = (model = "fast") =>
+  fetch(`${harness.url}/g/${id}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ model, n: 1 }),
+  });
+
+test.each([429, 500, 502, 503, 529])(
+  "an upstream's %i makes the fallback answer, with its own model and credential",
+  async (status) => {
+    first.answerWith((response) => response.writeHead(status).end("no"));
+    const answer = await ask();
+    expect([answer.status, await answer.json()]).toEqual([200, { model: "other-model", n: 1 }]);
+    expect(answer.headers.get("x-keyplane-route-id")).toBe("rt-fast");
+    expect(first.received[0]?.headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
+    expect(second.received[0]?.headers.authorization).toBe("Bearer sk-second-credential");
+  },
+);
+
+test("an upstream that refuses the connection makes the fallback answer", async () => {
+  await first.close();
+  expect(await (await ask()).json()).toEqual({ model: "other-model", n: 1 });
+  first = await startUpstream();
+});
+
+test("an upstream that says nothing in its time makes the fallback answer, and is let go", async () => {
+  await shorten({ headWithFallback: 300 });
+  let isOpen = false;
+  first.answerWith((_response, _received, request) => {
+    isOpen = true;
+    request.socket.on("close", () => {
+      isOpen = false;
+    });
+  });
+  expect(await (await ask()).json()).toEqual({ model: "other-model", n: 1 });
+  await until("the first is let go", () => !isOpen);
+});
+
+test("Gemini's fallback gets the body again, and its own model in the path", async () => {
+  first.answerWith((response) => response.writeHead(503).end());
+  const body = JSON.stringify({ contents: "x".repeat(200_000) });
+  const answer = await fetch(`${harness.url}/g/${id}/v1beta/models/gem:generateContent`, {
+    method: "POST",
+    headers: { "x-api-key": key },
+    body,
+  });
+  expect([answer.status, await answer.text()]).toEqual([200, body]);
+  expect(first.received[0]?.url).toBe("/v1beta/models/real-gem:generateContent");
+  expect(second.received[0]?.url).toBe("/v1beta/models/other-gem:generateContent");
+});
+
+test.each([400, 401, 404, 422])(
+  "an upstream's %i is the answer: it is the caller's, and no other is asked",
+  async (status) => {
+    first.answerWith((response) => response.writeHead(status).end("yours"));
+    const answer = await ask();
+    expect([answer.status, await answer.text()]).toEqual([status, "yours"]);
+    expect(second.received).toHaveLength(0);
+  },
+);
+
+test("an upstream that hangs up without an answer is not asked a second time by way of another", async () => {
+  first.answerWith((_response, _received, request) => request.socket.destroy());
+  expect((await ask()).status).toBe(502);
+  expect(second.received).toHaveLength(0);
+});
+
+test("no other upstream is asked once a byte has gone to the client", async () => {
+  first.answerWith((response) => {
+    response.writeHead(200, { "content-length": 10 }).write("1", () => response.destroy());
+  });
+  const answer = await ask();
+  await expect(answer.text()).rejects.toThrow();
+  expect(second.received).toHaveLength(0);
+});
+
+test("the last one's failure is the answer, in its own words", async () => {
+  first.answerWith((response) => response.writeHead(500).end("first"));
+  second.answerWith((response) => response.writeHead(429, { "retry-after": "7" }).end("second"));
+  const answer = await ask();
+  expect([answer.status, answer.headers.get("retry-after"), await answer.text()]).toEqual([429, "7", "second"]);
+});
+
+test("a route without fallbacks shows its upstream's failure as it is", async () => {
+  first.answerWith((response) => response.writeHead(503, { "retry-after": "7" }).end("busy"));
+  const answer = await ask("alone");
+  expect([answer.status, await answer.text()]).toEqual([503, "busy"]);
+  expect(second.received).toHaveLength(0);
+});
+
+test("an upstream that says nothing at all is 504", async () => {
+  await shorten({ head: 300 });
+  first.answerWith(() => {});
+  const answer = await ask("alone");
+  expect(answer.status).toBe(504);
+  expect(await answer.json()).toMatchObject({ error: { code: "gateway_timeout" } });
+});
+
+test("b43: an answer that falls silent is broken off", async () => {
+  await shorten({ silence: 300 });
+  first.answerWith((response) => response.writeHead(200, { "content-length": 10 }).write("1"));
+  await expect((await ask("alone")).text()).rejects.toThrow();
+});
+
+test("b43: an answer that trickles without end is ended", async () => {
+  await shorten({ whole: 1_500 });
+  first.answerWith((response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const trickle = setInterval(() => response.write("data: .\n\n"), 100);
+    response.on("close", () => clearInterval(trickle));
+  });
+  // Where all of the time has passed before the head is there, there is no stream to be ended.
+  await until("the event that ends it", async () =>
+    /^data: \.[\s\S]*"code":"gateway_timeout".*\n\n$/.test(await (await ask("alone")).text()),
+  );
+  await until("nothing is tracked any more", () => harness.streams.size === 0);
+  expect(harness.clock.monotonic()).toBe(1_000);
+});
+
+test("b43: a thousand stacked encodings pass unread, or are 502", async () => {
+  first.answerWith((response) => {
+    response.writeHead(200, { "content-encoding": Array(1_000).fill("gzip").join(", ") }).end("not gzip");
+  });
+  const raw = await ask("alone").catch((error: unknown) => error);
+  expect(raw instanceof Response ? raw.status : "refused by the client").toBe("refused by the client");
+  first.answerWith((response) => response.writeHead(200, { "x-large": "x".repeat(100_000) }).end());
+  expect((await ask("alone")).status).toBe(502);
+});

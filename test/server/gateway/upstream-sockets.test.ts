@@ -1,0 +1,152 @@
+import { BlockList, type Socket } from "node:net";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createAddressGuard } from "../../../server/gateway/addresses.ts";
+import { createUpstreamPools } from "../../../server/gateway/pools.ts";
+import { until } from "../../env/until.ts";
+import type { Harness } from "../harness.ts";
+import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
+import { rawUpstream } from "./raw-upstream.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+let harness: Harness;
+let upstream: Upstream;
+beforeEach(async () => {
+  harness = await startGateway();
+  upstream = await startUpstream((response, { headers, connection }) =>
+    response.end(JSON.stringify({ authorization: headers.authorization, connection })),
+  );
+});
+afterEach(async () => {
+  await harness.close();
+  await upstream.close();
+});
+
+const ask = async (publicId: string, key: string) => {
+  const answer = await fetch(`${harness.url}/g/${publicId}/v1/embeddings`, {
+    method: "POST",
+    headers: { "x-api-key": key },
+    body: "{}",
+  });
+  return { status: answer.status, body: await answer.text() };
+};
+
+const answerOf = (body: string) => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+
+test("b42: an upstream that speaks on an idle socket loses it, and its words reach nobody", async () => {
+  let idle: Socket | undefined;
+  const malicious = await rawUpstream((socket, connection) => {
+    idle = socket;
+    socket.write(answerOf(`own ${connection}`));
+  });
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(malicious.url)] });
+  expect((await ask(publicId, harness.addKey())).body).toBe("own 1");
+  idle?.write(answerOf("poison"));
+  await until("the socket is closed", () => idle?.destroyed);
+  expect((await ask(publicId, harness.addKey())).body).toBe("own 2");
+  malicious.close();
+});
+
+test("b42: a second answer behind the first, in one write, is nobody's", async () => {
+  const malicious = await rawUpstream((socket, connection) => {
+    socket.write(answerOf(`own ${connection}`) + answerOf("poison"));
+  });
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(malicious.url)] });
+  for (let i = 1; i <= 20; i++) expect((await ask(publicId, harness.addKey())).body).toBe(`own ${i}`);
+  malicious.close();
+});
+
+test("b42: an answer that is written while the next request is on its way is never that request's", async () => {
+  let poisoned = 0;
+  const malicious = await rawUpstream((socket) => {
+    socket.write(answerOf("own"));
+    // As soon as the answer is out, and so at every moment at which the next request may come.
+    for (const later of [setImmediate, (write: () => void) => setTimeout(write, 1)]) {
+      later(() => {
+        if (!socket.destroyed) socket.write(answerOf("poison"));
+      });
+    }
+  });
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(malicious.url)] });
+  const key = harness.addKey();
+  for (let i = 0; i < 100; i++) if ((await ask(publicId, key)).body === "poison") poisoned++;
+  // An answer that arrives after its request was written cannot be told from the request's own: the promise is that it
+  // stays with the gateway whose upstream sent it. What comes before that is dropped.
+  const other = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
+  expect((await ask(other.publicId, key)).body).not.toMatch("poison");
+  expect(poisoned).toBeLessThan(100);
+  malicious.close();
+});
+
+test("b42: two gateways never share a socket, nor do two credentials of one", async () => {
+  const key = harness.addKey();
+  const connections = new Set<unknown>();
+  for (const credential of ["sk-credential-one", "sk-credential-two"]) {
+    const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url, "openai", { credential })] });
+    expect((await ask(publicId, key)).status).toBe(200);
+    const last = upstream.received.at(-1);
+    expect(last?.headers.authorization).toBe(`Bearer ${credential}`);
+    connections.add(last?.connection);
+  }
+  expect(connections.size).toBe(2);
+});
+
+test("one gateway's requests share a socket, one after the other", async () => {
+  const key = harness.addKey();
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
+  for (let i = 0; i < 10; i++) expect((await ask(publicId, key)).status).toBe(200);
+  expect(upstream.connections).toBe(1);
+});
+
+test("b44: upstreams whose names and addresses join to the same text are each reached as themselves", async () => {
+  const other = await startUpstream((response) => response.end('"other"'));
+  const key = harness.addKey();
+  const one = harness.addGateway({
+    gatewayId: "gw",
+    publicId: "one",
+    upstreams: [upstreamOf(upstream.url, "openai", { name: 'a","b' })],
+  });
+  const two = harness.addGateway({
+    gatewayId: 'gw","a',
+    publicId: "two",
+    upstreams: [upstreamOf(other.url, "openai", { name: "b" })],
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 40 }, (_, i) => ask(i % 2 === 0 ? one.publicId : two.publicId, key)),
+  );
+  expect(answers.map(({ body }, i) => (i % 2 === 0) === body.includes("authorization"))).toEqual(Array(40).fill(true));
+  await other.close();
+});
+
+test("pools that nobody uses are closed, and opened again when somebody does", async () => {
+  const allowed = new BlockList();
+  allowed.addSubnet("127.0.0.0", 8, "ipv4");
+  let now = 0;
+  const pools = createUpstreamPools(createAddressGuard(allowed), () => now);
+  const record = { ...upstreamOf(upstream.url), credential: PROVIDER_KEY };
+  const { pool } = pools.poolOf("gw", record);
+  expect(pools.poolOf("gw", { ...record }).pool).toBe(pool);
+  now = 6 * 60_000;
+  pools.closeIdle();
+  expect([pools.size, pool.closed]).toEqual([0, true]);
+  expect(pools.poolOf("gw", record).pool).not.toBe(pool);
+  await pools.close();
+});
+
+test("the next request on a connection waits for nothing: it takes a small multiple of a direct one's time", async () => {
+  const key = harness.addKey();
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
+  const direct: number[] = [];
+  const through: number[] = [];
+  const timed = async (times: number[], call: () => Promise<unknown>) => {
+    const start = performance.now();
+    await call();
+    times.push(performance.now() - start);
+  };
+  for (let i = 0; i < 60; i++) {
+    await timed(direct, async () => (await fetch(upstream.url)).arrayBuffer());
+    await timed(through, () => ask(publicId, key));
+  }
+  const median = (times: number[]) => times.sort((a, b) => a - b)[30] ?? Number.NaN;
+  // A timer before each request, or an acknowledgement that is waited for, is 40 ms and more.
+  expect(median(through)).toBeLessThan(10 * median(direct));
+});

@@ -1,0 +1,214 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { BlockList } from "node:net";
+import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import { SCOPES, scopeSet } from "../../domain/scopes.ts";
+import { buildApp, type Mount } from "../../server/app.ts";
+import { createJwtJudge } from "../../server/auth/jwt.ts";
+import type { ManagementToken } from "../../server/auth/management-token.ts";
+import type { ServerConfig } from "../../server/config.ts";
+import type { Clock, RefusalEvent, ServerDeps } from "../../server/deps.ts";
+import { KeyIndex } from "../../server/index/key-index.ts";
+import { StreamRegistry } from "../../server/index/open-streams.ts";
+import { createLog } from "../../server/log.ts";
+import { createMetrics } from "../../server/metrics.ts";
+import type { IndexedKey } from "../../store/key-records.ts";
+import { parseKeyring } from "../../store/keyring.ts";
+import type { Store } from "../../store/open.ts";
+
+/** A clock that stands still until it is told. */
+export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
+
+export function testClock(start = Date.UTC(2026, 10, 20)): TestClock {
+  let now = start;
+  let monotonic = 1_000;
+  return {
+    now: () => now,
+    monotonic: () => monotonic,
+    set: (time) => {
+      now = time;
+    },
+    advance: (milliseconds) => {
+      now += milliseconds;
+      monotonic += milliseconds;
+    },
+  };
+}
+
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
+
+/** What a test may choose; all of it has a default. */
+export type HarnessOptions = {
+  /** The products to serve. */
+  readonly mounts?: readonly Mount[];
+  /** For products that ask the database. Without one, touching the store throws. */
+  readonly store?: Store;
+  readonly config?: Partial<ServerConfig>;
+  /** Opens the management API. */
+  readonly managementToken?: ManagementToken;
+};
+
+/**
+ * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
+ * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded.
+ */
+export async function startHarness({ mounts = [], store, config, managementToken }: HarnessOptions = {}) {
+  const clock = testClock();
+  const index = new KeyIndex();
+  const metrics = createMetrics();
+  const lines: string[] = [];
+  const refused: RefusalEvent[] = [];
+  const used: { key: KeyRecord; at: number }[] = [];
+  let current = true;
+  const streams = new StreamRegistry(metrics.countCutStream);
+  const deps: ServerDeps = {
+    store: store ?? noStore(),
+    keyring: parseKeyring(randomBytes(32).toString("base64")),
+    index: {
+      isCurrent: () => current,
+      findKey: (digest) => index.findKey(digest),
+      findGateway: (publicId) => index.findGateway(publicId),
+      lastSeq: () => 1,
+      acceptsForeignKeys: () => index.acceptsForeignKeys(),
+      chargeRequest: (key, now) => index.chargeRequest(key, now),
+    },
+    streams,
+    usage: { record: (key, at) => used.push({ key, at }) },
+    refusals: { record: (refusal) => refused.push(refusal) },
+    clock,
+    log: createLog("debug", { write: (line) => lines.push(line) }),
+    metrics,
+    config: { ...testConfig(), ...config },
+    managementToken: managementToken ?? null,
+    judgeJwt: config?.oidc ? createJwtJudge(config.oidc, clock) : null,
+  };
+  const app = await buildApp(deps, mounts);
+  const records = new Map<string, KeyRecord>();
+  const put = (plaintext: string, record: KeyRecord) => {
+    records.set(plaintext, record);
+    index.applyKey(record.keyId, [indexedKey(keyDigest(plaintext), record, plaintext.length !== 61)]);
+  };
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+
+  return {
+    app,
+    deps,
+    clock,
+    index,
+    metrics,
+    lines,
+    refused,
+    used,
+    streams,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    /** Whether the replica can prove that its index is current: false makes every decision 503. */
+    setCurrent(value: boolean): void {
+      current = value;
+    },
+    /**
+     * Adds a key, by default usable, with every scope, of team `team-a`, unbound, for all libraries.
+     *
+     * @param plaintext a key of another shape; by default one is minted
+     * @returns the plaintext
+     */
+    addKey(fields: Partial<KeyRecord> = {}, plaintext = mintKey(randomBytes)): string {
+      put(plaintext, keyRecord(fields));
+      return plaintext;
+    },
+    /** Changes the record of a key that was added, as the feed would, and cuts its streams where it ended. */
+    changeKey(plaintext: string, fields: Partial<KeyRecord>): void {
+      const old = records.get(plaintext);
+      if (old === undefined) throw new Error("no such key was added");
+      put(plaintext, { ...old, ...fields });
+      streams.sweep(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
+    },
+    /** Adds a gateway, by default of team `team-a`, without upstreams. */
+    addGateway(fields: Partial<GatewayRecord> = {}): GatewayRecord {
+      const gateway = gatewayRecord(fields);
+      index.applyGateway(gateway);
+      return gateway;
+    },
+    async close(): Promise<void> {
+      streams.cutAll();
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
+
+let serial = 0;
+
+/** A usable key with every right in team `team-a`, but for what is given. */
+export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    keyId: `key_${++serial}`,
+    version: 1,
+    teamId: "team-a",
+    namespace: "a-dev",
+    teamHoldsNamespace: true,
+    state: "active",
+    versionState: "active",
+    expiresAt: Number.POSITIVE_INFINITY,
+    scopes: scopeSet(SCOPES),
+    boundGatewayId: null,
+    libraryIds: null,
+    mcpDefaultLibraryId: null,
+    teamDefaultLibraryId: null,
+    allowedModels: null,
+    rateLimit: null,
+    ...fields,
+  };
+}
+
+/** A record as the store hands it to an index. */
+export function indexedKey(digest: string, record: KeyRecord, foreign = false): IndexedKey {
+  const { keyId, version, expiresAt, ...terms } = record;
+  return { digest, keyId, version, expiresAt, foreign, terms };
+}
+
+export function gatewayRecord(fields: Partial<GatewayRecord> = {}): GatewayRecord {
+  const id = ++serial;
+  return {
+    gatewayId: `gw_${id}`,
+    publicId: `gateway-${id}`,
+    teamId: "team-a",
+    teamHoldsNamespace: true,
+    routesOnly: false,
+    upstreams: [],
+    routes: [],
+    ...fields,
+  };
+}
+
+function testConfig(): ServerConfig {
+  const allowedPrivateUpstreams = new BlockList();
+  allowedPrivateUpstreams.addSubnet("127.0.0.0", 8, "ipv4");
+  allowedPrivateUpstreams.addAddress("::1", "ipv6");
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    adminHost: "127.0.0.1",
+    adminPort: 0,
+    vendorHeader: "x-goog-api-key",
+    publicUrl: null,
+    allowedPrivateUpstreams,
+    tls: null,
+    trustedProxies: [],
+    workers: 1,
+    production: false,
+    placeholders: [],
+    oidc: null,
+  };
+}
+
+/** Stands where a test needs no database: whatever is asked of it is a fault of the test. */
+function noStore(): Store {
+  return new Proxy({} as Store, {
+    get(_target, name) {
+      throw new Error(`this harness was started without a store; .${String(name)} was asked of it`);
+    },
+  });
+}

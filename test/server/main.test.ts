@@ -1,0 +1,157 @@
+import { sql } from "kysely";
+import { afterEach, describe, expect, test } from "vitest";
+import type { Mount } from "../../server/app.ts";
+import { parseServerConfig } from "../../server/config.ts";
+import { createLog } from "../../server/log.ts";
+import { startServer } from "../../server/main.ts";
+import { systemClock } from "../../server/system-clock.ts";
+import { auditOfKey } from "../../store/audit.ts";
+import { openPGlite, type Store } from "../../store/open.ts";
+import { describeOnEachEngine } from "../env/engines.ts";
+import { until } from "../env/until.ts";
+import { HOUR, makeTeam } from "../store/fixtures.ts";
+import { keyring, storeKey } from "./index/replica-fixtures.ts";
+
+const FLAGS = { port: "0", adminPort: "0" };
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** A list, and a stream that is open until its key ends or the server does. */
+const MOUNTS: readonly Mount[] = [
+  {
+    at: "",
+    routes: (app, { streams }) => {
+      app.get("/atoms", { config: { operation: "atoms.list" } }, async () => ({ items: [] }));
+      app.get("/stream", { config: { operation: "atoms.search" } }, (request, reply) => {
+        reply.hijack();
+        reply.raw.writeHead(200, { "content-type": "text/event-stream" });
+        reply.raw.write("data: open\n\n");
+        const untrack = streams.track(request.principal, () => reply.raw.end("event: end\n\n"));
+        reply.raw.once("close", untrack);
+      });
+    },
+  },
+];
+
+async function start(store: Store, env: Record<string, string> = {}, graceMs = HOUR) {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line) => lines.push(line) });
+  const config = parseServerConfig(env, FLAGS);
+  const server = await startServer({ store, config, keyring, clock: systemClock, log, graceMs, mounts: MOUNTS });
+  closing.push(() => server.close());
+  const get = (path: string, key: string) => fetch(server.url + path, { headers: { "x-api-key": key } });
+  return { ...server, get, lines };
+}
+
+describeOnEachEngine("a running server", (store) => {
+  test("serves a stored key, and refuses it as soon as it is revoked", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store());
+    await server.whenCurrent;
+    expect((await server.get("/atoms", key.plaintext)).status).toBe(200);
+    await key.revoke();
+    await until("the key is refused", async () => (await server.get("/atoms", key.plaintext)).status === 401);
+    expect((await server.get("/atoms", key.plaintext)).status).toBe(401);
+  });
+
+  test("writes when a key was last used, and a sample of its refusals, at the latest when it ends", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store());
+    await server.whenCurrent;
+    await server.get("/atoms", key.plaintext);
+    await key.revoke();
+    await until("the key is refused", async () => (await server.get("/atoms", key.plaintext)).status === 401);
+    await server.close();
+    const { rows } = await sql<{ ms: number }>`
+      select extract(epoch from last_used_at)::float8 * 1000 as ms from key_usage where key_id = ${key.keyId}`.execute(
+      store().db,
+    );
+    expect(Math.abs((rows[0]?.ms ?? 0) - Date.now())).toBeLessThan(60_000);
+    const refusal = (await auditOfKey(store().db, key.keyId)).find(({ kind }) => kind === "request.refused");
+    expect(refusal?.detail).toMatchObject({ decision: "unauthorized", reason: "revoked", route: "/atoms" });
+    expect(Object.keys(refusal?.detail ?? {}).sort()).toEqual(["decision", "reason", "replica", "route", "seq"]);
+  });
+
+  test("b24: a stream of a revoked key ends with a last event", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store());
+    await server.whenCurrent;
+    const answer = await server.get("/stream", key.plaintext);
+    await key.revoke();
+    expect(await answer.text()).toBe("data: open\n\nevent: end\n\n");
+  });
+
+  test("the admin listener tells that it lives, whether it is ready, and its metrics, and nothing else", async () => {
+    const server = await start(store());
+    await server.whenCurrent;
+    const ask = async (path: string, method = "GET") => (await fetch(server.adminUrl + path, { method })).status;
+    expect(await ask("/healthz")).toBe(200);
+    expect(await ask("/readyz")).toBe(200);
+    expect(await ask("/")).toBe(404);
+    expect(await ask("/atoms")).toBe(404);
+    expect(await ask("/metrics", "POST")).toBe(404);
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+    for (const name of [
+      "keyplane_index_current 1",
+      "keyplane_index_keys",
+      "keyplane_refusals_total",
+      "nodejs_eventloop_lag",
+    ]) {
+      expect(metrics).toContain(name);
+    }
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+  });
+
+  test("an idle server ends without a grace period, and twice is as once", async () => {
+    const server = await start(store());
+    await server.whenCurrent;
+    await fetch(`${server.url}/atoms`);
+    await Promise.all([server.close(), server.close()]);
+    await expect(fetch(`${server.url}/atoms`)).rejects.toThrow();
+    await expect(fetch(`${server.adminUrl}/healthz`)).rejects.toThrow();
+  });
+
+  test("a server that is told to end takes nothing new, lets answers go on, and waits for no connection whose answer has ended", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store());
+    await server.whenCurrent;
+    const stream = await server.get("/stream", key.plaintext);
+    const closed = server.close();
+    await expect(server.get("/atoms", key.plaintext)).rejects.toThrow();
+    expect((await fetch(`${server.adminUrl}/readyz`)).status).toBe(503);
+    expect((await fetch(`${server.adminUrl}/healthz`)).status).toBe(200);
+    await key.revoke();
+    expect(await stream.text()).toBe("data: open\n\nevent: end\n\n");
+    await closed;
+  });
+
+  test("a server that is told to end ends the answers that go on when the grace period is over", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store(), {}, 600);
+    await server.whenCurrent;
+    const stream = await server.get("/stream", key.plaintext);
+    const before = performance.now();
+    const closed = server.close();
+    expect(await stream.text()).toBe("data: open\n\nevent: end\n\n");
+    expect(performance.now() - before).toBeGreaterThan(550);
+    await closed;
+  });
+
+  test("in production placeholders are refused, with a warning at the start", async () => {
+    await makeTeam(store());
+    const server = await start(store(), { NODE_ENV: "production", PLATFORM_API_KEYS: "inf_development" });
+    await server.whenCurrent;
+    expect((await server.get("/atoms", "inf_development")).status).toBe(401);
+    expect(server.lines.join("")).toContain("PLATFORM_API_KEYS is ignored in production");
+  });
+});
+
+describe("the start", () => {
+  test("refuses a schema that was never migrated, and says what to run", async () => {
+    const store = await openPGlite("memory://");
+    closing.push(() => store.close());
+    await expect(start(store)).rejects.toThrow("run keyplane migrate");
+  });
+});

@@ -1,0 +1,60 @@
+import { managementToken } from "../../../server/auth/management-token.ts";
+import { type Environment, parseServerConfig } from "../../../server/config.ts";
+import { createLog } from "../../../server/log.ts";
+import { startServer } from "../../../server/main.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import type { Store } from "../../../store/open.ts";
+import { keyring } from "../index/replica-fixtures.ts";
+
+export const TOKEN = "kpt_the-token-of-this-installation";
+
+/** An answer of the management API; members of the body are read as what a test expects of them. */
+// biome-ignore lint/suspicious/noExplicitAny: a body is whatever the API says, and what it should say is the test's to tell
+export type Answer = { status: number; body: any; text: string; headers: Headers };
+
+export type Asked = [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
+
+/** Asks the management API of a server something, with a body where the request has one. */
+export async function ask(url: string, token: string, ...[method, path, body, headers = {}]: Asked): Promise<Answer> {
+  const answer = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: JSON.parse(text), text, headers: answer.headers };
+}
+
+export type Api = Awaited<ReturnType<typeof startApi>>;
+
+/** A replica of the real server, with what it logs. */
+export async function startApi(store: Store, env: Environment = {}) {
+  const lines: string[] = [];
+  const server = await startServer({
+    store,
+    config: parseServerConfig(env, { port: "0", adminPort: "0" }),
+    keyring,
+    clock: systemClock,
+    log: createLog("debug", { write: (line) => lines.push(line) }),
+    managementToken: managementToken("bootstrap-token", TOKEN),
+  });
+  await server.whenCurrent;
+
+  const send = (...asked: Asked) => ask(server.url, TOKEN, ...asked);
+
+  return {
+    url: server.url,
+    lines,
+    send,
+    /** How the memory answers a key: 200 while it works. */
+    async tryKey(key: string): Promise<number> {
+      const { status } = await fetch(`${server.url}/atoms`, { headers: { "x-api-key": key } });
+      return status;
+    },
+    close: server.close,
+  };
+}

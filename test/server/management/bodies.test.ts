@@ -1,0 +1,86 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { makeTeam, unique } from "../../store/fixtures.ts";
+import { type Api, startApi, TOKEN } from "./api.ts";
+
+const KEY = { preset: "MCPReadOnly" } as const;
+const UPSTREAM = { name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" } as const;
+
+describeOnEachEngine("a body of the management API", (store) => {
+  let api: Api;
+  let team: string;
+  beforeAll(async () => {
+    api = await startApi(store());
+    team = (await makeTeam(store())).name;
+  });
+  afterAll(() => api.close());
+
+  test.each([
+    ["NUL", "a\u0000b"],
+    ["the first half of a surrogate pair", "a\ud800b"],
+    ["the second half alone", "\udc00"],
+  ])("with %s in any text is refused, and is no failure of the server", async (_what, odd) => {
+    const bodies: Record<string, object[]> = {
+      keys: [
+        { team, spec: KEY, reason: `x${odd}` },
+        { team, spec: { ...KEY, displayName: odd } },
+        { team, spec: { scopes: ["gateway:generate"], allowedModels: [odd] } },
+        { team: odd, spec: KEY },
+        { team, spec: KEY, namespace: odd },
+        { team, spec: { ...KEY, [odd]: 1 } },
+      ],
+      libraries: [
+        { team, spec: { displayName: odd } },
+        { team, spec: { description: odd } },
+        { team, spec: {}, reason: `x${odd}` },
+      ],
+      teams: [
+        { spec: { displayName: odd } },
+        { spec: { members: [{ role: "admin", group: odd }] } },
+        { spec: { members: [{ role: "admin", subject: odd }] } },
+      ],
+      gateways: [
+        { team, spec: { upstreams: [{ ...UPSTREAM, baseURL: `http://127.0.0.1:1/${odd}` }] } },
+        { team, spec: { upstreams: [UPSTREAM], routes: [{ model: odd, routeID: "r", upstream: "u" }] } },
+      ],
+    };
+    for (const [path, all] of Object.entries(bodies)) {
+      for (const body of all) {
+        const refused = await api.send("POST", `/${path}`, { name: unique("odd"), ...body });
+        expect([refused.status, refused.body.code], JSON.stringify(body)).toEqual([400, "invalid_request"]);
+      }
+    }
+  });
+
+  test.each([
+    ["lists", "[", "]"],
+    ["mappings", '{"a":', "}"],
+  ])("that nests %s without end is refused, and is no failure of the server", async (_what, open, close) => {
+    const nested = `${open.repeat(100_000)}1${close.repeat(100_000)}`;
+    for (const body of [
+      `{"name":"deep","team":"${team}","spec":{"scopes":${nested}}}`,
+      `{"name":"deep","team":"${team}","spec":{"unknown":${nested}}}`,
+      nested,
+    ]) {
+      for (const path of ["/keys", "/gateways"]) expect(await post(path, body)).toBe(400);
+    }
+  });
+
+  /** The status that answers a body as it stands, sent with an idempotency key. */
+  async function post(path: string, body: string): Promise<number | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      "content-type": "application/json",
+      "idempotency-key": unique("deep"),
+    };
+    const sent = request(`${api.url}/api/v1${path}`, { method: "POST", headers }, (answer) => {
+      text(answer).then(() => resolve(answer.statusCode), reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+    return promise;
+  }
+});

@@ -1,0 +1,359 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { orphanedGateways } from "../../../store/gateways.ts";
+import { saveLibrary } from "../../../store/libraries.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { makeTeam, run, unique } from "../../store/fixtures.ts";
+import { type Api, startApi } from "./api.ts";
+
+describeOnEachEngine("what the management API makes", (store) => {
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi(store(), { KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
+  });
+  afterAll(() => api.close());
+
+  const put = (path: string, spec: unknown, ifMatch = "*") => api.send("PUT", path, { spec }, { "if-match": ifMatch });
+
+  async function madeTeam(spec: object = {}) {
+    const name = unique("made");
+    const { body } = await api.send("POST", "/teams", { name, spec });
+    expect(body.id).toMatch(/^team_/);
+    return { name, id: body.id };
+  }
+
+  const auditOf = async (teamId: string) =>
+    (
+      await sql<{ kind: string; actor: string; why: string; address: string }>`
+        select kind, actor, detail->>'why' as why, detail->>'address' as address from audit_events
+        where team_id = ${teamId} order by id`.execute(store().db)
+    ).rows;
+
+  describe("a team", () => {
+    const spec = {
+      displayName: "Research",
+      members: [
+        { role: "admin", group: "leads" },
+        { role: "member", serviceAccount: { namespace: "ci", name: "deployer" } },
+        { role: "viewer", subject: "auditor@example.com" },
+      ],
+    };
+
+    test("is made, shown, listed, changed and deleted, each with its line in the audit log", async () => {
+      const name = unique("team");
+      const namespaces = [unique("ns")];
+      const made = await api.send("POST", "/teams", { name, spec: { ...spec, namespaces }, reason: "new" });
+      expect(made.status).toBe(201);
+      expect(made.body).toMatchObject({ name, namespaces, declaredIn: null, change: { confirmed: true } });
+      expect(made.body.spec).toEqual({ ...spec, namespaces });
+      const { id } = made.body;
+      expect((await api.send("GET", `/teams?name=${name}`)).body.items).toMatchObject([{ id }]);
+      const etag = made.headers.get("etag") ?? "";
+      const changed = await put(`/teams/${id}`, { members: [] }, etag);
+      expect(changed.body.spec).toEqual({ namespaces: [], members: [] });
+      expect((await put(`/teams/${id}`, spec, etag)).body.code).toBe("precondition_failed");
+      expect((await api.send("PUT", `/teams/${id}`, { spec })).body.code).toBe("precondition_required");
+      expect((await api.send("DELETE", `/teams/${id}`, { reason: "over" })).body).toMatchObject({ confirmed: true });
+      expect((await api.send("GET", `/teams/${id}`)).status).toBe(404);
+      const by = { actor: "bootstrap-token", address: "127.0.0.1" };
+      expect(await auditOf(id)).toEqual([
+        { kind: "team.created", ...by, why: "new" },
+        { kind: "team.changed", ...by, why: null },
+        { kind: "team.deleted", ...by, why: "over" },
+      ]);
+    });
+
+    test("deleted suspends its keys; one made by its name again is the same, and they work again", async () => {
+      const team = await madeTeam();
+      const key = await api.send("POST", "/keys", { name: "a", team: team.name, spec: { preset: "MCPReadOnly" } });
+      await api.send("DELETE", `/teams/${team.id}`);
+      expect(await api.tryKey(key.body.secret)).toBe(401);
+      expect((await api.send("POST", "/teams", { name: team.name, spec: {} })).body.id).toBe(team.id);
+      expect(await api.tryKey(key.body.secret)).toBe(200);
+    });
+
+    test("has its name to itself, and its namespaces", async () => {
+      const namespaces = [unique("ns")];
+      const team = await madeTeam({ namespaces });
+      const declared = await makeTeam(store());
+      for (const { name, id } of [team, { name: declared.name, id: declared.teamId }]) {
+        expect((await api.send("POST", "/teams", { name, spec: {} })).body).toMatchObject({ code: "exists", id });
+      }
+      const other = await api.send("POST", "/teams", {
+        name: unique("other"),
+        spec: { namespaces: ["x-1", ...namespaces] },
+      });
+      expect([other.status, other.body.errors[0].path]).toEqual([422, "spec.namespaces[1]"]);
+    });
+
+    test("that is declared is looked at here, and changed where it is declared", async () => {
+      const { teamId, name } = await makeTeam(store());
+      expect((await api.send("GET", `/teams/${teamId}`)).body).toMatchObject({
+        name,
+        declaredIn: { kind: "PlatformTeam" },
+      });
+      expect((await put(`/teams/${teamId}`, {})).body).toMatchObject({ code: "managed", status: 409 });
+      expect((await api.send("DELETE", `/teams/${teamId}`)).body.code).toBe("managed");
+    });
+
+    test.each([
+      ["spec.members[0]", { members: [{ role: "admin" }] }],
+      ["spec.members[0].role", { members: [{ role: "owner", group: "g" }] }],
+      ["spec.namespaces[0]", { namespaces: ["No"] }],
+      [
+        "spec.mcpAgentPolicy.defaultLibraryRef",
+        { mcpAgentPolicy: { defaultLibraryRef: { namespace: "n", name: "l" } } },
+      ],
+    ])("is refused where it is at fault: %s", async (path, spec) => {
+      const { status, body } = await api.send("POST", "/teams", { name: unique("team"), spec });
+      expect([status, body.errors[0].path]).toEqual([422, path]);
+    });
+  });
+
+  describe("a library", () => {
+    test("holds atoms for the team's keys, and keeps them by its deletion policy", async () => {
+      const team = await madeTeam();
+      const name = unique("library");
+      const make = () => api.send("POST", "/libraries", { name, team: team.name, spec: { deletionPolicy: "Retain" } });
+      const library = await make();
+      expect(library.body).toMatchObject({ name, namespace: "", team: team.name, spec: { deletionPolicy: "Retain" } });
+      const key = await api.send("POST", "/keys", {
+        name: "writer",
+        team: team.id,
+        spec: { preset: "MCPReadWrite", mcpDefaultLibraryRef: { name } },
+      });
+      expect(key.status).toBe(201);
+      const headers = { "x-api-key": key.body.secret, "content-type": "application/json" };
+      const saved = await fetch(`${api.url}/atoms`, { method: "POST", headers, body: '{"content":"kept"}' });
+      expect(saved.status).toBe(201);
+      const list = async () => {
+        const answer = await fetch(`${api.url}/atoms?library=${name}`, { headers });
+        return [
+          answer.status,
+          ...(JSON.parse(await answer.text()).items ?? []).map(({ content }: { content: string }) => content),
+        ];
+      };
+      await api.send("DELETE", `/libraries/${library.body.id}`);
+      expect(await list()).toEqual([404]);
+      await make();
+      expect(await list()).toEqual([200, "kept"]);
+      await put(`/libraries/${library.body.id}`, { deletionPolicy: "Delete", description: "short-lived" });
+      await api.send("DELETE", `/libraries/${library.body.id}`);
+      await make();
+      expect(await list()).toEqual([200]);
+      expect((await auditOf(team.id)).map(({ kind }) => kind)).toContain("library.deleted");
+    });
+
+    test("of one name may be in two teams, and neither loses it to the other", async () => {
+      const name = unique("library");
+      const [one, two] = [await madeTeam(), await madeTeam()];
+      const [first, second] = [
+        await api.send("POST", "/libraries", { name, team: one.name, spec: {} }),
+        await api.send("POST", "/libraries", { name, team: two.name, spec: {} }),
+      ];
+      expect([first.status, second.status]).toEqual([201, 201]);
+      expect((await api.send("GET", `/libraries/${first.body.id}`)).status).toBe(200);
+    });
+
+    test("is not made where a bare name would mean two, also when they are asked for at once", async () => {
+      const team = await makeTeam(store());
+      const name = unique("library");
+      const { result: declared } = {
+        result: await run(store(), (tx) =>
+          saveLibrary(tx, {
+            ...team,
+            name,
+            ownerUid: name,
+            displayName: name,
+            description: "",
+            deletionPolicy: "Retain",
+          }),
+        ),
+      };
+      const refused = await api.send("POST", "/libraries", { name, team: team.name, spec: {} });
+      expect(refused.body).toMatchObject({ code: "exists", id: declared.libraryId });
+      const other = unique("library");
+      const answers = await Promise.all(
+        [1, 2, 3].map(() => api.send("POST", "/libraries", { name: other, team: team.name, spec: {} })),
+      );
+      expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    });
+
+    test("may be the default of a team that was made here, in a namespace of it", async () => {
+      const namespace = unique("ns");
+      const team = await madeTeam({
+        namespaces: [namespace],
+        mcpAgentPolicy: { defaultLibraryRef: { namespace, name: "handbook" } },
+      });
+      const make = (namespace: string) =>
+        api.send("POST", "/libraries", { name: "handbook", namespace, team: team.name, spec: {} });
+      expect((await make("elsewhere")).body.errors[0].path).toBe("namespace");
+      expect((await make(namespace)).status).toBe(201);
+      const key = await api.send("POST", "/keys", { name: "w", team: team.name, spec: { scopes: ["memory:write"] } });
+      const headers = { "x-api-key": key.body.secret, "content-type": "application/json" };
+      const saved = await fetch(`${api.url}/atoms`, { method: "POST", headers, body: '{"content":"to the default"}' });
+      expect(saved.status).toBe(201);
+    });
+
+    test("that is declared is read-only here", async () => {
+      const team = await makeTeam(store());
+      const { libraryId } = await run(store(), (tx) =>
+        saveLibrary(tx, {
+          ...team,
+          name: "l",
+          ownerUid: "u",
+          displayName: "l",
+          description: "",
+          deletionPolicy: "Delete",
+        }),
+      );
+      expect((await put(`/libraries/${libraryId}`, {})).body.code).toBe("managed");
+      expect((await api.send("DELETE", `/libraries/${libraryId}`)).body.code).toBe("managed");
+    });
+  });
+
+  describe("a gateway", () => {
+    const CREDENTIAL = `sk-canary-${randomBytes(12).toString("hex")}`;
+    const upstream = (port: number, more: object = {}) => ({
+      name: "main",
+      dialect: "openai",
+      baseURL: `http://127.0.0.1:${port}`,
+      ...more,
+    });
+
+    test("forwards with the credential that it was given, and tells it to nobody", async () => {
+      const seen: (string | undefined)[] = [];
+      const provider = createServer((request, response) => {
+        seen.push(request.headers.authorization);
+        response.setHeader("content-type", "application/json").end("{}");
+      });
+      await new Promise<void>((done) => provider.listen(0, "127.0.0.1", done));
+      const address = provider.address();
+      const port = typeof address === "object" && address !== null ? address.port : 0;
+      try {
+        const team = await madeTeam();
+        const made = await api.send("POST", "/gateways", {
+          name: "main",
+          team: team.name,
+          spec: { upstreams: [upstream(port, { credential: CREDENTIAL })] },
+        });
+        expect(made.status).toBe(201);
+        expect(made.body).toMatchObject({ missingCredentials: [], publicID: expect.stringMatching(/^gw-/) });
+        const key = await api.send("POST", "/keys", {
+          name: "caller",
+          team: team.name,
+          spec: { scopes: ["gateway:generate"], gatewayRef: { name: "main" } },
+        });
+        const call = () =>
+          fetch(`${api.url}/g/${made.body.publicID}/v1/chat/completions`, {
+            method: "POST",
+            headers: { authorization: `Bearer ${key.body.secret}`, "content-type": "application/json" },
+            body: "{}",
+          });
+        expect((await call()).status).toBe(200);
+        const path = `/gateways/${made.body.id}`;
+        // What was read, written back, keeps the credential.
+        const { spec } = (await api.send("GET", path)).body;
+        expect((await put(path, { ...spec, routesOnly: false })).status).toBe(200);
+        expect((await call()).status).toBe(200);
+        expect(seen).toEqual([`Bearer ${CREDENTIAL}`, `Bearer ${CREDENTIAL}`]);
+
+        const shown = [made.text, (await api.send("GET", path)).text, (await api.send("GET", "/gateways")).text];
+        const { rows } = await sql`select t::text from audit_events t`.execute(store().db);
+        const stored = (await sql`select t::text from gateway_upstreams t`.execute(store().db)).rows;
+        for (const text of [...shown, JSON.stringify(rows), JSON.stringify(stored), api.lines.join()]) {
+          expect(text.includes(CREDENTIAL)).toBe(false);
+        }
+        expect((await api.send("DELETE", path)).body).toMatchObject({ confirmed: true });
+        expect((await call()).status).toBe(403);
+        expect((await orphanedGateways(store().db, team.id, null, [])).orphans).toEqual([]);
+      } finally {
+        provider.close();
+      }
+    });
+
+    test("does not send a credential that is stored to another address", async () => {
+      const team = await madeTeam();
+      const make = { name: "g", team: team.name, spec: { upstreams: [upstream(1, { credential: CREDENTIAL })] } };
+      const { body } = await api.send("POST", "/gateways", make);
+      for (const moved of [upstream(2), upstream(1, { dialect: "gemini" }), upstream(1, { name: "other" })]) {
+        const refused = await put(`/gateways/${body.id}`, { upstreams: [moved] });
+        expect([refused.status, refused.body.errors[0].path]).toEqual([422, "spec.upstreams[0].credential"]);
+      }
+      expect((await put(`/gateways/${body.id}`, { upstreams: [upstream(2, { credential: "another" })] })).status).toBe(
+        200,
+      );
+    });
+
+    test("b73: keeps its public id, which nobody else gets", async () => {
+      const [one, two] = [await madeTeam(), await madeTeam()];
+      const publicID = unique("public");
+      const spec = { publicID, upstreams: [upstream(1, { credential: CREDENTIAL })] };
+      const { body } = await api.send("POST", "/gateways", { name: "g", team: one.name, spec });
+      const changed = await put(`/gateways/${body.id}`, { ...spec, publicID: `${publicID}-2` });
+      expect([changed.status, changed.body.errors[0].path]).toEqual([422, "spec.publicID"]);
+      const taken = await api.send("POST", "/gateways", { name: "g", team: two.name, spec });
+      expect([taken.status, taken.body.errors[0].path]).toEqual([422, "spec.publicID"]);
+      await api.send("DELETE", `/gateways/${body.id}`);
+      expect((await api.send("POST", "/gateways", { name: "g", team: two.name, spec })).status).toBe(422);
+      expect((await api.send("POST", "/gateways", { name: "g", team: one.name, spec })).status).toBe(201);
+    });
+
+    test.each([
+      ["spec.upstreams[0].credential", { upstreams: [upstream(1)] }],
+      ["spec.upstreams[0].credential", { upstreams: [upstream(1, { credential: "sk-canary b" })] }],
+      ["spec.upstreams[0].credential", { upstreams: [upstream(1, { credential: ["sk-canary"] })] }],
+      ["spec.upstreams[0].baseURL", { upstreams: [{ ...upstream(1), baseURL: "https://u:sk-canary@127.0.0.1" }] }],
+      ["spec.upstreams[0].baseURL", { upstreams: [{ ...upstream(1), baseURL: "https://127.0.0.1/?key=sk-canary" }] }],
+      ["spec.upstreams[0].credentialRef", { upstreams: [upstream(1, { credentialRef: { name: "sk-canary" } })] }],
+      ["spec.upstreams[0].dialect", { upstreams: [upstream(1, { dialect: "smtp", credential: "sk-canary" })] }],
+      ["spec.upstreams", { upstreams: [] }],
+      [
+        "spec.routes",
+        {
+          upstreams: [upstream(1, { credential: "sk-canary" })],
+          routes: [{ model: "m", routeID: "r", upstream: "x", upstreamModel: "m" }],
+        },
+      ],
+    ])("is refused where it is at fault, without repeating a credential: %s", async (path, spec) => {
+      const team = await madeTeam();
+      const { status, body, text } = await api.send("POST", "/gateways", { name: "g", team: team.name, spec });
+      expect([status, body.errors[0].path]).toEqual([422, path]);
+      expect(text).not.toContain("sk-canary");
+    });
+  });
+
+  test("b76: is made once, however often and by whom it is asked for at once", async () => {
+    const request = { name: unique("once"), spec: {} };
+    const key = { "idempotency-key": unique("key") };
+    const answers = await Promise.all([1, 2, 3, 4].map(() => api.send("POST", "/teams", request, key)));
+    expect(new Set(answers.map(({ status, body }) => `${status} ${body.id}`)).size).toBe(1);
+    const other = await api.send("POST", "/teams", { ...request, name: unique("once") }, key);
+    expect(other.body).toMatchObject({ code: "idempotency_mismatch", id: answers[0]?.body.id });
+  });
+
+  test.each(["teams", "libraries", "gateways"])("of %s comes in pages that hold everything once", async (path) => {
+    const team = await madeTeam();
+    const spec =
+      path === "gateways"
+        ? { upstreams: [{ name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" }] }
+        : {};
+    const home = path === "teams" ? {} : { team: team.name };
+    const made: string[] = path === "teams" ? [] : [];
+    const stem = unique("paged");
+    for (const i of [1, 2, 3])
+      made.push((await api.send("POST", `/${path}`, { name: `${stem}-${i}`, ...home, spec })).body.id);
+    const found: string[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const filter: string = path === "teams" ? "" : `&team=${team.id}`;
+      const { body } = await api.send("GET", `/${path}?limit=2${filter}${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      found.push(...body.items.map(({ id }: { id: string }) => id));
+      cursor = body.nextCursor;
+    }
+    expect(new Set(found).size).toBe(found.length);
+    expect(found.filter((id) => made.includes(id))).toEqual(made.sort());
+    expect((await api.send("GET", `/${path}?cursor=nonsense`)).status).toBe(400);
+  });
+});

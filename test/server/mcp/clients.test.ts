@@ -1,0 +1,160 @@
+import { Client as ModernClient, StreamableHTTPClientTransport as ModernTransport } from "@modelcontextprotocol/client";
+import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Ajv } from "ajv";
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/scopes.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import type { Store } from "../../../store/open.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { openMemoryStore } from "../memory/libraries.ts";
+
+const IDENTITY = { name: "a-client", version: "1.0.0" };
+const READ_TOOLS = ["memory_list", "memory_recall", "memory_search", "memory_wake_up"];
+const ALL_TOOLS = [...READ_TOOLS, "memory_correct_atom", "memory_save_atom"].sort();
+
+type ToolResult = {
+  isError?: boolean | undefined;
+  structuredContent?: Record<string, unknown>;
+  content: { type: string; text?: string }[];
+};
+type Listed = {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  annotations?: Record<string, unknown> | undefined;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown> | undefined;
+};
+/** What the journeys need of a client, whichever it is. */
+type AnyClient = {
+  version(): string | undefined;
+  listTools(): Promise<Listed[]>;
+  callTool(name: string, args: Record<string, unknown>): Promise<ToolResult>;
+  close(): Promise<void>;
+};
+
+let store: Store;
+let server: Harness;
+beforeAll(async () => {
+  store = await openMemoryStore();
+  server = await startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+});
+beforeEach(async () => {
+  await sql`delete from atoms`.execute(store.db);
+});
+
+/** A client's whole configuration: our URL and the key. */
+const configuration = (key: string) =>
+  [
+    new URL(`${server.url}/api/v1/memory/mcp`),
+    { requestInit: { headers: { Authorization: `Bearer ${key}` } } },
+  ] as const;
+
+async function connectSdk(key: string): Promise<AnyClient> {
+  const client = new LegacyClient(IDENTITY);
+  const transport = new LegacyTransport(...configuration(key));
+  await client.connect(transport);
+  return {
+    version: () => transport.protocolVersion,
+    listTools: async () => (await client.listTools()).tools as Listed[],
+    callTool: async (name, args) => (await client.callTool({ name, arguments: args })) as ToolResult,
+    close: () => client.close(),
+  };
+}
+
+async function connectModern(key: string, mode: "legacy" | "auto" | { pin: string }): Promise<AnyClient> {
+  const client = new ModernClient(IDENTITY, { versionNegotiation: { mode } });
+  await client.connect(new ModernTransport(...configuration(key)));
+  return {
+    version: () => client.getNegotiatedProtocolVersion(),
+    listTools: async () => (await client.listTools()).tools as Listed[],
+    callTool: async (name, args) => (await client.callTool({ name, arguments: args })) as ToolResult,
+    close: () => client.close(),
+  };
+}
+
+describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
+  ["sdk 1.x", connectSdk, "2025-11-25"],
+  ["client 2.x by initialize", (key) => connectModern(key, "legacy"), "2025-11-25"],
+  ["client 2.x by itself", (key) => connectModern(key, "auto"), "2026-07-28"],
+  ["client 2.x of 2026-07-28", (key) => connectModern(key, { pin: "2026-07-28" }), "2026-07-28"],
+])("an unmodified MCP client: %s", (_name, connect, version) => {
+  test("connects with nothing but URL and key, and calls all six tools", async () => {
+    const client = await connect(server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
+    expect(client.version()).toBe(version);
+    expect((await client.listTools()).map(({ name }) => name).sort()).toEqual(ALL_TOOLS);
+    const call = async (name: string, args: Record<string, unknown> = {}) => {
+      const result = await client.callTool(name, args);
+      expect(result, JSON.stringify(result.content)).not.toMatchObject({ isError: true });
+      expect(result.content[0]?.text).toBeTruthy();
+      return result.structuredContent ?? {};
+    };
+    const saved = await call("memory_save_atom", {
+      content: "Deployments roll out on Tuesdays.",
+      tags: ["ops"],
+      importance: 8,
+    });
+    const { id } = saved.atom as { id: string };
+    expect(saved.atom).toMatchObject({ library: "handbook", revision: 1, importance: 8 });
+    const corrected = await call("memory_correct_atom", {
+      id,
+      revision: 1,
+      content: "Deployments roll out on Mondays.",
+    });
+    expect(corrected.atom).toMatchObject({ id, revision: 2, tags: ["ops"] });
+    const found = { id, content: "Deployments roll out on Mondays." };
+    expect(await call("memory_search", { query: "deployment", tags: ["ops"] })).toMatchObject({
+      items: [{ ...found, snippet: "**Deployments** roll out on Mondays" }],
+    });
+    expect(await call("memory_recall", { query: "when is the next deployment" })).toMatchObject({
+      items: [found],
+      missing: [],
+    });
+    expect(await call("memory_recall", { ids: [id, "nothing"] })).toMatchObject({
+      items: [found],
+      missing: ["nothing"],
+    });
+    expect(await call("memory_list", { tag: "ops" })).toMatchObject({ items: [found], nextCursor: null });
+    expect(await call("memory_wake_up")).toMatchObject({
+      library: { name: "handbook", displayName: "handbook", description: "What handbook is for.", atoms: 1 },
+      important: [found],
+      recent: [],
+    });
+    await client.close();
+  });
+
+  test("sees the tools that its key may call, each with all that a model needs", async () => {
+    const client = await connect(server.addKey({ scopes: scopeSet(["memory:read"]) }));
+    const tools = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual(READ_TOOLS);
+    for (const tool of tools) {
+      expect(tool.title).toBeTruthy();
+      expect(tool.description).toMatch(/use it|call it|Use it/i);
+      expect(tool.annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false, openWorldHint: false });
+      for (const schema of [tool.inputSchema, tool.outputSchema ?? {}]) {
+        expect(schema.type).toBe("object");
+        expect(() => new Ajv({ strict: true, allowUnionTypes: true }).compile(schema)).not.toThrow();
+      }
+    }
+    await client.close();
+  });
+
+  test("goes on after a tool that it may not call", async () => {
+    const client = await connect(
+      server.addKey({ scopes: scopeSet(["memory:read"]), teamDefaultLibraryId: "lib-handbook" }),
+    );
+    await expect(client.callTool("memory_save_atom", { content: "x" })).rejects.toThrow();
+    expect(await client.callTool("memory_list", {})).toMatchObject({ structuredContent: { items: [] } });
+    await client.close();
+  });
+
+  test("is not let in without a good key", async () => {
+    await expect(connect("inf_not_a_key")).rejects.toThrow();
+  });
+});

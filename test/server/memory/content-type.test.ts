@@ -1,0 +1,108 @@
+import { connect } from "node:net";
+import fc from "fast-check";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/open.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { openMemoryStore } from "./libraries.ts";
+
+let store: Store;
+let server: Harness;
+let key: string;
+beforeAll(async () => {
+  store = await openMemoryStore();
+  server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store });
+  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+});
+
+/** Sends the header lines as they are, which no client library would, and gives the answer's status. */
+function post(contentTypeLines: string, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(server.port, "127.0.0.1");
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", reject);
+    socket.on("close", () => resolve(Number(answer.slice(9, 12))));
+    socket.write(
+      `POST /atoms HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n${contentTypeLines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      "latin1",
+    );
+  });
+}
+
+async function atomCount(): Promise<number> {
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from atoms`.execute(store.db);
+  return rows[0]?.n ?? -1;
+}
+
+const FORBIDDEN = '{"content":"x","teamId":"team-b"}';
+const PIECES = [
+  "application/json",
+  "Application/JSON",
+  "text/plain",
+  " ",
+  "\t",
+  ";",
+  ",",
+  "garbage",
+  "\x85",
+  '"',
+  "charset=utf-8",
+  "=",
+  "/",
+  "+json",
+  "\x00",
+  "multipart/form-data",
+  "boundary=x",
+];
+
+test.each([
+  "application/json\ta",
+  "application/json garbage",
+  "application/json, text/plain",
+  "application/jsonx",
+  "application/vnd.api+json",
+  "text/plain",
+  "text/json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "",
+])("b45: Content-Type %j is 415, and nothing is stored", async (type) => {
+  const before = await atomCount();
+  expect(await post(`Content-Type: ${type}\r\n`, '{"content":"x"}')).toBe(415);
+  expect(await post(`Content-Type: ${type}\r\n`, FORBIDDEN)).toBe(415);
+  expect(await atomCount()).toBe(before);
+});
+
+test("b45: no Content-Type at all is 415", async () => {
+  expect(await post("", FORBIDDEN)).toBe(415);
+  expect(await post("", "")).toBe(415);
+});
+
+test.each(["application/json", " application/json", "APPLICATION/JSON ; charset=x", "application/json;charset=utf-8"])(
+  "b45: Content-Type %j is validated as JSON",
+  async (type) => {
+    expect(await post(`Content-Type: ${type}\r\n`, FORBIDDEN)).toBe(400);
+    expect(await post(`Content-Type: ${type}\r\n`, '{"content":"x"}')).toBe(201);
+  },
+);
+
+test("b45: whatever the Content-Type, what the validator refuses never reaches the handler", async () => {
+  const before = await atomCount();
+  const type = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ maxLength: 3 })), { maxLength: 6 });
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom("", "application/json"), type, async (start, rest) => {
+      const value = `${start}${rest.join("")}`.replace(/[\r\n]/g, "");
+      expect([400, 415]).toContain(await post(`Content-Type: ${value}\r\n`, FORBIDDEN));
+    }),
+    { numRuns: 400 },
+  );
+  expect(await atomCount()).toBe(before);
+});

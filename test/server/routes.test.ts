@@ -1,0 +1,102 @@
+/** What each route declares: checked on the real products, all of them. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { OPERATIONS } from "../../domain/operations.ts";
+import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
+import { PRODUCTS } from "../../server/products.ts";
+import { type Harness, startHarness } from "./harness.ts";
+import { sendRaw } from "./raw-http.ts";
+
+type Route = { readonly method: string; readonly url: string; readonly config: object };
+
+describe("the products' routes", () => {
+  let harness: Harness;
+  const routes: Route[] = [];
+  beforeEach(async () => {
+    routes.length = 0;
+    const mounts = PRODUCTS.map(({ at, routes: add }) => ({
+      at,
+      routes: ((app, deps) => {
+        app.addHook("onRoute", ({ method, url, config }) => {
+          for (const name of [method].flat()) routes.push({ method: name, url, config: config ?? {} });
+        });
+        return add(app, deps);
+      }) satisfies RoutePlugin,
+    }));
+    harness = await startHarness({ mounts });
+  });
+  afterEach(() => harness.close());
+
+  test("those that need no key are exactly these: none but the description of all the others", async () => {
+    const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
+    expect(open).toEqual([]);
+    expect([...PUBLIC_ROUTES]).toEqual(["/openapi.json"]);
+    expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
+  });
+
+  test("b13: all others are 401 without a key, by every method there is", async () => {
+    expect(routes.length).toBeGreaterThan(20);
+    for (const { method, url } of routes) {
+      const path = url.replace(/:\w+/g, "x").replace("*", "v1/models");
+      const host = `Host: 127.0.0.1:${harness.port}`;
+      const bytes = `${method} ${path} HTTP/1.1\r\n${host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+      const { status } = await sendRaw(harness.port, bytes);
+      expect([method, path, status]).toEqual([method, path, 401]);
+    }
+  });
+
+  test("every operation of REST and every path of the spec is served, at the root and under /api/v1/memory", () => {
+    const served = new Set<string>();
+    for (const { method, url, config } of routes) {
+      if ("operation" in config && typeof config.operation === "string")
+        served.add(`${method} ${url} ${config.operation}`);
+    }
+    for (const prefix of ["", "/api/v1/memory"]) {
+      for (const [route, operation] of [
+        ["GET /atoms", "atoms.list"],
+        ["POST /atoms", "atoms.create"],
+        ["PATCH /atoms", "atoms.update"],
+        ["GET /atoms/search", "atoms.search"],
+        ["GET /atoms/:id", "atoms.get"],
+        ["GET /atoms/:id/revisions", "atoms.revisions"],
+        ["DELETE /atoms/:id", "atoms.delete"],
+      ] as const) {
+        expect(OPERATIONS).toHaveProperty([operation]);
+        expect([...served]).toContain(`${route.replace(" ", ` ${prefix}`)} ${operation}`);
+      }
+    }
+  });
+
+  test("unknown paths are 404 for everybody: which paths there are is in the documentation", async () => {
+    const key = harness.addKey();
+    for (const path of ["/", "/nowhere", "/atoms/1/2/3", "/api/v1/memory", "/metrics", "/healthz", "/g"]) {
+      const [without, withKey] = await Promise.all([
+        fetch(harness.url + path),
+        fetch(harness.url + path, { headers: { "x-api-key": key } }),
+      ]);
+      expect([path, without.status]).toEqual([path, withKey.status]);
+      expect([path, without.status, await without.text()]).toEqual([path, 404, await withKey.text()]);
+    }
+  });
+});
+
+describe("a server does not start", () => {
+  const handler = async () => ({});
+  test.each<[string, RoutePlugin]>([
+    ["with a route that declares nothing", (app) => void app.get("/x", handler)],
+    [
+      "with a route that declares two things",
+      (app) => void app.get("/x", { config: { public: true, operation: "atoms.list" } }, handler),
+    ],
+    ["with a public route that is not in the list", (app) => void app.get("/x", { config: { public: true } }, handler)],
+    [
+      "with a gateway's operation outside of a gateway",
+      (app) => void app.get("/x", { config: { operation: "gateway.embeddings" } }, handler),
+    ],
+    [
+      "with a memory operation inside of a gateway",
+      (app) => void app.get("/g/:publicId/x", { config: { operation: "atoms.list" } }, handler),
+    ],
+  ])("%s", async (_name, routes) => {
+    await expect(startHarness({ mounts: [{ at: "", routes }] })).rejects.toThrow(/^route GET /);
+  });
+});
