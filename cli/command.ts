@@ -1,0 +1,29 @@
+import type { Command } from "commander";
+import type { Environment } from "../server/config.ts";
+import { setting } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What every command is given of the process that it runs in. */
+export type Process = {
+  readonly env: Environment;
+  /** Writes one line to standard output. */
+  readonly out: (line: string) => void;
+  /** Sets the exit code (spec §8) of a command that ends without an error: 1 where its work failed all the same. */
+  readonly exit: (code: number) => void;
+  /** Ends with SIGINT or SIGTERM. */
+  readonly stopSignal: () => AbortSignal;
+};
+
+/** Adds one command to the program: its name, its flags, and what it does. */
+export type AddCommand = (program: Command, process: Process) => void;
+
+/**
+ * The value of a flag, or of its variable.
+ *
+ * @throws UsageError where neither is given
+ */
+export function required(env: Environment, flag: string, given: string | undefined): string {
+  const value = setting(env, flag, given);
+  if (value !== undefined) return value;
+  throw new UsageError(`--${flag} is needed, or the variable KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`);
+}

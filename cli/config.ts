@@ -1,0 +1,41 @@
+/** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
+import { readFile } from "node:fs/promises";
+import type { Environment } from "../server/config.ts";
+import { UsageError } from "./usage-error.ts";
+
+/**
+ * The environment, without the service links that Kubernetes puts there: a Service named `keyplane` makes variables
+ * such as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which are nobody's configuration.
+ */
+export function environment(): Environment {
+  const isLink = ([name, value]: [string, string | undefined]) =>
+    name.startsWith("KEYPLANE_") && value?.startsWith("tcp://") === true;
+  return Object.fromEntries(Object.entries(process.env).filter((entry) => !isLink(entry)));
+}
+
+/** The value of a flag, or of its variable: `--database-url` is `KEYPLANE_DATABASE_URL`. */
+export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
+  return given ?? (env[`KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`] || undefined);
+}
+
+/**
+ * The text of the encryption keys, from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.
+ *
+ * @returns undefined where neither is given
+ */
+export async function encryptionKeys(env: Environment, file: string | undefined): Promise<string | undefined> {
+  const path = setting(env, "encryption-key-file", file);
+  return path === undefined ? env.KEYPLANE_ENCRYPTION_KEY || undefined : readFile(path, "utf8");
+}
+
+/**
+ * The namespaces that are served; null for all.
+ *
+ * @throws UsageError for a list that names none
+ */
+export function namespaceList(text: string | undefined): string[] | null {
+  if (text === undefined) return null;
+  const names = text.split(",").map((name) => name.trim());
+  if (names.every((name) => /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))) return [...new Set(names)];
+  throw new UsageError(`--namespaces: write names of namespaces, separated by commas, instead of "${text}"`);
+}

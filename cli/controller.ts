@@ -1,0 +1,164 @@
+import { createHash, randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { hostname } from "node:os";
+import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
+import type { LogLine } from "../controller/deps.ts";
+import { leadershipScope, startController } from "../controller/main.ts";
+import { createControllerMetrics } from "../controller/metrics.ts";
+import { buildAdmin } from "../server/admin.ts";
+import { type Environment, parseServerConfig, type ServerConfig } from "../server/config.ts";
+import { createLog } from "../server/log.ts";
+import { systemClock } from "../server/system-clock.ts";
+import { parseKeyring } from "../store/keyring.ts";
+import { assertSchemaVersion } from "../store/migrate.ts";
+import { openPostgres } from "../store/open.ts";
+import { type AddCommand, required } from "./command.ts";
+import { encryptionKeys, namespaceList, setting } from "./config.ts";
+import { UsageError } from "./usage-error.ts";
+
+export type ControllerFlags = {
+  readonly databaseUrl: string;
+  readonly encryptionKeyFile?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly namespaces?: string | undefined;
+  readonly leaderElect?: string | undefined;
+  readonly publicUrl?: string | undefined;
+  readonly adminHost?: string | undefined;
+  readonly adminPort?: string | undefined;
+};
+
+export const addController: AddCommand = (program, { env, out, stopSignal }) => {
+  program
+    .command("controller")
+    .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads")
+    .option("--database-url <url>", "the PostgreSQL database")
+    .option("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .option("--kubeconfig <file>", "how to reach the cluster (default KUBECONFIG, or the pod's service account)")
+    .option("--namespaces <names>", "the namespaces that are served, separated by commas (default all)")
+    .option("--leader-elect <true|false>", "lead only while holding a Lease (default true)")
+    .option("--public-url <url>", "where clients reach the server, for what is written into Secrets")
+    .option("--admin-host <address>", "the address of the admin listener")
+    .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
+    .action((flags) => {
+      const databaseUrl = required(env, "database-url", flags.databaseUrl);
+      return runController({ ...flags, databaseUrl }, env, out, stopSignal());
+    });
+};
+
+/** Who writes, in `metadata.managedFields`. */
+const FIELD_MANAGER = "keyplane-controller";
+const LEASE_NAME = "keyplane-controller";
+
+/** `keyplane controller`: until the signal, or until another leads. */
+export async function runController(
+  flags: ControllerFlags,
+  env: Environment,
+  out: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = parseServerConfig(env, flags);
+  const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
+  const elects = truth("leader-elect", setting(env, "leader-elect", flags.leaderElect) ?? "true");
+  const keys = await encryptionKeys(env, flags.encryptionKeyFile);
+  if (keys === undefined) {
+    throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");
+  }
+  const keyring = parseKeyring(keys);
+  const log = logLine();
+  const metrics = createControllerMetrics();
+  const identity = `${hostname()}_${randomUUID()}`;
+  // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
+  const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
+  const { runAsLeader } = await import("../controller/cluster/kubernetes/lease.ts");
+  const store = await openPostgres(flags.databaseUrl);
+  const closers = [() => store.close()];
+  try {
+    await assertSchemaVersion(store);
+    const cluster = await openKubernetesCluster({
+      kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
+      namespaces,
+      clock: systemClock,
+      random: Math.random,
+      log,
+      fieldManager: FIELD_MANAGER,
+      identity,
+      onAnswer: metrics.countAnswer,
+    });
+    closers.unshift(() => cluster.close());
+    metrics.observeWatches(() => agesOf(cluster));
+    const admin = await listen(metrics, config, signal);
+    closers.unshift(admin.close);
+    out(`ready ${admin.url}`);
+
+    const publicUrl = publicUrlOf(config, log);
+    const lead = async (until: AbortSignal) => {
+      metrics.leads(true);
+      const setup = { cluster, store, keyring, publicUrl, clock: systemClock, log, metrics: metrics.queue };
+      await startController(setup, until).finally(() => metrics.leads(false));
+    };
+    if (!elects) return await lead(signal);
+    const election = {
+      api: cluster.api,
+      namespace: cluster.ownNamespace ?? "default",
+      name: leaseName(cluster),
+      identity,
+      clock: systemClock,
+      random: Math.random,
+      log,
+    };
+    await runAsLeader(election, lead, signal);
+  } finally {
+    for (const close of closers) await close();
+  }
+}
+
+function truth(flag: string, text: string): boolean {
+  if (text === "true" || text === "false") return text === "true";
+  throw new UsageError(`--${flag}: write true or false instead of "${text}"`);
+}
+
+/** One Lease for each set of namespaces: those who serve different ones lead side by side. */
+function leaseName(cluster: KubernetesCluster): string {
+  if (cluster.namespaces === null) return LEASE_NAME;
+  return `${LEASE_NAME}-${createHash("sha256").update(leadershipScope(cluster)).digest("hex").slice(0, 10)}`;
+}
+
+function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {
+  if (publicUrl !== null) return publicUrl.href.replace(/\/$/, "");
+  log("warn", "no --public-url is given: client configurations in Secrets point at http://127.0.0.1:8080");
+  return "http://127.0.0.1:8080";
+}
+
+/** Serves the metrics; ready until the signal, leader or not. */
+async function listen(
+  metrics: ReturnType<typeof createControllerMetrics>,
+  { adminHost, adminPort }: ServerConfig,
+  signal: AbortSignal,
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const server = buildAdmin({ metrics, isReady: () => !signal.aborted });
+  server.listen({ host: adminHost, port: adminPort });
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : adminPort;
+  return {
+    url: `http://${adminHost.includes(":") ? `[${adminHost}]` : adminHost}:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function* agesOf({ heardAt }: KubernetesCluster): Iterable<readonly [string, number]> {
+  const now = systemClock.monotonic();
+  for (const [what, at] of heardAt) yield [what, (now - at) / 1_000];
+}
+
+/** JSON lines, as the server's. */
+function logLine(): LogLine {
+  const log = createLog("info");
+  return (level, message, fields = {}) => {
+    const more = Object.entries(fields).map(([name, value]) => `${name} ${value}`);
+    log[level]({}, more.length === 0 ? message : `${message} (${more.join(", ")})`);
+  };
+}

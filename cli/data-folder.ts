@@ -1,0 +1,86 @@
+/** What `keyplane up` keeps in its data folder for the other commands, and how they find out whether it runs. */
+import { randomBytes } from "node:crypto";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode, readJson, replaceFile, whenMissing } from "../controller/cluster/files/disk.ts";
+import { DataLockedError, lockData } from "../controller/cluster/files/lock.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** What a running `up` says of itself, in DATA/server.json. */
+export type RunningServerFile = {
+  readonly url: string;
+  readonly adminUrl: string;
+  /** The folder of declarations. */
+  readonly manifests: string;
+  /** How many development keys of `PLATFORM_API_KEYS` are served. */
+  readonly placeholders: number;
+};
+
+const serverFile = (data: string): string => join(data, "server.json");
+export const bootstrapTokenFile = (data: string): string => join(data, "bootstrap-token");
+export const encryptionKeyFile = (data: string): string => join(data, "encryption-key");
+
+export async function writeServerFile(data: string, server: RunningServerFile): Promise<void> {
+  await replaceFile(serverFile(data), `${JSON.stringify(server, null, 2)}\n`);
+}
+
+export async function removeServerFile(data: string): Promise<void> {
+  await rm(serverFile(data), { force: true });
+}
+
+/** Undefined where no `up` is ready on the folder, or one was killed before it wrote the file. */
+export async function readServerFile(data: string): Promise<RunningServerFile | undefined> {
+  return (await readJson(serverFile(data))) as RunningServerFile | undefined;
+}
+
+/**
+ * Whether a process works on the folder now. Told by the lock, which the kernel drops with the process: a file may be
+ * left behind, and its port may have come into other hands.
+ *
+ * @throws UsageError when there is no such folder, or it is not one of `up`
+ */
+export async function isRunning(data: string): Promise<boolean> {
+  await assertDataFolder(data);
+  try {
+    (await lockData(data, performanceClock, 0)).release();
+    return false;
+  } catch (error) {
+    if (error instanceof DataLockedError) return true;
+    throw error;
+  }
+}
+
+const performanceClock = { monotonic: () => performance.now() };
+
+/** @throws UsageError when there is no such folder, or it is not one of `up` */
+export async function assertDataFolder(data: string): Promise<void> {
+  if ((await stat(join(data, "cluster-id")).catch(whenMissing(undefined))) !== undefined) return;
+  throw new UsageError(`${data} is no data folder of keyplane up: name it with --data, and start keyplane up first`);
+}
+
+/** Reads a secret of the installation; at the first start it is made, in a file that nobody else may read. */
+export async function readOrMakeSecret(file: string, make: () => string): Promise<string> {
+  try {
+    await writeFile(file, `${make()}\n`, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+  }
+  return (await readFile(file, "utf8")).trim();
+}
+
+/** Shorter than this, a token has been tampered with, or its file was cut off by a crash. */
+const LEAST_TOKEN_LENGTH = 32;
+
+/**
+ * The token that opens the management API of an embedded installation. It is no API key, and cannot be taken for one.
+ *
+ * @throws Error when the file holds something else than a token
+ */
+export async function readOrMakeBootstrapToken(data: string): Promise<string> {
+  const file = bootstrapTokenFile(data);
+  const token = await readOrMakeSecret(file, () => `kpt_${randomBytes(32).toString("base64url")}`);
+  if (token.length < LEAST_TOKEN_LENGTH || token.startsWith("inf_") || /[\s,]/.test(token)) {
+    throw new Error(`${file} holds no token that keyplane made: delete it, and a new one is made at the next start`);
+  }
+  return token;
+}

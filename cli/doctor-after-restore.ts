@@ -1,0 +1,127 @@
+/** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
+import { randomUUID } from "node:crypto";
+import type { Cluster } from "../controller/cluster/port.ts";
+import { brakes, SWEPT } from "../controller/sweep.ts";
+import { KINDS } from "../domain/manifest/kinds.ts";
+import type { Environment } from "../server/config.ts";
+import { systemClock } from "../server/system-clock.ts";
+import type { Db } from "../store/change.ts";
+import { listKeys, livingKeysByCluster } from "../store/keys.ts";
+import { assertSchemaVersion } from "../store/migrate.ts";
+import { openPostgres } from "../store/open.ts";
+import { required } from "./command.ts";
+import { namespaceList, setting } from "./config.ts";
+import { type Finding, note, ok, wrong } from "./finding.ts";
+
+export type AfterRestoreFlags = {
+  readonly databaseUrl?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly namespaces?: string | undefined;
+};
+
+const PAGE = 500;
+
+/** Compares a Kubernetes cluster with its database, and changes neither. */
+export async function checkAfterRestore(flags: AfterRestoreFlags, env: Environment): Promise<Finding[]> {
+  const databaseUrl = required(env, "database-url", flags.databaseUrl);
+  const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
+  // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
+  const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
+  const store = await openPostgres(databaseUrl);
+  try {
+    await assertSchemaVersion(store);
+    const cluster = await openKubernetesCluster({
+      kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
+      namespaces,
+      clock: systemClock,
+      random: Math.random,
+      log: () => {},
+      fieldManager: "keyplane-doctor",
+      identity: randomUUID(),
+    });
+    try {
+      await cluster.watch(() => {}, new AbortController().signal);
+      return await findAfterRestore(cluster, store.db);
+    } finally {
+      await cluster.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+/** @param cluster whose objects have been listed */
+export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Finding[]> {
+  const findings = [
+    ...(await findOrphans(cluster, db)),
+    ...(await findRevived(cluster, db)),
+    ...findOutdated(cluster),
+    ...(await findOtherClusters(cluster, db)),
+  ];
+  const rest = "what was revoked by hand after a backup of the database is not in it: revoke it again";
+  return [...(findings.length > 0 ? findings : [ok("the cluster and the database tell of the same")]), note(rest)];
+}
+
+/** What the database has and no declaration owns. */
+async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { kind, find } of SWEPT) {
+    const { orphans, total } = await find(db, cluster.uid, cluster.namespaces, cluster.uids(kind));
+    const isPaused = brakes(orphans.length, total);
+    const tell = isPaused ? wrong : note;
+    if (isPaused)
+      findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: the sweep is paused`));
+    for (const { id, namespace, name } of orphans) {
+      const title = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+      const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);
+      const what = isBack ? "was restored with another uid" : "has no declaration any more";
+      const then = isPaused ? stepFor(kind, id) : "the controller ends what it stood for within a minute";
+      findings.push(tell(`${title} ${what}: ${then}`));
+    }
+  }
+  return findings;
+}
+
+function stepFor(kind: string, id: string): string {
+  if (kind === "PlatformKey") return `its key ${id} works until it is revoked: keyplane revoke ${id}`;
+  return "restore its declaration, or remove others that are gone until fewer are left";
+}
+
+/** What was deleted, and has been brought back by the restore. */
+async function findRevived(cluster: Cluster, db: Db): Promise<Finding[]> {
+  const present = new Set(cluster.uids("PlatformKey"));
+  const state = { is: "revoked", at: Date.now() } as const;
+  const findings: Finding[] = [];
+  for (let afterId: string | undefined; ; ) {
+    const keys = await listKeys(db, { cluster: cluster.uid, state, afterId, limit: PAGE });
+    for (const { namespace, name, ownerUid, revocation } of keys) {
+      const reason = revocation?.reason;
+      if (ownerUid === null || !present.has(ownerUid) || (reason !== "Deleted" && reason !== "Orphaned")) continue;
+      const step = "delete it, and apply it again if a new key is wanted";
+      findings.push(
+        wrong(`PlatformKey ${namespace}/${name} was gone before the restore, and its key stays revoked: ${step}`),
+      );
+    }
+    afterId = keys.at(-1)?.id;
+    if (keys.length < PAGE) return findings;
+  }
+}
+
+/** Declarations older than what was applied. */
+function findOutdated(cluster: Cluster): Finding[] {
+  return KINDS.flatMap((kind) => [...cluster.list(kind)]).flatMap(({ kind, namespace, name, status }) => {
+    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    if (ready?.reason !== "Outdated") return [];
+    return [wrong(`${kind} ${namespace === "" ? name : `${namespace}/${name}`}: ${ready.message}`)];
+  });
+}
+
+/** Keys of a cluster that this one may have taken the place of: nobody sweeps them. */
+async function findOtherClusters(cluster: Cluster, db: Db): Promise<Finding[]> {
+  const counts = await livingKeysByCluster(db);
+  return counts
+    .filter((one) => one.cluster !== cluster.uid)
+    .map(({ cluster: other, keys }) =>
+      note(`${keys} keys belong to the cluster ${other}: if this one has replaced it, revoke them: keyplane get keys`),
+    );
+}

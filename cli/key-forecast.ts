@@ -1,0 +1,183 @@
+/**
+ * What the controller would do with one key: the steps of the same pure `planKey`, each taken on paper, until it comes
+ * to rest (design §2).
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { StatedCondition } from "../domain/conditions.ts";
+import { declareKey } from "../domain/declare-key.ts";
+import type { DeclaredKey } from "../domain/declared-key.ts";
+import { importHash } from "../domain/import.ts";
+import type { Importable, ObservedKey } from "../domain/observed-key.ts";
+import { type KeyAction, planKey } from "../domain/plan-key.ts";
+import type { StoredKey } from "../domain/stored-key.ts";
+import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "./key-of-status.ts";
+import type { Declared, PlanWorld } from "./plan-world.ts";
+
+/** A step, and what the store had before it. */
+export type ForecastStep = { readonly action: KeyAction; readonly before: StoredKey | undefined };
+
+export type KeyForecast = {
+  readonly steps: readonly ForecastStep[];
+  /** What the key's status says in the end. */
+  readonly ready: StatedCondition | undefined;
+};
+
+export type ForecastInput = {
+  /** Undefined for one that is no longer declared. */
+  readonly declared: Declared<"PlatformKey"> | undefined;
+  /** As `up` has it; undefined for a new one. */
+  readonly object: KeyObject | undefined;
+  readonly before: PlanWorld;
+  readonly after: PlanWorld;
+  /** Whether a Secret of that name is among the manifests, and in the way. */
+  readonly secretInTheWay: (namespace: string, name: string) => boolean;
+  readonly now: number;
+};
+
+/** No plan takes as many steps. */
+const MOST_STEPS = 16;
+
+export function forecastKey(input: ForecastInput): KeyForecast {
+  let observed = observe(input);
+  const steps: ForecastStep[] = [];
+  while (observed !== undefined && steps.length < MOST_STEPS) {
+    const { action, conditions } = planKey(observed, input.now);
+    if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
+      return { steps, ready: conditions.find(({ type }) => type === "Ready") };
+    }
+    steps.push({ action, before: observed.stored });
+    observed = take(observed, action, input.now);
+  }
+  return { steps, ready: undefined };
+}
+
+/** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */
+function observe({ declared, object, before, after, secretInTheWay }: ForecastInput): ObservedKey | undefined {
+  const spec = declared?.spec ?? object?.spec;
+  const named = declared ?? object?.metadata;
+  if (spec === undefined || named === undefined) return undefined;
+  const { namespace, name } = named;
+  const key = declareKey(namespace, name, spec);
+  const stored = object === undefined ? undefined : storedKey(object, before);
+  const changed = declared !== undefined && object?.spec !== undefined && !isDeepStrictEqual(object.spec, spec);
+  return {
+    uid: object?.metadata.uid ?? "new",
+    generation: (stored?.generation ?? object?.status?.observedGeneration ?? 1) + (changed ? 1 : 0),
+    deleting: declared === undefined,
+    hasFinalizer: true,
+    declared: key,
+    references: after.resolve(key, namespace),
+    stored,
+    importable: stored === undefined ? importable(key) : null,
+    secret: secretInTheWay(namespace, key.secret.name) ? { state: "foreign" } : observedSecret(key, object, stored),
+    held: null,
+    confirmed: true,
+    restartedVersion: object?.status?.restartedVersion ?? null,
+    // What is known of usage is the store's: on paper an old version goes on until its deadline.
+    usage: null,
+    reportedUse: null,
+  };
+}
+
+/** What an import will learn: the secret itself is not looked at. */
+function importable({ source }: DeclaredKey): Importable | null {
+  if (source.hash !== undefined) return importHash(source.hash);
+  return source.secretRef === undefined ? null : { digest: "", prefix: "" };
+}
+
+/** What would be observed once a step is taken. */
+function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKey {
+  const { stored, secret, declared, generation } = observed;
+  const written = (changes: Partial<StoredKey>) => ({ ...observed, stored: { ...(stored ?? NO_KEY), ...changes } });
+  switch (action.do) {
+    case "Reserve": {
+      const fresh = action.newKey || stored === undefined ? NO_KEY : stored;
+      const version = {
+        ...NO_VERSION,
+        number: action.number,
+        mintedAt: now,
+        rotationTrigger: declared.rotationTrigger,
+      };
+      return {
+        ...observed,
+        held: action.number,
+        stored: {
+          ...fresh,
+          ...identityOf(observed),
+          policy: action.policy,
+          generation,
+          lastNumber: action.number,
+          versions: [version, ...fresh.versions],
+        },
+      };
+    }
+    case "Import": {
+      const version = { ...NO_VERSION, state: "active", imported: true, prefix: action.prefix, mintedAt: now } as const;
+      return written({
+        ...identityOf(observed),
+        policy: action.policy,
+        generation,
+        lastNumber: 1,
+        versions: [{ ...version, rotationTrigger: declared.rotationTrigger }],
+      });
+    }
+    case "Publish": {
+      const owned = declared.secret.deleteWithKey;
+      return { ...observed, secret: { state: "ours", holds: action.number, immutable: false, rendered: true, owned } };
+    }
+    case "Activate":
+      return {
+        ...written({
+          versions: (stored?.versions ?? []).map((version) => {
+            if (version.number === action.number) return { ...version, state: "active", activatedAt: now };
+            if (version.state !== "active") return version;
+            return action.retireOldAt > now
+              ? { ...version, state: "retiring", retireAt: action.retireOldAt }
+              : { ...version, state: "retired" };
+          }),
+        }),
+        held: null,
+      };
+    case "UpdatePolicy":
+      return written({
+        policy: action.policy,
+        generation,
+        state: action.policy.suspended ? "suspended" : "active",
+      });
+    case "Retire":
+      return written({
+        versions: (stored?.versions ?? []).map((version) =>
+          version.state === "retiring" && (version.retireAt ?? 0) <= now ? { ...version, state: "retired" } : version,
+        ),
+      });
+    case "RetireAdopted":
+      return written({
+        versions: (stored?.versions ?? []).map((version) =>
+          version.number === action.number ? { ...version, state: "retired", retireAt: now } : version,
+        ),
+      });
+    case "Revoke":
+      return written({ state: "revoked", revocation: { reason: action.reason, at: now, seq: null } });
+    case "Release":
+      // The Secret stays, and is nobody's from here on.
+      return { ...observed, stored: undefined, secret: secret.state === "ours" ? { state: "foreign" } : secret };
+    case "Render":
+      return { ...observed, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };
+    case "DetachSecret":
+      return { ...observed, secret: secret.state === "ours" ? { ...secret, owned: false } : secret };
+    case "DeleteSecret":
+      return { ...observed, secret: { state: "absent" } };
+    case "Restart":
+      return { ...observed, restartedVersion: action.version };
+    case "AddFinalizer":
+    case "ReleaseFinalizer":
+    case "Nothing":
+    case "Wait":
+      return observed;
+  }
+}
+
+/** A key belongs to the team of its namespace from the first version on. */
+function identityOf({ uid, references }: ObservedKey): Pick<StoredKey, "ownerUid" | "teamId"> {
+  return { ownerUid: uid, teamId: references.teamId ?? "" };
+}

@@ -1,0 +1,118 @@
+/** A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest. */
+import { declareKey } from "../domain/declare-key.ts";
+import type { DeclaredKey } from "../domain/declared-key.ts";
+import type { VersionState } from "../domain/key-record.ts";
+import type { ObservedSecret } from "../domain/observed-key.ts";
+import { policyOf } from "../domain/plan-key.ts";
+import { type StoredKey, type StoredVersion, versionIn } from "../domain/stored-key.ts";
+import type { PlanWorld } from "./plan-world.ts";
+import type { StatusObject } from "./status-files.ts";
+
+export type KeyObject = StatusObject<"PlatformKey">;
+
+/** A key, and a version, of which nothing is known yet. */
+export const NO_KEY: StoredKey = {
+  id: "",
+  cluster: "",
+  namespace: "",
+  name: "",
+  ownerUid: null,
+  teamId: "",
+  source: "Generate",
+  state: "active",
+  policy: {
+    displayName: "",
+    scopes: [],
+    boundGatewayId: null,
+    libraryIds: null,
+    mcpDefaultLibraryId: null,
+    allowedModels: null,
+    suspended: false,
+    expiresAt: null,
+    rateLimit: null,
+  },
+  generation: 1,
+  revocation: null,
+  rotationRequest: null,
+  lastNumber: 0,
+  versions: [],
+};
+export const NO_VERSION: StoredVersion = {
+  number: 1,
+  digest: "",
+  prefix: "",
+  state: "reserved",
+  imported: false,
+  mintedAt: 0,
+  activatedAt: null,
+  retireAt: null,
+  expiresAt: null,
+  rotationTrigger: null,
+  lastUsedAt: null,
+};
+
+/** The key that the object has; undefined while it has none. Ids of references are names, as {@link PlanWorld} has them. */
+export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorld): StoredKey | undefined {
+  if (spec === undefined || status?.keyID === undefined) return undefined;
+  const { namespace, name } = metadata;
+  const declared = declareKey(namespace, name, spec);
+  const references = world.resolve(declared, namespace);
+  const versions = (status.versions ?? []).map((version) => ({
+    ...NO_VERSION,
+    number: version.number,
+    prefix: version.keyPrefix ?? "",
+    state: version.state.toLowerCase() as VersionState,
+    imported: spec.source.type !== "Generate" && version.number === 1,
+    mintedAt: time(version.mintedAt) ?? 0,
+    activatedAt: time(version.activatedAt),
+    retireAt: time(version.retiresAt),
+    expiresAt: time(version.expiresAt),
+    rotationTrigger: declared.rotationTrigger,
+    lastUsedAt: time(version.lastUsedTime),
+  }));
+  const [active] = versions.filter(({ state }) => state === "active");
+  const used = time(status.lastUsedTime);
+  if (active !== undefined && used !== null) active.lastUsedAt = Math.max(used, active.lastUsedAt ?? 0);
+  const byHand = status.conditions?.some(({ type, reason }) => type === "Ready" && reason === "RevokedByHand");
+  return {
+    ...NO_KEY,
+    id: status.keyID,
+    namespace,
+    name,
+    ownerUid: metadata.uid ?? null,
+    teamId: status.team ?? references.teamId ?? "",
+    source: spec.source.type,
+    state: status.revocation !== undefined ? "revoked" : declared.state === "Suspended" ? "suspended" : "active",
+    policy: policyOf(declared, references),
+    generation: status.observedGeneration ?? 1,
+    revocation: status.revocation === undefined ? null : { reason: byHand ? "ByHand" : "Declared", at: 0, seq: null },
+    lastNumber: Math.max(0, ...versions.map(({ number }) => number)),
+    versions,
+  };
+}
+
+/** The Secret, by what the object's conditions say of it and what a new declaration wants of it. */
+export function observedSecret(
+  wanted: DeclaredKey,
+  object: KeyObject | undefined,
+  key: StoredKey | undefined,
+): ObservedSecret {
+  const { reason } = object?.status?.conditions?.find(({ type }) => type === "SecretDelivered") ?? {};
+  const active = versionIn(key, "active");
+  if (reason === "SecretConflict") return { state: "foreign" };
+  if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };
+  if (object?.spec === undefined || active === undefined || active.imported) return { state: "absent" };
+  if (reason === "SecretLost" || reason === "Minting") return { state: "absent" };
+  const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec).secret;
+  return {
+    state: "ours",
+    holds: reason === "SecretTampered" ? "stranger" : active.number,
+    immutable: reason === "SecretImmutable",
+    owned: before.deleteWithKey,
+    rendered: before.template === wanted.secret.template && before.deleteWithKey === wanted.secret.deleteWithKey,
+  };
+}
+
+function time(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
+}

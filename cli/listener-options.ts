@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+
+/** The flags of every command that serves: see `parseServerConfig`. */
+export function listenerOptions(command: Command): Command {
+  return command
+    .option("--host <address>", "the address to listen on (default 127.0.0.1)")
+    .option("--port <port>", "the public port (default 8080)")
+    .option("--admin-host <address>", "the address of the admin listener")
+    .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
+    .option("--vendor-header <name>", "the first carrier of a key (default x-goog-api-key)")
+    .option("--public-url <url>", "where clients reach the server")
+    .option("--tls-cert <file>", "certificate chain in PEM")
+    .option("--tls-key <file>", "its private key in PEM")
+    .option("--allow-private-upstreams <cidrs>", "private ranges that gateways may call, separated by commas")
+    .option("--trusted-proxies <cidrs>", "proxies whose X-Forwarded headers are believed, separated by commas")
+    .option("--oidc-issuer <urls>", "issuers whose JWTs open the management API, separated by commas")
+    .option("--oidc-audience <audience>", "what such a JWT must be meant for")
+    .option("--oidc-admin-groups <groups>", "groups whose members may manage every team, separated by commas");
+}

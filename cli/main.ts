@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+/** The `keyplane` command. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
+import { Command, CommanderError } from "commander";
+import { DataLockedError } from "../controller/cluster/files/lock.ts";
+import { ConfigError } from "../server/config.ts";
+import type { AddCommand, Process } from "./command.ts";
+import { environment } from "./config.ts";
+import { addController } from "./controller.ts";
+import { addDoctor } from "./doctor.ts";
+import { addGet } from "./get.ts";
+import { addMigrate } from "./migrate.ts";
+import { addPlan } from "./plan.ts";
+import { addRevoke } from "./revoke.ts";
+import { addRotate } from "./rotate.ts";
+import { addServer } from "./serve.ts";
+import { addUp } from "./up.ts";
+import { UsageError } from "./usage-error.ts";
+import { addValidate } from "./validate.ts";
+import { packageVersion } from "./version.ts";
+
+const COMMANDS: readonly AddCommand[] = [
+  addUp,
+  addServer,
+  addController,
+  addMigrate,
+  addValidate,
+  addPlan,
+  addGet,
+  addRevoke,
+  addRotate,
+  addDoctor,
+];
+
+/** Runs one command to its exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  let code = 0;
+  const program = new Command("keyplane")
+    .description("Declarative API keys for an AI platform")
+    .version(packageVersion())
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true });
+  const context: Process = {
+    env: environment(),
+    out: (line) => void process.stdout.write(`${line}\n`),
+    exit: (failed) => {
+      code = failed;
+    },
+    stopSignal,
+  };
+  for (const add of COMMANDS) add(program, context);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    process.stderr.write(`keyplane: ${describe(error)}\n`);
+    const wrongUse = [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind);
+    return wrongUse ? 2 : 1;
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isTaken = "code" in error && error.code === "EADDRINUSE";
+  return isTaken ? `${error.message}: choose another with --port or --admin-port` : error.message;
+}
+
+/** Ends with SIGINT or SIGTERM: drain, then exit 0. The same again exits at once. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.once(signal, () => {
+      stop.abort();
+      process.once(signal, () => process.exit(1));
+    });
+  }
+  return stop.signal;
+}
+
+if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,154 @@
+/** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
+import { readFile } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Command } from "commander";
+import type { Environment } from "../server/config.ts";
+import type { KeyJson } from "../server/keys/key-json.ts";
+import type { Receipt } from "../server/keys/receipt.ts";
+import { setting } from "./config.ts";
+import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Where the management API is. Flags, and their variables; the token itself is never a flag, which others can list. */
+export type ServerChoice = {
+  readonly server?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  readonly data?: string | undefined;
+};
+
+export function serverOptions(command: Command): Command {
+  return command
+    .option("--data <dir>", "the data folder of keyplane up, which has all that is needed")
+    .option("--server <url>", "the server, with --token-file or the variable KEYPLANE_TOKEN")
+    .option("--token-file <file>", "the file that holds the token for --server");
+}
+
+export type ManagementClient = {
+  /** All keys that fit, page by page. */
+  listKeys(filter?: { readonly namespace: string; readonly name: string }): Promise<KeyJson[]>;
+  getKey(id: string): Promise<KeyJson>;
+  revoke(id: string, reason: string | undefined): Promise<Receipt>;
+  rotate(id: string, revokeOld: boolean): Promise<Receipt>;
+};
+
+type Target = { readonly url: string; readonly token: string };
+
+/** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** @throws UsageError where it is not said which server, or with what token */
+export async function openManagement(env: Environment, flags: ServerChoice): Promise<ManagementClient> {
+  const target = await chooseTarget(env, flags);
+
+  async function call<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
+    const answer = await send(target, method, path, body);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(explain(target, answer.status, text));
+    return parseJson(target, text);
+  }
+
+  return {
+    async listKeys(filter) {
+      const keys: KeyJson[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const query = new URLSearchParams({ limit: "200", ...filter, ...(cursor === "" ? {} : { cursor }) });
+        const page: { items: KeyJson[]; nextCursor: string | null } = await call("GET", `keys?${query}`);
+        keys.push(...page.items);
+        cursor = page.nextCursor;
+      }
+      return keys;
+    },
+    getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
+    revoke: (id, reason) =>
+      call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
+    rotate: (id, revokeOld) => call("POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }),
+  };
+}
+
+/** Asks again and again until the answer is what is waited for, or the time is up: then it is the last answer. */
+export async function waitFor<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean, withinMs: number): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (isDone(answer) || performance.now() > deadline) return answer;
+    await delay(100);
+  }
+}
+
+/** A flag says more than a variable, whichever of the two ways it is. */
+async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Target> {
+  if (flags.server !== undefined && flags.data !== undefined) {
+    throw new UsageError("--server and --data are two ways to the same: give one of them");
+  }
+  const server = flags.server ?? (flags.data === undefined ? setting(env, "server", undefined) : undefined);
+  if (server !== undefined) return { url: serverUrl(server), token: await givenToken(env, flags) };
+  const data = setting(env, "data", flags.data);
+  if (data !== undefined) return runningUp(data);
+  throw new UsageError("say where the keys are: --data DIR of a running keyplane up, or --server URL with a token");
+}
+
+function serverUrl(text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new UsageError(`--server ${text}: must be an http or https URL, such as https://keys.example.com`);
+}
+
+async function givenToken(env: Environment, flags: ServerChoice): Promise<string> {
+  const file = setting(env, "token-file", flags.tokenFile);
+  const token = (file === undefined ? (env.KEYPLANE_TOKEN ?? "") : await readFile(file, "utf8")).trim();
+  const where = file ?? "KEYPLANE_TOKEN";
+  if (token === "" && file === undefined)
+    throw new UsageError("--token-file is needed, or the variable KEYPLANE_TOKEN");
+  if (token.startsWith("inf_")) {
+    throw new UsageError(`${where} holds an API key, which manages nothing: give the installation's token`);
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${where} holds no token: it must be one word on one line`);
+  return token;
+}
+
+async function runningUp(data: string): Promise<Target> {
+  if (!(await isRunning(data))) {
+    throw new Error(`keyplane up does not run on ${data}: start it, then try again`);
+  }
+  const server = await readServerFile(data);
+  if (server === undefined) throw new Error(`keyplane up on ${data} is not ready yet: try again in a moment`);
+  return { url: server.url, token: (await readFile(bootstrapTokenFile(data), "utf8")).trim() };
+}
+
+async function send({ url, token }: Target, method: string, path: string, body?: object): Promise<Response> {
+  try {
+    return await fetch(`${url}/api/v1/${path}`, {
+      method,
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const why = cause instanceof Error ? cause.message || cause.name : String(cause);
+    throw new Error(`no answer from ${url} (${why}): see that the server runs there, and that the URL is right`);
+  }
+}
+
+function parseJson<T>({ url }: Target, text: string): T {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${url} answers with something else than JSON: see that it is the URL of a keyplane server`);
+  }
+}
+
+/** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
+function explain({ url }: Target, status: number, text: string): string {
+  if (status === 401) return `${url} refuses the token: give the one of this installation, by --token-file or --data`;
+  try {
+    const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);
+    if (typeof code === "string" && typeof detail === "string") return `${detail} (${status} ${code})`;
+  } catch {
+    // Not a problem document: not one of our servers.
+  }
+  return `${url} answers with ${status}: see that it is the URL of a keyplane server`;
+}

@@ -1,0 +1,162 @@
+import { statSync } from "node:fs";
+import { decideRemoval } from "../controller/cluster/files/removal.ts";
+import { type Fault, formatFault } from "../domain/manifest/fault.ts";
+import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
+import { findDuplicates } from "../domain/manifest/manifest-set.ts";
+import type { Environment } from "../server/config.ts";
+import type { AddCommand } from "./command.ts";
+import { setting } from "./config.ts";
+import { isRunning } from "./data-folder.ts";
+import { forecastKey } from "./key-forecast.ts";
+import { openManagement } from "./management-client.ts";
+import { listManifestFiles, readManifestFile } from "./manifest-files.ts";
+import { keyLines, objectLines } from "./plan-lines.ts";
+import { type Declared, isOfKind, type PlanWorld, titleOf, worldOf } from "./plan-world.ts";
+import { readStatusFiles, type StatusObject } from "./status-files.ts";
+import { UsageError } from "./usage-error.ts";
+
+export const addPlan: AddCommand = (program, { env, out, exit }) => {
+  program
+    .command("plan")
+    .description("show what applying manifests would do to the keys, without doing it")
+    .option("-f, --filename <path...>", "files and folders: all that shall be declared")
+    .option("--data <dir>", "compare with this data folder of keyplane up; without it everything is new")
+    .action(async (flags) => {
+      const data = setting(env, "data", flags.data);
+      exit(
+        await runPlan({ paths: flags.filename ?? [], ...(data === undefined ? {} : { data }) }, env, out, Date.now()),
+      );
+    });
+};
+
+/** What is declared and held now, as `up` shows it. */
+type Held = StatusObject<Kind> & { readonly kind: Kind };
+
+/**
+ * `keyplane plan`: what applying these manifests would do, one line each, by the same decisions as the controller's.
+ *
+ * @param now milliseconds since the epoch
+ * @returns the exit code: 1 where something is refused
+ */
+export async function runPlan(
+  { paths, data }: { readonly paths: readonly string[]; readonly data?: string },
+  env: Environment,
+  out: (line: string) => void,
+  now: number,
+): Promise<number> {
+  const held = data === undefined ? [] : await readHeld(data);
+  const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
+  const read = readAll(paths, (title) => heldBy.get(title)?.spec);
+  const errors = read.faults.filter(({ severity }) => severity === "error");
+
+  const missing = [...heldBy].filter(([title]) => !read.titles.has(title));
+  const removal = removalOf(
+    missing.map(([, object]) => object),
+    held,
+    read.documents,
+    errors.length,
+  );
+  const gone = new Set(removal.remove ? missing.map(([title]) => title) : []);
+  const before = worldOf(held.flatMap(asDeclared));
+  const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !read.declared.has(titleOf(object)));
+  const after = worldOf([...read.declared.values(), ...staying], before);
+
+  const lines = [
+    ...errors.map((fault) => `! refuse ${formatFault(fault)}`),
+    ...("warning" in removal ? [`! ${removal.warning}`] : []),
+    ...objectLines(before.objects, after.objects),
+    ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),
+  ];
+  for (const line of lines) out(line);
+  out(summary(lines));
+  return errors.length > 0 ? 1 : 0;
+}
+
+type Comparison = {
+  readonly before: PlanWorld;
+  readonly after: PlanWorld;
+  readonly heldBy: ReadonlyMap<string, Held>;
+  readonly secrets: ReadonlySet<string>;
+  readonly now: number;
+};
+
+function forecastLines(
+  { before, after, heldBy, secrets, now }: Comparison,
+  uses: ReadonlyMap<string, number | null>,
+): string[] {
+  const wanted = new Map(
+    after.objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]),
+  );
+  const held = new Map(
+    [...heldBy].flatMap(([title, object]) =>
+      object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
+    ),
+  );
+  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
+  return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
+    const input = { declared: wanted.get(title), object: held.get(title), before, after, secretInTheWay, now };
+    return keyLines(input, forecastKey(input), (keyId) => uses.get(keyId));
+  });
+}
+
+/** Everything that `up` holds; what was never admitted, or is on its way out, counts as not there. */
+async function readHeld(data: string): Promise<Held[]> {
+  const kinds = KINDS.map(async (kind) => (await readStatusFiles(data, kind)).map((object) => ({ ...object, kind })));
+  const objects: Held[] = (await Promise.all(kinds)).flat();
+  return objects.filter(({ metadata, spec }) => spec !== undefined && metadata.deletionTimestamp === undefined);
+}
+
+function asDeclared({ kind, metadata, spec }: Held): Declared[] {
+  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec }];
+}
+
+/** What the manifests declare: of objects that are declared twice, the first. */
+function readAll(paths: readonly string[], storedSpec: (title: string) => Held["spec"]) {
+  if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
+  const absent = paths.find((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
+  if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
+  const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
+    readManifestFile(file, (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name }))),
+  );
+  const entries = files.flatMap((file) => file.entries);
+  const declared = new Map<string, Declared>();
+  const titles = new Set<string>();
+  const secrets = new Set<string>();
+  for (const { read } of entries) {
+    const { identity, manifest } = read;
+    if (identity === undefined) continue;
+    if (identity.kind === "Secret") {
+      secrets.add(`${identity.namespace}/${identity.name}`);
+      continue;
+    }
+    const title = titleOf({ ...identity, kind: identity.kind });
+    titles.add(title);
+    if (manifest !== undefined && manifest.kind !== "Secret" && !declared.has(title)) declared.set(title, manifest);
+  }
+  const faults: Fault[] = [...files.flatMap((file) => file.faults), ...findDuplicates(entries)];
+  return { declared, titles, secrets, faults, documents: entries.length };
+}
+
+/** Whether `up` would believe that what is missing shall go: the same brake. */
+function removalOf(missing: readonly Held[], held: readonly Held[], documents: number, faults: number) {
+  if (missing.length === 0) return { remove: true } as const;
+  const specs = (objects: readonly Held[]) =>
+    objects.flatMap(({ kind, spec }) => (spec === undefined ? [] : [{ kind, spec }]));
+  return decideRemoval(
+    { unreadable: undefined, documents, faults, unchangedFor: Number.POSITIVE_INFINITY },
+    { objects: specs(missing), secrets: 0, held: specs(held) },
+  );
+}
+
+/** When each key was last used, by its id. Empty where `up` does not run. */
+async function lastUses(env: Environment, data: string | undefined): Promise<Map<string, number | null>> {
+  if (data === undefined || !(await isRunning(data))) return new Map();
+  const keys = await openManagement(env, { data }).then((client) => client.listKeys());
+  return new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt === null ? null : Date.parse(lastUsedAt)]));
+}
+
+function summary(lines: readonly string[]): string {
+  if (lines.length === 0) return "nothing would change";
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return `${count("+")} to create, ${count("~")} to change, ${count("-")} to end, ${count("!")} to look at`;
+}

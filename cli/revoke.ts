@@ -1,0 +1,48 @@
+import type { Environment } from "../server/config.ts";
+import type { AddCommand } from "./command.ts";
+import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
+import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";
+
+export const addRevoke: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("revoke")
+      .description("end a key and all its versions at once, for ever; its declaration cannot bring it back")
+      .argument("<key>", NAMED_KEY),
+  )
+    .option("--reason <text>", "why, for the audit log")
+    .action((key, flags) => runRevoke(key, flags, env, out));
+};
+
+/** Longer than a replica can go on without proof that its view is current. Milliseconds. */
+const CONFIRMATION_MS = 15_000;
+
+/**
+ * `keyplane revoke`: ends a key, and waits until every replica refuses it.
+ *
+ * @throws Error when that is not confirmed in time: the revocation stands all the same
+ */
+export async function runRevoke(
+  named: string,
+  flags: ServerChoice & { readonly reason?: string | undefined },
+  env: Environment,
+  out: (line: string) => void,
+): Promise<void> {
+  const client = await openManagement(env, flags);
+  const key = await findNamedKey(client, named);
+  if (key.state === "revoked") out(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`);
+  const { sequence } = await client.revoke(key.id, flags.reason);
+  if (key.state !== "revoked") out(`revoked ${keyTitle(key)}: change ${sequence}`);
+  const { revocation } = await waitFor(
+    () => client.getKey(key.id),
+    (now) => now.revocation?.confirmed === true,
+    CONFIRMATION_MS,
+  );
+  if (!revocation?.confirmed) {
+    throw new Error(`change ${sequence} stands, and not every replica has confirmed it: see keyplane doctor`);
+  }
+  out(`confirmed: every replica refuses it, as of change ${revocation.sequence}`);
+  if (key.declaredIn !== null && key.state !== "revoked") {
+    out("its declaration mints no new one; delete it and apply it again to get one");
+  }
+}

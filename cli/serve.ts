@@ -1,0 +1,69 @@
+import { type Environment, parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { createLog } from "../server/log.ts";
+import { systemClock } from "../server/system-clock.ts";
+import { parseKeyring } from "../store/keyring.ts";
+import { openPostgres } from "../store/open.ts";
+import { type AddCommand, required } from "./command.ts";
+import { encryptionKeys } from "./config.ts";
+import { listenerOptions } from "./listener-options.ts";
+import { UsageError } from "./usage-error.ts";
+import { whenAborted } from "./when-aborted.ts";
+
+export type ServeFlags = ServerFlags & {
+  readonly databaseUrl: string;
+  readonly encryptionKeyFile?: string | undefined;
+};
+
+/**
+ * What keeps the key index current has connections to itself, so that slow searches cannot let the lease run out. It uses
+ * one at a time; the others are for when the network swallows what is sent: the head is asked for by another one each
+ * half second, and it takes 5 to 10 s until one is known to be dead.
+ */
+const FEED_CONNECTIONS = { maxConnections: 8 };
+
+export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
+  listenerOptions(program.command("server").description("run one replica of the server on PostgreSQL"))
+    .option("--database-url <url>", "the PostgreSQL database")
+    .option("--workers <n>", "threads that serve the public port (default 1)")
+    .option("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .action((flags) => {
+      const databaseUrl = required(env, "database-url", flags.databaseUrl);
+      return runServer({ ...flags, databaseUrl }, env, out, stopSignal());
+    });
+};
+
+/** `keyplane server`: one replica on PostgreSQL, until the signal. */
+export async function runServer(
+  flags: ServeFlags,
+  env: Environment,
+  out: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = parseServerConfig(env, flags);
+  const keys = await encryptionKeys(env, flags.encryptionKeyFile);
+  if (keys === undefined) {
+    throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");
+  }
+  const keyring = parseKeyring(keys);
+  // Only here: the server is large, and a controller does without.
+  const { startServer } = await import("../server/main.ts");
+  const store = await openPostgres(flags.databaseUrl);
+  const feedStore = await openPostgres(flags.databaseUrl, FEED_CONNECTIONS);
+  try {
+    const { databaseUrl } = flags;
+    const log = createLog("info");
+    const server = await startServer({ store, feedStore, databaseUrl, config, keyring, clock: systemClock, log });
+    const failed = server.failed.then((error) => {
+      log.error({ error }, "a worker thread has failed: the server drains, and ends");
+      return error;
+    });
+    const ended = Promise.race([whenAborted(signal), failed]);
+    const isReady = await Promise.race([server.whenCurrent.then(() => true), ended.then(() => false)]);
+    if (isReady) out(`ready ${server.url}`);
+    const failure = await ended;
+    await server.close();
+    if (failure !== undefined) throw failure;
+  } finally {
+    await Promise.all([store.close(), feedStore.close()]);
+  }
+}

@@ -1,0 +1,52 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { hasCode, readJson } from "../controller/cluster/files/disk.ts";
+import type { Kind, Spec, Status } from "../domain/manifest/kinds.ts";
+import { assertDataFolder } from "./data-folder.ts";
+
+/** An object as `keyplane up` writes it to its status file. */
+export type StatusObject<K extends Kind> = {
+  readonly metadata: {
+    readonly name: string;
+    /** Empty for what belongs to the whole cluster. */
+    readonly namespace: string;
+    /** Not there for a declaration that was never admitted. */
+    readonly uid?: string;
+    readonly deletionTimestamp?: string;
+  };
+  readonly spec?: Spec<K>;
+  readonly status?: Status<K>;
+};
+
+/**
+ * Reads the status files of one kind, sorted by namespace and name.
+ *
+ * @throws UsageError when the folder is not one of `keyplane up`
+ */
+export async function readStatusFiles<K extends Kind>(data: string, kind: K): Promise<StatusObject<K>[]> {
+  await assertDataFolder(data);
+  const root = join(data, "status");
+  const objects: StatusObject<K>[] = [];
+  // Not there before anything is declared.
+  for (const namespace of (await listFolder(root)) ?? []) {
+    const folder = join(root, namespace, kind);
+    for (const file of (await listFolder(folder)) ?? []) {
+      if (!file.endsWith(".json")) continue;
+      const object = (await readJson(join(folder, file))) as StatusObject<K> | undefined;
+      // Removed since the folder was listed: up goes on meanwhile.
+      if (object === undefined) continue;
+      objects.push({ ...object, metadata: { ...object.metadata, namespace: object.metadata.namespace ?? "" } });
+    }
+  }
+  return objects;
+}
+
+/** Undefined for a folder that does not exist. */
+async function listFolder(folder: string): Promise<string[] | undefined> {
+  try {
+    return (await readdir(folder)).sort();
+  } catch (error) {
+    if (hasCode(error, "ENOENT", "ENOTDIR")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { access } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { openFilesCluster } from "../controller/cluster/files/cluster.ts";
+import { startController } from "../controller/main.ts";
+import { managementToken } from "../server/auth/management-token.ts";
+import { type Environment, parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { createLog } from "../server/log.ts";
+import { systemClock } from "../server/system-clock.ts";
+import { type Keyring, parseKeyring } from "../store/keyring.ts";
+import { migrate } from "../store/migrate.ts";
+import { openPGlite } from "../store/open.ts";
+import { removeAllReplicas } from "../store/replicas.ts";
+import { type AddCommand, required } from "./command.ts";
+import { encryptionKeys } from "./config.ts";
+import {
+  encryptionKeyFile,
+  readOrMakeBootstrapToken,
+  readOrMakeSecret,
+  removeServerFile,
+  writeServerFile,
+} from "./data-folder.ts";
+import { watchFirstLook } from "./first-look.ts";
+import { listenerOptions } from "./listener-options.ts";
+import { UsageError } from "./usage-error.ts";
+import { welcome } from "./welcome.ts";
+import { whenAborted } from "./when-aborted.ts";
+
+export type UpFlags = ServerFlags & {
+  readonly manifests: string;
+  readonly data: string;
+  readonly encryptionKeyFile?: string | undefined;
+};
+
+export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
+  listenerOptions(program.command("up").description("run everything in one process, on a folder of manifests"))
+    .option("--manifests <dir>", "the folder of declarations; it is watched")
+    .option("--data <dir>", "where keys, Secrets and status are kept")
+    .option("--encryption-key-file <file>", "encryption keys, one a line; made in the data folder where none is given")
+    .action((flags) => {
+      const manifests = required(env, "manifests", flags.manifests);
+      return runUp({ ...flags, manifests, data: required(env, "data", flags.data) }, env, out, stopSignal());
+    });
+};
+
+/** The embedded default lets a gateway call a model server on this machine. */
+const LOOPBACK = "127.0.0.0/8,::1/128";
+
+/**
+ * `keyplane up`: the embedded default in one process, until the signal. Prints `ready URL` once it serves, and the
+ * declared keys once each has been looked at.
+ */
+export async function runUp(
+  flags: UpFlags,
+  env: Environment,
+  out: (line: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
+  const { startServer } = await import("../server/main.ts");
+  const log = createLog("warn");
+  const line = (level: "info" | "warn" | "error", message: string) =>
+    out(level === "info" ? message : `${level}: ${message}`);
+  const cluster = await openFilesCluster({
+    manifests: flags.manifests,
+    data: flags.data,
+    clock: systemClock,
+    randomUuid: randomUUID,
+    log: ({ level, message }) => line(level, message),
+  });
+  const closers = [() => cluster.close()];
+  try {
+    await refuseMissingFolder(flags);
+    await removeServerFile(flags.data);
+    const keyring = await openKeyring(env, flags);
+    const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
+    const store = await openPGlite(join(flags.data, "db"));
+    closers.unshift(() => store.close());
+    await migrate(store);
+    // The folder is locked: a replica that is still registered was killed, and no key shall wait for its lease to end.
+    await removeAllReplicas(store);
+    const server = await startServer({ store, config, keyring, clock: systemClock, log, managementToken: token });
+    closers.unshift(() => server.close());
+    await server.whenCurrent;
+
+    const stopping = new AbortController();
+    const firstLook = watchFirstLook(cluster);
+    const publicUrl = config.publicUrl?.href.replace(/\/$/, "") ?? server.url;
+    const controlling = startController(
+      { cluster, store, keyring, publicUrl, clock: systemClock, log: line, onReconciled: firstLook.reconciled },
+      stopping.signal,
+    );
+    closers.unshift(() => {
+      stopping.abort();
+      return controlling;
+    });
+    await writeServerFile(flags.data, {
+      url: server.url,
+      adminUrl: server.adminUrl,
+      manifests: resolve(flags.manifests),
+      placeholders: config.production ? 0 : config.placeholders.length,
+    });
+    closers.unshift(() => removeServerFile(flags.data));
+    out(`ready ${server.url}`);
+    await Promise.race([firstLook.done, whenAborted(signal), controlling]);
+    if (!signal.aborted) out(await welcome(flags.data, server.url));
+    await Promise.race([whenAborted(signal), controlling]);
+  } finally {
+    for (const close of closers) await close();
+  }
+}
+
+/** The encryption keys as given, or the one that the data folder keeps, which is made at the first start. */
+async function openKeyring(env: Environment, flags: UpFlags): Promise<Keyring> {
+  const given = await encryptionKeys(env, flags.encryptionKeyFile);
+  if (given !== undefined) return parseKeyring(given);
+  const make = () => randomBytes(32).toString("base64");
+  return parseKeyring(await readOrMakeSecret(encryptionKeyFile(flags.data), make));
+}
+
+/** A folder that is gone removes nothing; one that never was is a slip of the pen. */
+async function refuseMissingFolder({ manifests, data }: UpFlags): Promise<void> {
+  const isThere = await access(manifests).then(
+    () => true,
+    () => false,
+  );
+  if (
+    isThere ||
+    (await access(join(data, "db")).then(
+      () => true,
+      () => false,
+    ))
+  )
+    return;
+  throw new UsageError(`--manifests ${manifests}: there is no such folder`);
+}

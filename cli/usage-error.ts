@@ -1,0 +1,4 @@
+/** The command was called wrongly: exit code 2. The message says what to write instead. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

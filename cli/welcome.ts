@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import type { Scope } from "../domain/scopes.ts";
+import { getObjects } from "./get.ts";
+import { readStatusFiles, type StatusObject } from "./status-files.ts";
+
+/** What a newcomer is shown once it runs: the declared keys, and calls to paste that read a key from its Secret. */
+export async function welcome(data: string, url: string): Promise<string> {
+  const keys = (await readStatusFiles(data, "PlatformKey")).filter(isReady);
+  const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
+  const lines = ["", await getObjects("PlatformKey", data), ""];
+
+  const writer = keyWith(keys, "memory:write");
+  if (writer !== undefined) {
+    lines.push(
+      "# remember something, and find it again",
+      `${curl(data, writer)} ${json({ content: "The deploy freeze ends on Monday." })} ${url}/atoms`,
+      `${curl(data, writer)} '${url}/atoms/search?q=deploy'`,
+      "",
+    );
+  }
+  const caller = keyWith(keys, "gateway:generate");
+  const gateway = gateways.find(({ metadata }) => metadata.namespace === caller?.metadata.namespace);
+  const model = gateway?.spec?.routes[0]?.model;
+  if (caller !== undefined && gateway !== undefined && model !== undefined) {
+    const body = { model, messages: [{ role: "user", content: "Hello" }] };
+    lines.push(
+      "# ask a model by the name of a route",
+      `${curl(data, caller)} ${json(body)} ${url}/g/${gateway.status?.publicID}/v1/chat/completions`,
+      "",
+    );
+  }
+  return lines.join("\n");
+}
+
+function isReady({ status }: { status?: { conditions?: { type: string; status: string }[] } }): boolean {
+  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+}
+
+function keyWith(keys: readonly StatusObject<"PlatformKey">[], scope: Scope): StatusObject<"PlatformKey"> | undefined {
+  return keys.find(({ status }) => status?.effectiveScopes?.includes(scope));
+}
+
+/** The header comes from a file descriptor: a key in an argument would be in the list of processes. */
+function curl(data: string, { metadata, status }: StatusObject<"PlatformKey">): string {
+  const { name = metadata.name, dataKey = "api-key" } = status?.secretRef ?? {};
+  const file = join(data, "secrets", metadata.namespace, name, dataKey);
+  return `curl -s -H @<(printf 'Authorization: Bearer %s' "$(cat ${file})")`;
+}
+
+function json(body: unknown): string {
+  return `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+}

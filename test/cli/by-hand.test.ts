@@ -1,0 +1,181 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../env/until.ts";
+import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+
+const home = makeHome();
+let up: Up;
+let token: string;
+const data = ["--data", home.data];
+
+beforeAll(async () => {
+  home.write("team.yaml", team("research", "dev"));
+  for (const name of ["revoked", "rotated", "cut", "shown"]) home.write(`${name}.yaml`, key(name));
+  up = await startUp(home);
+  for (const name of ["revoked", "rotated", "cut", "shown"]) await up.waitFor("dev", name, "Ready");
+  token = tokenOf(home);
+});
+afterAll(async () => {
+  await up?.stop();
+  home.remove();
+});
+
+const manage = (path: string, authorization: string, method = "GET") =>
+  fetch(`${up.url}/api/v1${path}`, { method, headers: { authorization } });
+
+describe("keyplane revoke", () => {
+  test("ends a key everywhere, wins over its manifest, and only a new declaration brings a new key", async () => {
+    const secret = up.secretOf("dev", "revoked");
+    expect(await up.call(secret)).toBe(200);
+    const { code, out } = await keyplane(["revoke", "dev/revoked", "--reason", "seen in a log", ...data]);
+    // The receipt says that every replica refuses it: at that moment, not soon.
+    expect(await up.call(secret)).toBe(401);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^revoked dev\/revoked \(inf_.{8}\.\.\.\): change \d+\nconfirmed/),
+    ]);
+
+    await up.waitFor("dev", "revoked", "RevokedByHand");
+    await until("the receipt", () => up.statusOf("dev", "revoked").revocation.confirmedAt);
+    const { conditions, revocation } = up.statusOf("dev", "revoked");
+    expect(conditions).toContainEqual(expect.objectContaining({ type: "Stalled", status: "True" }));
+    expect(revocation).toEqual({ sequence: Number(/change (\d+)/.exec(out)?.[1]), confirmedAt: expect.any(String) });
+
+    home.write("revoked.yaml", key("revoked", 'preset: MCPReadOnly, rotation: { trigger: "again" }'));
+    await until("the manifest's change to be seen", () => up.statusOf("dev", "revoked").observedGeneration === 2);
+    expect(up.readyOf("dev", "revoked")).toMatchObject({ status: "False", reason: "RevokedByHand" });
+    expect(up.statusOf("dev", "revoked").versions).toHaveLength(1);
+    expect(await up.call(secret)).toBe(401);
+
+    home.write("revoked.yaml", "");
+    await until("the declaration to be gone", () => !exists("status/dev/PlatformKey/revoked.json"));
+    home.write("revoked.yaml", key("revoked"));
+    await until("a new key", () => up.readyOf("dev", "revoked").reason === "Ready");
+    const next = up.secretOf("dev", "revoked");
+    expect(await up.call(next)).toBe(200);
+    expect([next === secret, await up.call(secret)]).toEqual([false, 401]);
+  });
+
+  test("of a key that is revoked already is done, and says so", async () => {
+    home.write("twice.yaml", key("twice"));
+    await until("the key", () => up.readyOf("dev", "twice").reason === "Ready");
+    await keyplane(["revoke", "dev/twice", ...data]);
+    const { code, out } = await keyplane(["revoke", up.statusOf("dev", "twice").keyID, ...data]);
+    expect([code, out]).toEqual([0, expect.stringContaining("is revoked already (ByHand)\nconfirmed")]);
+  });
+
+  test("of a key that does not exist is 1, and says where to look", async () => {
+    const { code, err } = await keyplane(["revoke", "dev/nowhere", ...data]);
+    expect([code, err]).toEqual([1, "keyplane: there is no key dev/nowhere: see keyplane get keys\n"]);
+  });
+
+  test("does not take a secret on its command line", async () => {
+    const { code, out, err } = await keyplane(["revoke", up.secretOf("dev", "shown"), ...data]);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).not.toContain("inf_");
+    expect(await up.call(up.secretOf("dev", "shown"))).toBe(200);
+  });
+});
+
+describe("keyplane rotate", () => {
+  test("puts one new key into the Secret, and the old one works on", async () => {
+    const old = up.secretOf("dev", "rotated");
+    const { code, out } = await keyplane(["rotate", "dev/rotated", ...data]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/version 2 \(inf_.{8}\.\.\.\) is in its Secret/)]);
+    const fresh = up.secretOf("dev", "rotated");
+    expect([fresh === old, await up.call(fresh), await up.call(old)]).toEqual([false, 200, 200]);
+    // The request is fulfilled: what makes the controller look again mints nothing more.
+    home.write("rotated.yaml", key("rotated", "preset: MCPReadWrite, displayName: Seen again"));
+    await until("another look at it", () => up.statusOf("dev", "rotated").observedGeneration === 2);
+    expect(up.statusOf("dev", "rotated").currentVersion).toBe(2);
+    expect(up.secretOf("dev", "rotated")).toBe(fresh);
+  });
+
+  test("--revoke-old ends the old one as soon as the new one is delivered", async () => {
+    const old = up.secretOf("dev", "cut");
+    const { code, out } = await keyplane(["rotate", "dev/cut", "--revoke-old", ...data]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/version 1 \(inf_.{8}\.\.\.\) no longer works\n$/)]);
+    expect([await up.call(up.secretOf("dev", "cut")), await up.call(old)]).toEqual([200, 401]);
+  });
+
+  test("of a revoked key is refused", async () => {
+    home.write("ended.yaml", key("ended"));
+    await until("the key", () => up.readyOf("dev", "ended").reason === "Ready");
+    await keyplane(["revoke", "dev/ended", ...data]);
+    const { code, err } = await keyplane(["rotate", "dev/ended", ...data]);
+    expect([code, err]).toEqual([1, expect.stringContaining("revoked, which is final")]);
+  });
+});
+
+describe("the management API of keyplane up", () => {
+  test("b11: takes its token and no key, and the products take a key and no token", async () => {
+    const secret = up.secretOf("dev", "shown");
+    expect((await manage("/keys", `Bearer ${token}`)).status).toBe(200);
+    const refused = await Promise.all(
+      [`Bearer ${secret}`, "Bearer kpt_wrong", "", `Bearer ${token.toUpperCase()}`].map((credential) =>
+        manage("/keys", credential),
+      ),
+    );
+    const answers = await Promise.all(refused.map(async (answer) => `${answer.status} ${await answer.text()}`));
+    expect(new Set(answers).size).toBe(1);
+    expect(answers[0]).toMatch(/^401 /);
+    expect([await up.call(secret), await up.call(token)]).toEqual([200, 401]);
+  });
+
+  test("its token is in a file that nobody else may read, is no key, and is neither printed nor stored", async () => {
+    expect(statSync(join(home.data, "bootstrap-token")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(home.data, "server.json")).mode & 0o777).toBe(0o600);
+    expect(token).toMatch(/^kpt_[\w-]{43}$/);
+    expect(up.output()).not.toContain(token.slice(4, 20));
+    expect(readFileSync(join(home.data, "server.json"), "utf8")).not.toContain(token.slice(4, 20));
+  });
+
+  test("b64: the list holds no secret", async () => {
+    const text = await (await manage("/keys?limit=200", `Bearer ${token}`)).text();
+    const secret = up.secretOf("dev", "shown");
+    expect(text).toContain(secret.slice(0, 12));
+    expect(text).not.toContain(secret.slice(12, 24));
+  });
+});
+
+describe("keyplane get", () => {
+  test("shows keys, teams, gateways and libraries from the data folder", async () => {
+    for (const [kind, line] of [
+      ["keys", /^dev +shown +True +Ready +inf_/m],
+      ["teams", /^research +True +Ready +dev +0$/m],
+      ["gateways", /^there are none$/m],
+      ["libraries", /^there are none$/m],
+    ] as const) {
+      const { code, out } = await keyplane(["get", kind, ...data]);
+      expect([code, out]).toEqual([0, expect.stringMatching(line)]);
+    }
+  });
+
+  test("-o json prints what kubectl would", async () => {
+    const { out } = await keyplane(["get", "teams", "-o", "json", ...data]);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: "List",
+      items: [{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformTeam", metadata: { name: "research" } }],
+    });
+    expect(out).not.toContain('"namespace": ""');
+    expect((await keyplane(["get", "keys", "-o", "yaml", ...data])).code).toBe(2);
+  });
+
+  test("asks a server, with a token from a file or the environment", async () => {
+    const file = join(home.manifests, "..", "token");
+    writeFileSync(file, `${token}\n`);
+    const server = ["get", "keys", "--server", up.url];
+    const byFile = await keyplane([...server, "--token-file", file]);
+    expect([byFile.code, byFile.out]).toEqual([0, expect.stringMatching(/^dev +shown +active +inf_\S+ +research /m)]);
+    const byVariable = await keyplane([...server, "-o", "json"], { KEYPLANE_TOKEN: token });
+    const names = JSON.parse(byVariable.out).items.map(({ name }: { name: string }) => name);
+    expect(names).toContain("shown");
+    const wrong = await keyplane(server, { KEYPLANE_TOKEN: "kpt_wrong" });
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("refuses the token")]);
+  });
+});
+
+function exists(path: string): boolean {
+  return statSync(join(home.data, path), { throwIfNoEntry: false }) !== undefined;
+}

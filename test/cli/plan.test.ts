@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { runPlan } from "../../cli/plan.ts";
+import { until } from "../env/until.ts";
+import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+
+/** What `up` has: its manifests stay as they are, and each test plans others. */
+const home = makeHome();
+const wanted = makeHome();
+let up: Up;
+let lastUse: number;
+
+const library = (name: string, spec = "deletionPolicy: Retain", namespace = "dev") =>
+  `apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: ${name}, namespace: ${namespace} }\nspec: { ${spec} }\n---\n`;
+const KEYS: Readonly<Record<string, string>> = {
+  plain: "preset: MCPReadOnly",
+  kept: "preset: MCPReadOnly, deletionPolicy: Retain",
+  bound: "scopes: [memory:read], libraryAccess: { mode: Restricted, libraryRefs: [{ name: notes }, { name: diary }] }",
+  placed: "preset: MCPReadOnly, secret: { name: here }",
+  byhand: "preset: MCPReadOnly",
+};
+
+/** All that `up` has, but for what is given instead; an empty text leaves a file out. */
+function declare(changes: Readonly<Record<string, string>> = {}): void {
+  const files = {
+    ...{ team: team("research", "dev", "spare"), other: team("support", "helpdesk") },
+    ...{ notes: library("notes"), diary: library("diary", "deletionPolicy: Delete") },
+    ...Object.fromEntries(Object.entries(KEYS).map(([name, spec]) => [name, key(name, spec)])),
+    ...changes,
+  };
+  for (const [name, text] of Object.entries(files)) wanted.write(`${name}.yaml`, text);
+}
+
+async function plan(data?: string, env = {}): Promise<{ code: number; lines: string[] }> {
+  const lines: string[] = [];
+  const options = { paths: [wanted.manifests], ...(data === undefined ? {} : { data }) };
+  const out = (line: string) => lines.push(line.replaceAll(wanted.manifests, "DIR").replace(/inf_\w{8}/g, "inf_"));
+  const code = await runPlan(options, env, out, lastUse + 3 * 60_000 + 30_000);
+  return { code, lines };
+}
+
+beforeAll(async () => {
+  declare();
+  for (const [name, spec] of Object.entries(KEYS)) home.write(`${name}.yaml`, key(name, spec));
+  home.write("team.yaml", team("research", "dev", "spare") + team("support", "helpdesk"));
+  home.write("libraries.yaml", library("notes") + library("diary", "deletionPolicy: Delete"));
+  up = await startUp(home);
+  for (const name of Object.keys(KEYS)) await up.waitFor("dev", name, "Ready");
+  await until("a use", async () => (await up.call(up.secretOf("dev", "plain"))) === 200);
+  await keyplane(["revoke", "dev/byhand", "--data", home.data]);
+  await up.waitFor("dev", "byhand", "RevokedByHand");
+  const lastUsedAt = await until("the use to be written", async () => {
+    const { out } = await keyplane(["get", "keys", "--server", up.url, "-o", "json"], {
+      KEYPLANE_TOKEN: tokenOf(home),
+    });
+    return JSON.parse(out).items.find(({ name }: { name: string }) => name === "plain").lastUsedAt;
+  });
+  lastUse = Date.parse(lastUsedAt);
+});
+beforeEach(() => declare());
+afterAll(async () => {
+  await up?.stop();
+  home.remove();
+  wanted.remove();
+});
+
+describe("keyplane plan without --data", () => {
+  test("shows everything as new, with the scopes and the Secret of each key", async () => {
+    const { code, lines } = await plan();
+    expect(code).toBe(0);
+    expect(lines).toContain("+ create PlatformTeam research");
+    expect(lines).toContain("+ create PlatformKey dev/placed: memory:read, in Secret dev/here");
+    expect(lines.at(-1)).toBe("9 to create, 0 to change, 0 to end, 0 to look at");
+  });
+
+  test("shows a key that will not be ready, and why", async () => {
+    declare({
+      stray: key("stray", "preset: MCPReadOnly", "nobodys"),
+      plain: key("plain", "preset: MCPReadOnly, mcpDefaultLibraryRef: { name: gone }"),
+    });
+    const { code, lines } = await plan();
+    expect(code).toBe(0);
+    expect(lines).toContain("+ create PlatformKey nobodys/stray: no key is minted yet");
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^! PlatformKey nobodys\/stray will not be ready: NamespaceUnclaimed: .*PlatformTeam/),
+    );
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^! PlatformKey dev\/plain will not be ready: ReferenceNotFound: MemoryLibrary dev\/gone/),
+    );
+    declare({ stray: "" });
+  });
+
+  test("shows a Secret that is in the way", async () => {
+    declare({
+      secret: "apiVersion: v1\nkind: Secret\nmetadata: { name: here, namespace: dev }\nstringData: { a: b }\n",
+    });
+    expect((await plan()).lines).toContainEqual(
+      expect.stringMatching(/^! PlatformKey dev\/placed will not be ready: SecretConflict/),
+    );
+    declare({ secret: "" });
+  });
+
+  test("without a path, or with one that does not exist, is wrong use", async () => {
+    expect((await keyplane(["plan"])).code).toBe(2);
+    expect((await keyplane(["plan", "-f", "/nowhere"])).code).toBe(2);
+  });
+});
+
+describe("keyplane plan with the data folder", () => {
+  /** The lines of what is changed, without the summary. */
+  const changes = async (files: Readonly<Record<string, string>>) => {
+    declare(files);
+    const { code, lines } = await plan(home.data);
+    return { code, lines: lines.slice(0, -1) };
+  };
+
+  test("shows nothing where nothing would change, a key that was revoked by hand included", async () => {
+    expect(await plan(home.data)).toEqual({ code: 0, lines: ["nothing would change"] });
+  });
+
+  test("shows what of a policy changes, and from what to what", async () => {
+    expect(await changes({ plain: key("plain", "preset: MCPReadWrite, expiresAt: 2030-01-01T00:00:00Z") })).toEqual({
+      code: 0,
+      lines: [
+        "~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
+        "~ update PlatformKey dev/plain: expires: never -> 2030-01-01T00:00:00.000Z",
+      ],
+    });
+  });
+
+  test("shows a rotation, what asks for it, and until when the old version works", async () => {
+    const { lines } = await changes({ plain: key("plain", 'preset: MCPReadOnly, rotation: { trigger: "2026-11" }') });
+    expect(lines).toEqual([
+      "~ update PlatformKey dev/plain: spec.rotation",
+      expect.stringMatching(
+        /^~ rotate PlatformKey dev\/plain: version 2, since spec.rotation.trigger changes; version 1 \(inf_\.\.\.\) works until 20\d\d-/,
+      ),
+    ]);
+  });
+
+  test("shows a removal with the live traffic that it would cut, and the Secret that goes", async () => {
+    expect((await changes({ plain: "" })).lines).toEqual([
+      expect.stringMatching(/^- revoke PlatformKey dev\/plain \(inf_\.\.\.\): last used 3 minutes ago, at 20\d\d-/),
+      "- delete Secret dev/plain",
+    ]);
+  });
+
+  test("says so of a key that was never used", async () => {
+    expect((await changes({ placed: "" })).lines[0]).toMatch(
+      /^- revoke PlatformKey dev\/placed \(inf_\.\.\.\): never used$/,
+    );
+  });
+
+  test("shows that a key with Retain goes on without a declaration", async () => {
+    expect((await changes({ kept: "" })).lines).toEqual([
+      "- release PlatformKey dev/kept (inf_...): it works on, and no declaration governs it",
+    ]);
+  });
+
+  test("shows what the loss of a library does to the keys that name it, and to its atoms", async () => {
+    const { lines } = await changes({ diary: "" });
+    expect(lines).toEqual([
+      "- delete MemoryLibrary dev/diary: its atoms are deleted",
+      "~ update PlatformKey dev/bound: libraries: dev/diary, dev/notes -> dev/notes",
+      expect.stringMatching(/^! PlatformKey dev\/bound will not be ready: ReferenceNotFound/),
+    ]);
+  });
+
+  test("shows that keys are revoked and minted anew when their namespace goes to another team", async () => {
+    const { lines } = await changes({ team: team("research", "spare"), other: team("support", "helpdesk", "dev") });
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^- revoke PlatformKey dev\/plain \(inf_\.\.\.\), since its namespace goes to another team/,
+      ),
+    );
+    expect(lines).toContain("+ create PlatformKey dev/plain: memory:read, in Secret dev/plain");
+  });
+
+  test("shows that a suspension and a declared revocation are that and no more", async () => {
+    expect((await changes({ plain: key("plain", "preset: MCPReadOnly, state: Suspended") })).lines).toEqual([
+      "~ update PlatformKey dev/plain: state: Active -> Suspended",
+    ]);
+    expect((await changes({ plain: key("plain", "preset: MCPReadOnly, state: Revoked") })).lines).toEqual([
+      expect.stringMatching(/^- revoke PlatformKey dev\/plain \(inf_\.\.\.\), as declared: last used/),
+    ]);
+  });
+
+  test("refuses what may not change, says where, and believes no removal beside it", async () => {
+    const { code, lines } = await changes({
+      placed: key("placed", "preset: MCPReadOnly, secret: { name: there }"),
+      plain: "",
+    });
+    expect(code).toBe(1);
+    expect(lines).toEqual([
+      expect.stringMatching(/^! refuse DIR\/placed\.yaml:4:\d+: error: spec\.secret/),
+      expect.stringMatching(/^! 1 declaration is gone from the manifests: nothing is removed before/),
+    ]);
+  });
+
+  test("shows the same while keyplane up does not run, but for what only a server knows", async () => {
+    await up.stop();
+    expect((await changes({ placed: "" })).lines).toEqual([
+      "- revoke PlatformKey dev/placed (inf_...): no use of it is known; keyplane up would know, and does not run",
+      "- delete Secret dev/here",
+    ]);
+  });
+
+  test("is wrong use where the folder is not one of keyplane up", async () => {
+    expect((await keyplane(["plan", "-f", wanted.manifests, "--data", wanted.manifests])).code).toBe(2);
+  });
+});

@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { until } from "../env/until.ts";
+
+const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
+
+export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
+
+/** Runs one command of the real command line to its end. */
+export async function keyplane(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  let [out, err] = ["", ""];
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, "close");
+  return { code, out, err };
+}
+
+export type Up = Awaited<ReturnType<typeof startUp>>;
+
+/** A folder for manifests and data, which goes with `remove()`. */
+export function makeHome() {
+  const folder = mkdtempSync(join(tmpdir(), "keyplane-cli-"));
+  const manifests = mkdtempSync(join(folder, "manifests-"));
+  return {
+    manifests,
+    data: join(folder, "data"),
+    write: (file: string, text: string) => writeFileSync(join(manifests, file), text),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** The token of a home whose `up` has been started. */
+export function tokenOf(home: { readonly data: string }): string {
+  return readFileSync(join(home.data, "bootstrap-token"), "utf8").trim();
+}
+
+/** A running `keyplane up`, once it serves. It ends with `stop()`. */
+export async function startUp(home: ReturnType<typeof makeHome>, env: Record<string, string> = {}) {
+  const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const ended = once(child, "close");
+  let output = "";
+  const listen = (chunk: unknown) => {
+    output += String(chunk);
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  const url = await until("keyplane up to be ready", () => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${output}`);
+    return /^ready (http:\S+)$/m.exec(output)?.[1];
+  });
+
+  const statusOf = (namespace: string, name: string) =>
+    JSON.parse(readFileSync(join(home.data, "status", namespace, "PlatformKey", `${name}.json`), "utf8")).status;
+  const readyOf = (namespace: string, name: string): { status: string; reason: string } =>
+    statusOf(namespace, name).conditions.find(({ type }: { type: string }) => type === "Ready");
+
+  return {
+    url,
+    output: () => output,
+    statusOf,
+    readyOf,
+    /** The plaintext, from the Secret's file. */
+    secretOf: (namespace: string, name: string) =>
+      readFileSync(join(home.data, "secrets", namespace, name, "api-key"), "utf8"),
+    /** Waits until a key's Ready condition has this reason. */
+    waitFor: (namespace: string, name: string, reason: string) =>
+      until(`PlatformKey ${namespace}/${name} to be ${reason}`, () => readyOf(namespace, name).reason === reason),
+    /** The status of a memory request with this credential. */
+    async call(credential: string): Promise<number> {
+      const answer = await fetch(`${url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
+      await answer.text();
+      return answer.status;
+    },
+    async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+export const team = (name: string, ...namespaces: string[]): string =>
+  `apiVersion: keyplane.dev/v1alpha1\nkind: PlatformTeam\nmetadata: { name: ${name} }\nspec: { namespaces: [${namespaces}] }\n---\n`;
+
+export const key = (name: string, spec = "preset: MCPReadWrite", namespace = "dev"): string =>
+  `apiVersion: keyplane.dev/v1alpha1\nkind: PlatformKey\nmetadata: { name: ${name}, namespace: ${namespace} }\nspec: { ${spec} }\n---\n`;
