@@ -1,0 +1,600 @@
+// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.
+import type { Input } from "@pulumi/pulumi";
+
+export type ProviderArgs = {
+  /** Where Keyplane's server is, such as https://keyplane.example.com. KEYPLANE_URL where it is left out. */
+  url?: Input<string> | undefined;
+  /** The path of the file with the token that the management API is asked with; it is read again when it changes. KEYPLANE_TOKEN_FILE where it is left out. A token itself is never configuration: KEYPLANE_TOKEN may hold it. */
+  tokenFile?: Input<string> | undefined;
+};
+
+/** An API key: what it may do, and how long it lives. */
+export type PlatformKeyArgs = {
+  /** The key's name, unique in its namespace; also its label's value, hence at most 63 characters. Made from the resource's name where it is left out. */
+  name?: Input<string> | undefined;
+  /** The team that it belongs to, by its name. */
+  team: Input<string>;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: Input<string> | undefined;
+  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
+  /** What the key may do, instead of preset. There are no wildcards. */
+  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  gatewayRef?: Input<{
+    /** The ModelGateway's name. */
+    name: Input<string>;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: Input<string> | undefined;
+  }> | undefined;
+  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  allowedModels?: Input<Input<string>[]> | undefined;
+  /** The memory libraries that the key may reach. Only with a memory scope. */
+  libraryAccess?: Input<{
+    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    mode?: Input<"All" | "Restricted"> | undefined;
+    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    libraryRefs?: Input<Array<Input<{
+      /** The MemoryLibrary's name. */
+      name: Input<string>;
+      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      namespace?: Input<string> | undefined;
+    }>>> | undefined;
+  }> | undefined;
+  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  mcpDefaultLibraryRef?: Input<{
+    /** The MemoryLibrary's name. */
+    name: Input<string>;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: Input<string> | undefined;
+  }> | undefined;
+  /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
+  state?: Input<"Active" | "Suspended"> | undefined;
+  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  expiresAfter?: Input<string> | undefined;
+  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  expiresAt?: Input<string> | undefined;
+  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  rateLimit?: Input<{
+    /** Requests a minute, in the long run. */
+    requestsPerMinute: Input<number>;
+    /** Requests at once; a minute's worth where it is left out. */
+    burst?: Input<number> | undefined;
+  }> | undefined;
+  /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
+  deliver?: Input<"secret" | "none"> | undefined;
+  /** When a new version takes the place of the present one, and for how long both work. */
+  rotation?: Input<{
+    /** How old the key may become before an up puts a new one in its place: a Go duration such as 720h. Without it nothing rotates by time. */
+    interval?: Input<string> | undefined;
+    /** How long the old key works on beside the new one: a Go duration; 0s for not at all. Default `"24h"`. */
+    overlap?: Input<string> | undefined;
+    /** Any text. A change of it mints a new version. */
+    trigger?: Input<string> | undefined;
+  }> | undefined;
+  /** Why, for the audit log. Not a place for a secret. */
+  reason?: Input<string> | undefined;
+};
+
+/** An API key: what it may do, and how long it lives. */
+export type PlatformKeyState = {
+  /** The key's name, unique in its namespace; also its label's value, hence at most 63 characters. */
+  name: string;
+  /** The team that it belongs to, by its name. */
+  team: string;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  displayName?: string | undefined;
+  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
+  /** What the key may do, instead of preset. There are no wildcards. */
+  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
+  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  gatewayRef?: {
+    /** The ModelGateway's name. */
+    name: string;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: string | undefined;
+  } | undefined;
+  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  allowedModels?: string[] | undefined;
+  /** The memory libraries that the key may reach. Only with a memory scope. */
+  libraryAccess?: {
+    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    mode?: "All" | "Restricted" | undefined;
+    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    libraryRefs?: Array<{
+      /** The MemoryLibrary's name. */
+      name: string;
+      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      namespace?: string | undefined;
+    }> | undefined;
+  } | undefined;
+  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  mcpDefaultLibraryRef?: {
+    /** The MemoryLibrary's name. */
+    name: string;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: string | undefined;
+  } | undefined;
+  /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
+  state?: "Active" | "Suspended" | undefined;
+  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  expiresAfter?: string | undefined;
+  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  expiresAt?: string | undefined;
+  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  rateLimit?: {
+    /** Requests a minute, in the long run. */
+    requestsPerMinute: number;
+    /** Requests at once; a minute's worth where it is left out. */
+    burst?: number | undefined;
+  } | undefined;
+  /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
+  deliver?: "secret" | "none" | undefined;
+  /** When a new version takes the place of the present one, and for how long both work. */
+  rotation?: {
+    /** How old the key may become before an up puts a new one in its place: a Go duration such as 720h. Without it nothing rotates by time. */
+    interval?: string | undefined;
+    /** How long the old key works on beside the new one: a Go duration; 0s for not at all. Default `"24h"`. */
+    overlap?: string | undefined;
+    /** Any text. A change of it mints a new version. */
+    trigger?: string | undefined;
+  } | undefined;
+  /** Why, for the audit log. Not a place for a secret. */
+  reason?: string | undefined;
+  /** The key's id, the same for as long as the key lives. */
+  keyID: string;
+  /** The first 12 characters of the current version. They identify it and never authenticate. */
+  prefix: string;
+  /** The scopes that preset or scopes come to. */
+  effectiveScopes: string[];
+  /** The id of its team. */
+  teamId: string;
+  /** Its versions, the newest first. */
+  versions: Array<{
+    /** Counts from 1. */
+    number: number;
+    /** Whether it works, takes leave, or has ended. */
+    state: "reserved" | "active" | "retiring" | "retired" | "revoked";
+    /** When it was minted or learned. */
+    mintedAt: string;
+    /** When it was known to be delivered. */
+    activatedAt?: string | undefined;
+    /** When a retiring version ends at the latest. */
+    retiresAt?: string | undefined;
+    /** When it ends by expiresAfter. */
+    expiresAt?: string | undefined;
+    /** The first 12 characters of this version. */
+    prefix: string;
+  }>;
+  /** The key. Absent with deliver: none, and of a key that was imported. A secret. */
+  secret?: string | undefined;
+  /** The key before the last rotation, for as long as it works beside the new one. A secret. */
+  previousSecret?: string | undefined;
+  /** When the current version ends, by expiresAfter or expiresAt. */
+  expiresTime?: string | undefined;
+  /** The receipt of its revocation, where it is revoked. */
+  revocation?: {
+    /** Why. */
+    reason: string;
+    /** When, RFC 3339. */
+    at: string;
+    /** Its place in the change feed. */
+    sequence?: number | undefined;
+    /** Whether no server replica accepts the key any more. */
+    confirmed: boolean;
+  } | undefined;
+};
+
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+export type PlatformTeamArgs = {
+  /** The team's name, at most 63 characters. Made from the resource's name where it is left out. */
+  name?: Input<string> | undefined;
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. Default `[]`. */
+  namespaces?: Input<Input<string>[]> | undefined;
+  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  members?: Input<Array<Input<{
+    /** admin and member view, create and revoke keys; viewer only views. */
+    role: Input<"admin" | "member" | "viewer">;
+    /** The subject of an OIDC token. */
+    subject?: Input<string> | undefined;
+    /** A group of an OIDC token. */
+    group?: Input<string> | undefined;
+    /** A Kubernetes ServiceAccount. */
+    serviceAccount?: Input<{
+      /** Its namespace. */
+      namespace: Input<string>;
+      /** Its name. */
+      name: Input<string>;
+    }> | undefined;
+  }>>> | undefined;
+  /** What the team's MCP clients get where their key says nothing. */
+  mcpAgentPolicy?: Input<{
+    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    defaultLibraryRef?: Input<{
+      /** The MemoryLibrary's namespace, one of the team's. */
+      namespace: Input<string>;
+      /** The MemoryLibrary's name. */
+      name: Input<string>;
+    }> | undefined;
+  }> | undefined;
+};
+
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+export type PlatformTeamState = {
+  /** The team's name, at most 63 characters. */
+  name: string;
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: string | undefined;
+  /** The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. Default `[]`. */
+  namespaces?: string[] | undefined;
+  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  members?: Array<{
+    /** admin and member view, create and revoke keys; viewer only views. */
+    role: "admin" | "member" | "viewer";
+    /** The subject of an OIDC token. */
+    subject?: string | undefined;
+    /** A group of an OIDC token. */
+    group?: string | undefined;
+    /** A Kubernetes ServiceAccount. */
+    serviceAccount?: {
+      /** Its namespace. */
+      namespace: string;
+      /** Its name. */
+      name: string;
+    } | undefined;
+  }> | undefined;
+  /** What the team's MCP clients get where their key says nothing. */
+  mcpAgentPolicy?: {
+    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    defaultLibraryRef?: {
+      /** The MemoryLibrary's namespace, one of the team's. */
+      namespace: string;
+      /** The MemoryLibrary's name. */
+      name: string;
+    } | undefined;
+  } | undefined;
+};
+
+/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+export type ModelGatewayArgs = {
+  /** The gateway's name, unique in its namespace, at most 63 characters. Made from the resource's name where it is left out. */
+  name?: Input<string> | undefined;
+  /** The team that it belongs to, by its name. */
+  team: Input<string>;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: Input<string> | undefined;
+  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  publicID?: Input<string> | undefined;
+  /** Whether only models that a route names are served. Default `false`. */
+  routesOnly?: Input<boolean> | undefined;
+  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  upstreams: Input<Array<Input<{
+    /** Its name, which routes refer to. */
+    name: Input<string>;
+    /** The API it speaks. */
+    dialect: Input<"openai" | "gemini" | "anthropic">;
+    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them. */
+    baseURL: Input<string>;
+    /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
+    credential?: Input<string> | undefined;
+  }>>>;
+  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  routes?: Input<Array<Input<{
+    /** The name, as a client writes it in its request. */
+    model: Input<string>;
+    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    routeID: Input<string>;
+    /** The name of the upstream. */
+    upstream: Input<string>;
+    /** The model that is asked of it. */
+    upstreamModel: Input<string>;
+    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    fallbacks?: Input<Array<Input<{
+      /** The name of the upstream, of the same dialect as the route's. */
+      upstream: Input<string>;
+      /** The model that is asked of it. */
+      upstreamModel: Input<string>;
+    }>>> | undefined;
+  }>>> | undefined;
+};
+
+/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+export type ModelGatewayState = {
+  /** The gateway's name, unique in its namespace, at most 63 characters. */
+  name: string;
+  /** The team that it belongs to, by its name. */
+  team: string;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  publicID: string;
+  /** Whether only models that a route names are served. Default `false`. */
+  routesOnly?: boolean | undefined;
+  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  upstreams: Array<{
+    /** Its name, which routes refer to. */
+    name: string;
+    /** The API it speaks. */
+    dialect: "openai" | "gemini" | "anthropic";
+    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them. */
+    baseURL: string;
+    /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
+    credential?: string | undefined;
+  }>;
+  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  routes?: Array<{
+    /** The name, as a client writes it in its request. */
+    model: string;
+    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    routeID: string;
+    /** The name of the upstream. */
+    upstream: string;
+    /** The model that is asked of it. */
+    upstreamModel: string;
+    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    fallbacks?: Array<{
+      /** The name of the upstream, of the same dialect as the route's. */
+      upstream: string;
+      /** The model that is asked of it. */
+      upstreamModel: string;
+    }> | undefined;
+  }> | undefined;
+  /** The id of its team. */
+  teamId: string;
+  /** Upstreams without a credential, which forward nothing. */
+  missingCredentials: string[];
+};
+
+/** A library of atoms: remembered statements that keys with a memory scope read and write. */
+export type MemoryLibraryArgs = {
+  /** The library's name, unique in its namespace, at most 63 characters. Made from the resource's name where it is left out. */
+  name?: Input<string> | undefined;
+  /** The team that it belongs to, by its name. */
+  team: Input<string>;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: Input<string> | undefined;
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** What belongs into the library, for people and for models. */
+  description?: Input<string> | undefined;
+  /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
+  deletionPolicy?: Input<"Retain" | "Delete"> | undefined;
+};
+
+/** A library of atoms: remembered statements that keys with a memory scope read and write. */
+export type MemoryLibraryState = {
+  /** The library's name, unique in its namespace, at most 63 characters. */
+  name: string;
+  /** The team that it belongs to, by its name. */
+  team: string;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: string | undefined;
+  /** What belongs into the library, for people and for models. */
+  description?: string | undefined;
+  /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
+  deletionPolicy?: "Retain" | "Delete" | undefined;
+  /** The id of its team. */
+  teamId: string;
+};
+
+export type GetKeyArgs = {
+  /** Its id. */
+  id?: string | undefined;
+  /** The key's name, unique in its namespace; also its label's value, hence at most 63 characters. */
+  name?: string | undefined;
+  /** The team that it belongs to, by its name. */
+  team?: string | undefined;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+};
+
+/** An API key: what it may do, and how long it lives. */
+export type GetKeyResult = {
+  /** Its id. */
+  id: string;
+  /** The key's name, unique in its namespace; also its label's value, hence at most 63 characters. */
+  name: string;
+  /** The team that it belongs to, by its name. */
+  team: string;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  displayName?: string | undefined;
+  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
+  /** What the key may do, instead of preset. There are no wildcards. */
+  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
+  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  gatewayRef?: {
+    /** The ModelGateway's name. */
+    name: string;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: string | undefined;
+  } | undefined;
+  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  allowedModels?: string[] | undefined;
+  /** The memory libraries that the key may reach. Only with a memory scope. */
+  libraryAccess?: {
+    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    mode?: "All" | "Restricted" | undefined;
+    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    libraryRefs?: Array<{
+      /** The MemoryLibrary's name. */
+      name: string;
+      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      namespace?: string | undefined;
+    }> | undefined;
+  } | undefined;
+  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  mcpDefaultLibraryRef?: {
+    /** The MemoryLibrary's name. */
+    name: string;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: string | undefined;
+  } | undefined;
+  /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
+  state?: "Active" | "Suspended" | undefined;
+  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  expiresAfter?: string | undefined;
+  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  expiresAt?: string | undefined;
+  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  rateLimit?: {
+    /** Requests a minute, in the long run. */
+    requestsPerMinute: number;
+    /** Requests at once; a minute's worth where it is left out. */
+    burst?: number | undefined;
+  } | undefined;
+  /** The key's id, the same for as long as the key lives. */
+  keyID: string;
+  /** The first 12 characters of the current version. They identify it and never authenticate. */
+  prefix: string;
+  /** The scopes that preset or scopes come to. */
+  effectiveScopes: string[];
+  /** The id of its team. */
+  teamId: string;
+  /** Its versions, the newest first. */
+  versions: Array<{
+    /** Counts from 1. */
+    number: number;
+    /** Whether it works, takes leave, or has ended. */
+    state: "reserved" | "active" | "retiring" | "retired" | "revoked";
+    /** When it was minted or learned. */
+    mintedAt: string;
+    /** When it was known to be delivered. */
+    activatedAt?: string | undefined;
+    /** When a retiring version ends at the latest. */
+    retiresAt?: string | undefined;
+    /** When it ends by expiresAfter. */
+    expiresAt?: string | undefined;
+    /** The first 12 characters of this version. */
+    prefix: string;
+  }>;
+  /** When the current version ends, by expiresAfter or expiresAt. */
+  expiresTime?: string | undefined;
+  /** The receipt of its revocation, where it is revoked. */
+  revocation?: {
+    /** Why. */
+    reason: string;
+    /** When, RFC 3339. */
+    at: string;
+    /** Its place in the change feed. */
+    sequence?: number | undefined;
+    /** Whether no server replica accepts the key any more. */
+    confirmed: boolean;
+  } | undefined;
+};
+
+export type GetTeamArgs = {
+  /** Its id. */
+  id?: string | undefined;
+  /** The team's name, at most 63 characters. */
+  name?: string | undefined;
+};
+
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+export type GetTeamResult = {
+  /** Its id. */
+  id: string;
+  /** The team's name, at most 63 characters. */
+  name: string;
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: string | undefined;
+  /** The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. Default `[]`. */
+  namespaces?: string[] | undefined;
+  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  members?: Array<{
+    /** admin and member view, create and revoke keys; viewer only views. */
+    role: "admin" | "member" | "viewer";
+    /** The subject of an OIDC token. */
+    subject?: string | undefined;
+    /** A group of an OIDC token. */
+    group?: string | undefined;
+    /** A Kubernetes ServiceAccount. */
+    serviceAccount?: {
+      /** Its namespace. */
+      namespace: string;
+      /** Its name. */
+      name: string;
+    } | undefined;
+  }> | undefined;
+  /** What the team's MCP clients get where their key says nothing. */
+  mcpAgentPolicy?: {
+    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    defaultLibraryRef?: {
+      /** The MemoryLibrary's namespace, one of the team's. */
+      namespace: string;
+      /** The MemoryLibrary's name. */
+      name: string;
+    } | undefined;
+  } | undefined;
+};
+
+export type GetGatewayArgs = {
+  /** Its id. */
+  id?: string | undefined;
+  /** The gateway's name, unique in its namespace, at most 63 characters. */
+  name?: string | undefined;
+  /** The team that it belongs to, by its name. */
+  team?: string | undefined;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+};
+
+/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+export type GetGatewayResult = {
+  /** Its id. */
+  id: string;
+  /** The gateway's name, unique in its namespace, at most 63 characters. */
+  name: string;
+  /** The team that it belongs to, by its name. */
+  team: string;
+  /** One of the namespaces of a team that was made here; none where it is left out. */
+  namespace?: string | undefined;
+  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  publicID: string;
+  /** Whether only models that a route names are served. Default `false`. */
+  routesOnly?: boolean | undefined;
+  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  upstreams: Array<{
+    /** Its name, which routes refer to. */
+    name: string;
+    /** The API it speaks. */
+    dialect: "openai" | "gemini" | "anthropic";
+    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them. */
+    baseURL: string;
+    /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
+    credential?: string | undefined;
+  }>;
+  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  routes?: Array<{
+    /** The name, as a client writes it in its request. */
+    model: string;
+    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    routeID: string;
+    /** The name of the upstream. */
+    upstream: string;
+    /** The model that is asked of it. */
+    upstreamModel: string;
+    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    fallbacks?: Array<{
+      /** The name of the upstream, of the same dialect as the route's. */
+      upstream: string;
+      /** The model that is asked of it. */
+      upstreamModel: string;
+    }> | undefined;
+  }> | undefined;
+  /** The id of its team. */
+  teamId: string;
+  /** Upstreams without a credential, which forward nothing. */
+  missingCredentials: string[];
+};

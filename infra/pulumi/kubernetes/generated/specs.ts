@@ -1,0 +1,204 @@
+// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.
+import type { Input } from "@pulumi/pulumi";
+
+/** What the key is to be. */
+export type PlatformKeySpecArgs = {
+  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
+  /** What the key may do, instead of preset. There are no wildcards. */
+  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  gatewayRef?: Input<{
+    /** The ModelGateway's name. */
+    name: Input<string>;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: Input<string> | undefined;
+  }> | undefined;
+  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  allowedModels?: Input<Input<string>[]> | undefined;
+  /** The memory libraries that the key may reach. Only with a memory scope. */
+  libraryAccess?: Input<{
+    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    mode?: Input<"All" | "Restricted"> | undefined;
+    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    libraryRefs?: Input<Array<Input<{
+      /** The MemoryLibrary's name. */
+      name: Input<string>;
+      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      namespace?: Input<string> | undefined;
+    }>>> | undefined;
+  }> | undefined;
+  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  mcpDefaultLibraryRef?: Input<{
+    /** The MemoryLibrary's name. */
+    name: Input<string>;
+    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    namespace?: Input<string> | undefined;
+  }> | undefined;
+  /** Active; Suspended, refused until it is Active again; or Revoked, refused for ever with all its versions. Default `"Active"`. */
+  state?: Input<"Active" | "Suspended" | "Revoked"> | undefined;
+  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  expiresAfter?: Input<string> | undefined;
+  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  expiresAt?: Input<string> | undefined;
+  /** Where the key's secret comes from. Does not change. Default `{"type":"Generate"}`. */
+  source?: Input<{
+    /** Generate, Keyplane mints the key; ImportSecret, the first version is the key in an existing Secret; ImportHash, the first version is known by its hash alone. An import is learned once. Default `"Generate"`. */
+    type?: Input<"Generate" | "ImportSecret" | "ImportHash"> | undefined;
+    /** The Secret of this namespace that holds the key to import; it is read and never written. With type ImportSecret. */
+    secretRef?: Input<{
+      /** The Secret's name. */
+      name: Input<string>;
+      /** The data key in it that holds inf_ and at least 32 more characters. Default `"api-key"`. */
+      key?: Input<string> | undefined;
+    }> | undefined;
+    /** The hash of the key to import. With type ImportHash. */
+    hash?: Input<{
+      /** The SHA-256 of the full key, as 64 lower-case hex digits. */
+      sha256: Input<string>;
+      /** The first 12 characters of the key, which identify it in lists. */
+      prefix: Input<string>;
+    }> | undefined;
+  }> | undefined;
+  /** When a new version takes the place of the present one, and for how long both work. */
+  rotation?: Input<{
+    /** How old the active version may become before the next one is minted: a Go duration such as 720h. Without it nothing rotates by time. */
+    interval?: Input<string> | undefined;
+    /** How long the old version works on beside the new one. Left out it is 24h, whatever the cause of the new version. */
+    overlap?: Input<{
+      /** Fixed, for a duration; or Adoption, after min as soon as the new version has been used and the old one unused for quiet, and at max whatever happens. Default `"Fixed"`. */
+      mode?: Input<"Fixed" | "Adoption"> | undefined;
+      /** With Fixed: how long both work; 24h where it is left out, 0s for not at all. */
+      duration?: Input<string> | undefined;
+      /** With Adoption: how long the old version works at least. */
+      min?: Input<string> | undefined;
+      /** With Adoption: how long the old version works at most. */
+      max?: Input<string> | undefined;
+      /** With Adoption: how long the old version must have been unused; 10m where it is left out. */
+      quiet?: Input<string> | undefined;
+    }> | undefined;
+    /** Any text. A change of it mints a new version. */
+    trigger?: Input<string> | undefined;
+  }> | undefined;
+  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  rateLimit?: Input<{
+    /** Requests a minute, in the long run. */
+    requestsPerMinute: Input<number>;
+    /** Requests at once; a minute's worth where it is left out. */
+    burst?: Input<number> | undefined;
+  }> | undefined;
+  /** The Secret that the key is written to. Default `{}`. */
+  secret?: Input<{
+    /** Its name; the key's own where it is left out. Does not change. */
+    name?: Input<string> | undefined;
+    /** The data key in it that holds the key's plaintext. Does not change. Default `"api-key"`. */
+    dataKey?: Input<string> | undefined;
+    /** Owner, the Secret goes with the key's declaration; Orphan, it stays. Default `"Owner"`. */
+    creationPolicy?: Input<"Owner" | "Orphan"> | undefined;
+    /** When the Secret has been deleted: Rotate, a new version is minted and written; Report, a condition says so. Default `"Rotate"`. */
+    onLost?: Input<"Rotate" | "Report"> | undefined;
+    /** When the value in the Secret has been edited: Rotate, a new version is minted and written; Report, a condition says so. The edited value never becomes a key. Default `"Rotate"`. */
+    onTampered?: Input<"Rotate" | "Report"> | undefined;
+    /** More data keys beside the plaintext: Env, environment variables of the usual SDKs; McpConfig, an mcp.json with the memory server; ServiceBinding, the entries of the Service Binding specification. */
+    template?: Input<"Env" | "McpConfig" | "ServiceBinding"> | undefined;
+  }> | undefined;
+  /** Workloads of this namespace that are rolled out again when the Secret has a new value. Default `[]`. */
+  restartTargets?: Input<Array<Input<{
+    /** Deployment, StatefulSet or DaemonSet. */
+    kind: Input<"Deployment" | "StatefulSet" | "DaemonSet">;
+    /** Its name. */
+    name: Input<string>;
+  }>>> | undefined;
+  /** When the declaration is deleted: Revoke the key, before the object goes; or Retain it, so that it works on without a declaration. Default `"Revoke"`. */
+  deletionPolicy?: Input<"Revoke" | "Retain"> | undefined;
+  /** While true, a deletion of the declaration waits and the key works on, until this is false. Default `false`. */
+  deletionProtection?: Input<boolean> | undefined;
+};
+
+/** What the team is to be. */
+export type PlatformTeamSpecArgs = {
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. Default `[]`. */
+  namespaces?: Input<Input<string>[]> | undefined;
+  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  members?: Input<Array<Input<{
+    /** admin and member view, create and revoke keys; viewer only views. */
+    role: Input<"admin" | "member" | "viewer">;
+    /** The subject of an OIDC token. */
+    subject?: Input<string> | undefined;
+    /** A group of an OIDC token. */
+    group?: Input<string> | undefined;
+    /** A Kubernetes ServiceAccount. */
+    serviceAccount?: Input<{
+      /** Its namespace. */
+      namespace: Input<string>;
+      /** Its name. */
+      name: Input<string>;
+    }> | undefined;
+  }>>> | undefined;
+  /** What the team's MCP clients get where their key says nothing. */
+  mcpAgentPolicy?: Input<{
+    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    defaultLibraryRef?: Input<{
+      /** The MemoryLibrary's namespace, one of the team's. */
+      namespace: Input<string>;
+      /** The MemoryLibrary's name. */
+      name: Input<string>;
+    }> | undefined;
+  }> | undefined;
+};
+
+/** What the gateway is to be. */
+export type ModelGatewaySpecArgs = {
+  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  publicID?: Input<string> | undefined;
+  /** Whether only models that a route names are served. Default `false`. */
+  routesOnly?: Input<boolean> | undefined;
+  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  upstreams: Input<Array<Input<{
+    /** Its name, which routes refer to. */
+    name: Input<string>;
+    /** The API it speaks. */
+    dialect: Input<"openai" | "gemini" | "anthropic">;
+    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them. */
+    baseURL: Input<string>;
+    /** The Secret of this namespace that holds the provider's credential. */
+    credentialRef: Input<{
+      /** The Secret's name. */
+      name: Input<string>;
+      /** The data key in it. Default `"api-key"`. */
+      key?: Input<string> | undefined;
+    }>;
+  }>>>;
+  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  routes?: Input<Array<Input<{
+    /** The name, as a client writes it in its request. */
+    model: Input<string>;
+    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    routeID: Input<string>;
+    /** The name of the upstream. */
+    upstream: Input<string>;
+    /** The model that is asked of it. */
+    upstreamModel: Input<string>;
+    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    fallbacks?: Input<Array<Input<{
+      /** The name of the upstream, of the same dialect as the route's. */
+      upstream: Input<string>;
+      /** The model that is asked of it. */
+      upstreamModel: Input<string>;
+    }>>> | undefined;
+  }>>> | undefined;
+};
+
+/** What the library is to be. */
+export type MemoryLibrarySpecArgs = {
+  /** A name for people. The object's name is shown where it is left out. */
+  displayName?: Input<string> | undefined;
+  /** What belongs into the library, for people and for models. */
+  description?: Input<string> | undefined;
+  /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
+  deletionPolicy?: Input<"Retain" | "Delete"> | undefined;
+};

@@ -1,0 +1,97 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { ProviderConfig } from "./config.ts";
+import { Refusal, UnreachableError } from "./refusal.ts";
+import { TokenError, tokenEnd, tokenSource } from "./token.ts";
+
+/** The management API under `/api/v1` (docs/api.md). */
+export type Api = {
+  /** @throws Refusal, UnreachableError, TokenError */
+  send(method: Method, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+};
+
+export type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export type ApiAnswer = {
+  readonly body: unknown;
+  readonly etag: string;
+  /** Whether an Idempotency-Key was known, and nothing has been done. */
+  readonly replayed: boolean;
+};
+
+/** An answer waits for all replicas, 10 s at the most; with hundreds of changes at once there is a queue besides. */
+const TIMEOUT_MS = 120_000;
+/** How often, and for how long at most, a server that says 503 is asked again. */
+const TRIES = 4;
+const LONGEST_WAIT_MS = 5_000;
+
+export function openApi(config: ProviderConfig): Api {
+  const { url } = config;
+  const tokens = tokenSource(config);
+
+  async function once(method: Method, path: string, body: object | undefined, headers: Record<string, string>) {
+    const token = await tokens.read();
+    const answer = await ask(token);
+    if (answer.status !== 401) return answer;
+    const fresh = await tokens.read();
+    const again = fresh === token ? answer : await ask(fresh);
+    if (again.status === 401) throw new TokenError(refusedToken(fresh));
+    return again;
+
+    function ask(token: string): Promise<Response> {
+      return fetch(`${url}/api/v1/${path}`, {
+        method,
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        headers: { ...headers, authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }).catch((error: unknown) => {
+        throw new UnreachableError(
+          `no answer from ${url} (${reasonOf(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
+        );
+      });
+    }
+  }
+
+  function refusedToken(token: string): string {
+    const end = tokenEnd(token);
+    const why = end !== undefined && end <= Date.now() ? `: it ended at ${new Date(end).toISOString()}` : "";
+    return `${url} refuses the token of ${tokens.where}${why}. Get a new one, and run it again`;
+  }
+
+  return {
+    async send(method, path, body, headers = {}) {
+      const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+      for (let tries = 1; ; tries++) {
+        const answer = await once(method, path, body, all);
+        const text = await answer.text().catch((error: unknown) => {
+          throw new UnreachableError(`the answer of ${url} broke off (${reasonOf(error)}): run it again`);
+        });
+        const json = parse(text);
+        if (answer.ok && json !== undefined) {
+          const replayed = answer.headers.get("idempotency-replayed") === "true";
+          return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
+        }
+        if (json === undefined) {
+          throw new UnreachableError(
+            `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
+          );
+        }
+        if (answer.status !== 503 || tries === TRIES) throw new Refusal(answer.status, json);
+        await delay(Math.min(LONGEST_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
+      }
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return cause instanceof Error ? cause.message || cause.name : String(cause);
+}

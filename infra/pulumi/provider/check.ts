@@ -1,0 +1,154 @@
+/** Whether a resource's inputs will do, as admission would say it of a declaration (domain/manifest). */
+import { createHash } from "node:crypto";
+import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { fieldFault } from "../../../domain/manifest/check-spec.ts";
+import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/identity.ts";
+import { suggestion } from "../../../domain/manifest/suggestion.ts";
+import { holdsKey } from "../../../domain/stranger-text.ts";
+import schema from "../schema.json" with { type: "json" };
+import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
+import { faultsOf } from "./spec.ts";
+import { hasUnknown, type Revealed, revealAll, Secret, secretsIn, UNKNOWN, type Value, type Values } from "./values.ts";
+
+export type Checked = { readonly inputs: Values; readonly faults: readonly FieldFault[] };
+
+/** As the API's names have it. */
+const MAX_NAME_LENGTH = 63;
+
+/**
+ * Checks the inputs of a resource, and fills in its name. Messages hold no value that is secret.
+ *
+ * @param resource the resource's name in the program
+ * @param isNew whether nothing is known of an object yet
+ */
+export function checkInputs(
+  kind: ResourceKind,
+  { urn, resource, news, isNew }: { urn: string; resource: string; news: Values; isNew: boolean },
+): Checked {
+  const inputs: Values = { ...news, name: news.name ?? autoName(urn, resource), ...sealed(kind, news) };
+  const given = revealAll(inputs);
+  const faults = [
+    ...unknownProperties(kind, given),
+    ...identityFaults(kind, given),
+    ...specFaults(kind, given),
+    ...(kind.kind === "PlatformKey" ? keyFaults(given) : []),
+    ...(kind.kind === "ModelGateway" ? credentialFaults(given, isNew) : []),
+  ];
+  const secrets = secretsIn(inputs);
+  return { inputs, faults: faults.map(({ path, message }) => ({ path, message: redact(message, secrets) })) };
+}
+
+/**
+ * The name of an object whose program gives none. It follows from the URN, and nothing random is in it: an `up` that was
+ * killed and is repeated asks for the same object.
+ */
+function autoName(urn: string, resource: string): string {
+  const suffix = createHash("sha256").update(urn).digest("hex").slice(0, 7);
+  const stem = resource
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .replace(/^-+|-+$/g, "");
+  return `${stem.slice(0, MAX_NAME_LENGTH - 8).replace(/-+$/, "") || "unnamed"}-${suffix}`;
+}
+
+/** A provider's credential is a secret, whether the program says so or not. */
+function sealed({ kind }: ResourceKind, { upstreams }: Values): Values {
+  if (kind !== "ModelGateway" || !Array.isArray(upstreams)) return {};
+  return { upstreams: upstreams.map((upstream: Value) => (isFields(upstream) ? sealUpstream(upstream) : upstream)) };
+}
+
+function sealUpstream(upstream: Values): Values {
+  const { credential } = upstream;
+  return credential === undefined || credential instanceof Secret
+    ? upstream
+    : { ...upstream, credential: new Secret(credential) };
+}
+
+function isFields(value: Value): value is Values {
+  return isRecord(value) && !(value instanceof Secret);
+}
+
+function unknownProperties({ type }: ResourceKind, given: Inputs): FieldFault[] {
+  const known = Object.keys(schema.resources[type].inputProperties);
+  return Object.keys(given)
+    .filter((path) => !known.includes(path))
+    .map((path) => ({ path, message: `unknown property: ${suggestion(path, known)}` }));
+}
+
+function identityFaults({ identity }: ResourceKind, given: Inputs): FieldFault[] {
+  const { name, namespace = "", team } = given;
+  const names = name === UNKNOWN ? [] : checkName(name, MAX_NAME_LENGTH, ["name"]);
+  const namespaces = namespace === "" || namespace === UNKNOWN ? [] : checkNamespace(namespace, ["namespace"]);
+  const faults = [...names, ...namespaces].map(fieldFault);
+  if (!identity.includes("team") || team === UNKNOWN || (typeof team === "string" && team !== "")) return faults;
+  return [...faults, { path: "team", message: "is missing: write the team's name" }];
+}
+
+function specFaults(kind: ResourceKind, given: Inputs): FieldFault[] {
+  const spec = { ...specOf(kind, given), ...rotationOf(kind, given) };
+  const name = typeof given.name === "string" ? given.name : "";
+  const faults = faultsOf(kind.kind, name, withoutUnknown(spec)).map(({ path, message }) => ({
+    path: path.replace(/^rotation\.overlap\..*/, "rotation.overlap").replace(/\.credentialRef$/, ".credential"),
+    message,
+  }));
+  return hasUnknown(spec) ? faults.filter(({ path }) => isCertain(spec, path)) : faults;
+}
+
+/** The rotation of a key, as the schema of the declarations has it. */
+function rotationOf({ kind }: ResourceKind, { rotation }: Inputs): Inputs {
+  if (kind !== "PlatformKey" || rotation === undefined || rotation === null) return {};
+  if (!isRecord(rotation)) return { rotation };
+  const { overlap, ...fields } = rotation as Inputs;
+  return { rotation: { ...fields, ...(overlap !== undefined && { overlap: { mode: "Fixed", duration: overlap } }) } };
+}
+
+function withoutUnknown(value: Inputs): Record<string, unknown> {
+  const known = Object.entries(value).filter(([, field]) => field !== UNKNOWN);
+  return Object.fromEntries(known.map(([name, field]) => [name, knownPart(field)]));
+}
+
+function knownPart(value: Revealed): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== UNKNOWN).map(knownPart);
+  return isRecord(value) ? withoutUnknown(value as Inputs) : value;
+}
+
+/** Whether a fault is one whatever else comes to be known: it is about a value that is there, and known as a whole. */
+function isCertain(spec: Inputs, path: string): boolean {
+  const [top = ""] = path.split(/[.[]/);
+  const value = spec[top];
+  return value !== undefined && !hasUnknown(value) && path !== top;
+}
+
+function keyFaults({ deliver, state, reason }: Inputs): FieldFault[] {
+  const faults: FieldFault[] = [];
+  if (deliver !== undefined && deliver !== UNKNOWN && deliver !== "secret" && deliver !== "none") {
+    faults.push({ path: "deliver", message: 'must be "secret" or "none"' });
+  }
+  if (state === "Revoked") {
+    faults.push({ path: "state", message: "a key is revoked with its resource: remove that from the program" });
+  }
+  if (typeof reason === "string" && holdsKey(reason)) {
+    faults.push({ path: "reason", message: "holds what looks like a key: write it without, it is kept" });
+  }
+  return faults;
+}
+
+function credentialFaults({ upstreams }: Inputs, isNew: boolean): FieldFault[] {
+  const list: readonly Revealed[] = Array.isArray(upstreams) ? upstreams : [];
+  return list.flatMap((upstream, i): FieldFault[] => {
+    if (!isRecord(upstream)) return [];
+    const { credential } = upstream;
+    const path = `upstreams[${i}].credential`;
+    if (credential === undefined)
+      return isNew ? [{ path, message: "is missing: write the provider's credential" }] : [];
+    if (credential === UNKNOWN || (typeof credential === "string" && /^[!-~]{1,4096}$/.test(credential))) return [];
+    return [{ path, message: "must be visible ASCII without spaces" }];
+  });
+}
+
+/** A text without what is secret in it. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== "")
+    .reduce((clean, secret) => clean.replaceAll(secret, "[secret]"), text);
+}

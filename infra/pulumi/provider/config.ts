@@ -1,0 +1,96 @@
+/** How the provider is told which installation it works for, and with what token. */
+import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { suggestion } from "../../../domain/manifest/suggestion.ts";
+import type { Inputs } from "./resources.ts";
+import { type Revealed, reveal, revealAll, UNKNOWN, type Values } from "./values.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the management API is, and where its token. */
+export type ProviderConfig = {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly tokenFile: string | undefined;
+  /** The token of the environment, where no file is named. */
+  readonly token: string | undefined;
+};
+
+/** What a program or `pulumi config set keyplane:...` may say. All of it is kept in the state, so that no token is. */
+const PROPERTIES = ["url", "tokenFile"] as const;
+/** What the engine adds of its own. */
+const OF_THE_ENGINE = new Set(["version", "pluginDownloadURL", "__internal", "__defaults"]);
+
+/** The environment, without the service links that Kubernetes puts there. */
+export function environment(): Environment {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(
+      ([name, value]) => !(name.startsWith("KEYPLANE_") && value?.startsWith("tcp://") === true),
+    ),
+  );
+}
+
+/** What is wrong with a configuration, property by property. */
+export function checkConfig(values: Values): FieldFault[] {
+  return Object.entries(values).flatMap(([path, value]): FieldFault[] => {
+    if (OF_THE_ENGINE.has(path)) return [];
+    const message = explain(path, reveal(value));
+    return message === undefined ? [] : [{ path, message }];
+  });
+}
+
+function explain(property: string, value: Revealed): string | undefined {
+  if (property.toLowerCase().includes("token") && property !== "tokenFile") return NO_TOKEN_HERE;
+  if (!(PROPERTIES as readonly string[]).includes(property)) return `unknown: ${suggestion(property, PROPERTIES)}`;
+  if (value === UNKNOWN) return undefined;
+  if (typeof value !== "string") return "must be text";
+  return property === "url" ? explainUrl(value) : explainTokenFile(value);
+}
+
+const NO_TOKEN_HERE =
+  "a token has no place in the configuration, which is kept in the state: name its file as tokenFile or KEYPLANE_TOKEN_FILE, or give it in the variable KEYPLANE_TOKEN";
+
+function explainUrl(text: string): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    return "must be an http or https URL, such as https://keys.example.com";
+  }
+  return url.username || url.password || url.search || url.hash
+    ? "must be without credentials, query and fragment: it is kept in the state"
+    : undefined;
+}
+
+function explainTokenFile(text: string): string | undefined {
+  if (text === "") return "is empty: name the file that holds the token";
+  return /^(eyJ[\w-]+\.|kpt_|inf_)/.test(text) ? NO_TOKEN_HERE : undefined;
+}
+
+/**
+ * What the provider works with. The program's word counts before the environment's, and a file before a token.
+ *
+ * @returns undefined while the program's values are not known yet
+ * @throws ConfigError where something is missing, with what to do
+ */
+export function readConfig(values: Values, env: Environment): ProviderConfig | undefined {
+  const { url: givenUrl, tokenFile: givenFile }: Inputs = revealAll(values);
+  if (givenUrl === UNKNOWN || givenFile === UNKNOWN) return undefined;
+  const url = textOf(givenUrl) ?? env.KEYPLANE_URL;
+  if (url === undefined || url === "") throw new ConfigError(NO_URL);
+  const fault = explainUrl(url);
+  if (fault !== undefined) throw new ConfigError(`KEYPLANE_URL ${fault}`);
+  const tokenFile = textOf(givenFile) ?? (env.KEYPLANE_TOKEN_FILE || undefined);
+  const token = env.KEYPLANE_TOKEN || undefined;
+  if (tokenFile === undefined && token === undefined) throw new ConfigError(NO_TOKEN);
+  return { url: url.replace(/\/+$/, ""), tokenFile, token: tokenFile === undefined ? token : undefined };
+}
+
+function textOf(value: Revealed | undefined): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** The configuration lacks something; the message says what to give. */
+export class ConfigError extends Error {}
+
+const NO_URL =
+  "where is the Keyplane server? Say `pulumi config set keyplane:url https://keys.example.com`, or set the variable KEYPLANE_URL";
+const NO_TOKEN =
+  "a token is missing: name its file by `pulumi config set keyplane:tokenFile FILE` or the variable KEYPLANE_TOKEN_FILE, or give it in KEYPLANE_TOKEN";

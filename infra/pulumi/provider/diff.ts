@@ -1,0 +1,61 @@
+/** Whether a resource is to be changed, or replaced, and because of which of its properties. */
+import { type Change, differences, propertyOf } from "./difference.ts";
+import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
+import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
+
+export type Diff = {
+  readonly differences: readonly (Change & { readonly replaces: boolean })[];
+  /** Whether the old one must be gone before its replacement is made. */
+  readonly deleteFirst: boolean;
+  /** Why the outputs are to change, besides what the program has changed. */
+  readonly because: string | undefined;
+};
+
+/** Of no effect on what is there: said with the next change. */
+const WITHOUT_EFFECT = new Set(["reason"]);
+
+/**
+ * @param olds what the state has of the object
+ * @param now milliseconds since the epoch
+ */
+export function diffResource(kind: ResourceKind, olds: Inputs, oldInputs: Inputs, news: Inputs, now: number): Diff {
+  const changes = differences(oldInputs, news).filter(
+    ({ path }) => !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news),
+  );
+  return {
+    differences: changes.map((change) => ({ ...change, replaces: replaces(kind, change) })),
+    deleteFirst: !isSameObject(kind, oldInputs, news) && kind.excludes({ ...oldInputs, ...olds }, news),
+    because: outdated(kind, olds, oldInputs, news, now),
+  };
+}
+
+function replaces({ identity, kind }: ResourceKind, { path }: Change): boolean {
+  return identity.includes(path) || (kind === "ModelGateway" && path === "publicID");
+}
+
+/** A public id that is written down, or is not any more, is the same all the same. */
+function isStillPublicId(path: string, olds: Inputs, news: Inputs): boolean {
+  return path === "publicID" && (news.publicID === undefined || news.publicID === olds.publicID);
+}
+
+const NEW_VERSION: Readonly<Record<VersionReason, string>> = {
+  SecretLost: "its secret was lost: it gets a new one",
+  TriggerChanged: "rotation.trigger has changed: it gets a new secret",
+  IntervalPassed: "it is older than rotation.interval: it gets a new secret",
+};
+
+function outdated(
+  { kind }: ResourceKind,
+  olds: Inputs,
+  oldInputs: Inputs,
+  news: Inputs,
+  now: number,
+): string | undefined {
+  if (kind === "ModelGateway" && Array.isArray(olds.missingCredentials) && olds.missingCredentials.length > 0) {
+    return "the server has lost credentials: they are sent again";
+  }
+  if (kind !== "PlatformKey") return undefined;
+  const reason = versionReason(olds, oldInputs, news, now);
+  if (reason !== undefined) return NEW_VERSION[reason];
+  return isPreviousOver(olds, now) ? "the overlap is over: previousSecret goes" : undefined;
+}

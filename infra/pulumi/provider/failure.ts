@@ -1,0 +1,57 @@
+import type { ServiceError } from "@grpc/grpc-js";
+import providerMessages from "@pulumi/pulumi/proto/provider_pb.js";
+import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
+import { redact } from "./check.ts";
+import { HalfDoneError } from "./lifecycle.ts";
+import { Any, grpc, Struct } from "./protocol.ts";
+import { explainRefusal, Refusal, type Subject } from "./refusal.ts";
+import { type Values, writeValues } from "./values.ts";
+
+/** Longer texts do not fit the protocol's headers. */
+const MAX_LENGTH = 2_000;
+
+/**
+ * An error as the engine takes it: the text is the resource's diagnostic, and what is half done is kept in the state.
+ *
+ * @param secrets texts that must not come out, whoever said them
+ */
+export function failureOf(
+  error: unknown,
+  subject: Subject | undefined,
+  secrets: readonly string[],
+): Partial<ServiceError> {
+  const text = redact(textOf(error, subject), secrets).slice(0, MAX_LENGTH);
+  const code = grpc.status.UNKNOWN;
+  if (!(error instanceof HalfDoneError)) return { code, details: text };
+  const metadata = new grpc.Metadata();
+  metadata.add("grpc-status-details-bin", halfDone(error, text));
+  return { code, details: text, metadata };
+}
+
+function textOf(error: unknown, subject: Subject | undefined): string {
+  if (error instanceof HalfDoneError) return textOf(error.cause, subject);
+  if (error instanceof Refusal && subject !== undefined) {
+    return `${subject.noun} "${subject.name}": ${explainRefusal(error, subject)}`;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+function halfDone({ made, inputs }: HalfDoneError, reason: string): Buffer {
+  const detail = new providerMessages.ErrorResourceInitFailed()
+    .setId(made.id)
+    .setProperties(structOf(made.outputs))
+    .setInputs(structOf(inputs));
+  detail.setReasonsList([reason]);
+  const packed = new Any();
+  packed.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");
+  const status = new statusMessages.Status();
+  status.setCode(grpc.status.UNKNOWN);
+  status.setMessage(reason);
+  status.addDetails(packed);
+  return Buffer.from(status.serializeBinary());
+}
+
+export function structOf(values: Values) {
+  // What is written is JSON, of which JavaScript's type for it is a part.
+  return Struct.fromJavaScript(writeValues(values) as Parameters<typeof Struct.fromJavaScript>[0]);
+}

@@ -1,0 +1,73 @@
+/** `getKey`, `getTeam`, `getGateway`: what is there, whoever has made it. */
+import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { Api } from "./api.ts";
+import { type ApiObject, findObject, readObject } from "./api-object.ts";
+import { isGone } from "./creation.ts";
+import { shown } from "./outputs.ts";
+import { type Inputs, RESOURCES, type ResourceKind } from "./resources.ts";
+import type { Revealed, Value, Values } from "./values.ts";
+
+const RESOURCE_OF: Readonly<Record<string, string>> = {
+  "keyplane:index:getKey": "keyplane:index:PlatformKey",
+  "keyplane:index:getTeam": "keyplane:index:PlatformTeam",
+  "keyplane:index:getGateway": "keyplane:index:ModelGateway",
+};
+
+type Found = { readonly found: Values } | { readonly faults: readonly FieldFault[] };
+
+/** @throws Refusal, UnreachableError, TokenError, or an Error that says that there is none, or more than one */
+export async function callFunction(api: Api, token: string, args: Inputs): Promise<Found> {
+  const kind = RESOURCES.get(RESOURCE_OF[token] ?? "");
+  if (kind === undefined) throw new Error(`${token} is no function of Keyplane's: see that provider and program fit`);
+  const wanted = kind.identity.flatMap((property) => (args[property] === undefined ? [] : [property]));
+  if (typeof args.id === "string" && wanted.length > 0) return fault("id", `is enough: leave out ${wanted.join(", ")}`);
+  if (typeof args.id === "string") return { found: resultOf(kind, await byId(api, kind, args.id)) };
+  const { name, team, namespace } = args;
+  if (typeof name !== "string") return fault("name", "is missing: give the name, or the id");
+  return { found: resultOf(kind, await byName(api, kind, { name, team, namespace })) };
+}
+
+function fault(path: string, message: string): Found {
+  return { faults: [{ path, message }] };
+}
+
+async function byId(api: Api, kind: ResourceKind, id: string): Promise<ApiObject> {
+  const object = await findObject(api, kind, id);
+  if (object === undefined) throw new Error(`there is no ${kind.noun} ${id}, or none to be seen with this token`);
+  return object;
+}
+
+async function byName(
+  api: Api,
+  kind: ResourceKind,
+  { name, team, namespace }: { name: string; team: Revealed | undefined; namespace: Revealed | undefined },
+): Promise<ApiObject> {
+  const query = new URLSearchParams({ limit: "200", name });
+  if (typeof team === "string") query.set("team", team);
+  if (typeof namespace === "string" && namespace !== "") query.set("namespace", namespace);
+  const { body, etag } = await api.send("GET", `${kind.path}?${query}`);
+  const items = isRecord(body) && Array.isArray(body.items) ? body.items : [];
+  const found = items
+    .map((item) => readObject({ body: item, etag, replayed: false }))
+    .filter((object) => !isGone(object) && (namespace === undefined || object.namespace === namespace));
+  const [first, ...more] = found;
+  if (first === undefined)
+    throw new Error(`there is no ${kind.noun} named "${name}", or none to be seen with this token`);
+  if (more.length > 0) {
+    throw new Error(`there are ${found.length} of the name "${name}": give the team and namespace too, or the id`);
+  }
+  return first;
+}
+
+function resultOf(kind: ResourceKind, object: ApiObject): Values {
+  const { id, team, namespace, spec } = object;
+  return {
+    id,
+    ...(team !== undefined && { team }),
+    ...(namespace !== "" && { namespace }),
+    // What the API answers is JSON.
+    ...(spec as Readonly<Record<string, Value>>),
+    ...shown(kind, object),
+  };
+}

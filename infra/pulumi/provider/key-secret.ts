@@ -1,0 +1,76 @@
+/** The secrets of a key: made here, known to the store by their hashes, and to the state of a stack, encrypted. */
+import { hash, randomBytes } from "node:crypto";
+import { keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { parseDuration } from "../../../domain/manifest/duration.ts";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import { readVersion, type Version } from "./api-object.ts";
+import type { Inputs } from "./resources.ts";
+
+/** A new secret, and what the API is told of it. */
+export type NewSecret = { readonly text: string; readonly source: object };
+
+export function newSecret(): NewSecret {
+  const text = mintKey(randomBytes);
+  return { text, source: { hash: { sha256: hash("sha256", text, "hex"), prefix: keyPrefix(text) } } };
+}
+
+/** The secrets that a program sees. */
+export type Secrets = { readonly secret?: string; readonly previousSecret?: string };
+
+/**
+ * Which of the secrets that are known work now, by the versions that they are of: that of the version in use, and that
+ * of the newest one before it whose overlap has not ended.
+ */
+export function livingSecrets(known: readonly string[], versions: readonly Version[]): Secrets {
+  const secretOf = (version: Version | undefined) => known.find((text) => keyPrefix(text) === version?.prefix);
+  const secret = secretOf(versions.find(({ state }) => state === "active"));
+  const previousSecret = versions
+    .filter(({ state }) => state === "retiring")
+    .map(secretOf)
+    .find(Boolean);
+  return { ...(secret && { secret }), ...(previousSecret && { previousSecret }) };
+}
+
+/** What a state has of a key's secrets. */
+export function knownSecrets({ secret, previousSecret }: Inputs): string[] {
+  return [secret, previousSecret].filter((text) => typeof text === "string");
+}
+
+/** Why a key is to have a new version: nobody has its secret; the program asks for one; the one it has is too old. */
+export type VersionReason = "SecretLost" | "TriggerChanged" | "IntervalPassed";
+
+/**
+ * @param olds what the state has of the key
+ * @param now milliseconds since the epoch
+ */
+export function versionReason(olds: Inputs, oldInputs: Inputs, news: Inputs, now: number): VersionReason | undefined {
+  const versions = versionsOf(olds);
+  const [newest] = versions;
+  if (newest === undefined) return "SecretLost";
+  const { trigger, interval } = rotationOf(news);
+  if (trigger !== undefined && trigger !== rotationOf(oldInputs).trigger) return "TriggerChanged";
+  const isOld = typeof interval === "string" && Date.parse(newest.mintedAt) + parseDuration(interval) <= now;
+  return isOld ? "IntervalPassed" : undefined;
+}
+
+/** Whether the state shows an old secret whose overlap has ended. */
+export function isPreviousOver(olds: Inputs, now: number): boolean {
+  if (typeof olds.previousSecret !== "string") return false;
+  const prefix = keyPrefix(olds.previousSecret);
+  const version = versionsOf(olds).find((one) => one.prefix === prefix);
+  return version?.retiresAt === undefined || Date.parse(version.retiresAt) <= now;
+}
+
+/** How long the version before a new one works on, as the API takes it. */
+export function overlapFor(reason: VersionReason, news: Inputs): string {
+  const { overlap } = rotationOf(news);
+  return reason === "SecretLost" ? "0s" : typeof overlap === "string" ? overlap : "24h";
+}
+
+function rotationOf({ rotation }: Inputs): Inputs {
+  return isRecord(rotation) ? (rotation as Inputs) : {};
+}
+
+function versionsOf({ versions }: Inputs): Version[] {
+  return Array.isArray(versions) ? versions.map(readVersion) : [];
+}

@@ -1,0 +1,210 @@
+/** What becomes of a resource: made, read, changed and deleted through the management API. */
+import { isDeepStrictEqual } from "node:util";
+import type { Api } from "./api.ts";
+import { type ApiObject, findObject, readObject } from "./api-object.ts";
+import { createOnce, isGone } from "./creation.ts";
+import { knownSecrets, livingSecrets, type NewSecret, newSecret, overlapFor, versionReason } from "./key-secret.ts";
+import { outputsOf } from "./outputs.ts";
+import { OUTRUN, Refusal, type Subject } from "./refusal.ts";
+import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
+import { isSameSpec, minimalSpec } from "./spec.ts";
+import { markedAs, revealAll, type Value, type Values } from "./values.ts";
+
+/** A resource that something is done with. */
+export type Resource = {
+  readonly api: Api;
+  readonly kind: ResourceKind;
+  readonly urn: string;
+  readonly subject: Subject;
+};
+
+export type Made = { readonly id: string; readonly outputs: Values };
+
+/** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
+export class HalfDoneError extends Error {
+  readonly made: Made;
+  /** As the next `up` is to compare its program with. */
+  readonly inputs: Values;
+
+  constructor(made: Made, inputs: Values, cause: unknown) {
+    super("half done", { cause });
+    this.made = made;
+    this.inputs = inputs;
+  }
+}
+
+/** @throws Refusal, HalfDoneError */
+export async function createResource(resource: Resource, inputs: Values): Promise<Made & { adopted: boolean }> {
+  const { api, kind, urn } = resource;
+  const given = revealAll(inputs);
+  const secret = kind.kind === "PlatformKey" ? newSecret() : undefined;
+  const { team, namespace } = given;
+  const body = {
+    name: given.name,
+    ...(kind.identity.includes("team") && { team, ...(namespace !== undefined && { namespace }) }),
+    spec: specOf(kind, given),
+    ...reasonOf(given),
+    ...(secret && { source: secret.source }),
+  };
+  const { object: found, adopted } = await createOnce(api, kind, { urn, inputs: given, body });
+  const object = adopted ? await ensureSpec(resource, found, given) : found;
+  if (secret === undefined) return { id: object.id, outputs: outputsOf(kind, inputs, object), adopted };
+  return { id: object.id, adopted, outputs: await outputsWithSecret(resource, inputs, object, secret) };
+}
+
+/** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
+async function outputsWithSecret(resource: Resource, inputs: Values, object: ApiObject, secret: NewSecret) {
+  const { kind } = resource;
+  const outputs = (object: ApiObject) => outputsOf(kind, inputs, object, deliver(inputs, [secret.text], object));
+  const isKnown = Object.keys(livingSecrets([secret.text], object.versions)).length > 0;
+  if (isKnown) return outputs(object);
+  try {
+    return outputs(await addVersion(resource, object.id, secret, "0s", revealAll(inputs)));
+  } catch (error) {
+    const unfinished = { ...outputsOf(kind, inputs, object), versions: [] };
+    throw new HalfDoneError({ id: object.id, outputs: unfinished }, inputs, error);
+  }
+}
+
+async function addVersion({ api, kind }: Resource, id: string, secret: NewSecret, overlap: string, given: Inputs) {
+  // Of this secret alone, so that an answer that was lost on the way can be asked for again.
+  const headers = { "idempotency-key": `pulumi-version-${crypto.randomUUID()}` };
+  const body = { source: secret.source, overlap, ...reasonOf(given) };
+  return readObject(await api.send("POST", `${kind.path}/${id}/versions`, body, headers));
+}
+
+/** An object with the spec that its program gives it. */
+async function ensureSpec({ api, kind }: Resource, object: ApiObject, given: Inputs): Promise<ApiObject> {
+  const spec = specOf(kind, given);
+  // Whether a credential is the one that is stored cannot be seen.
+  if (kind.kind !== "ModelGateway" && isSameSpec(kind.kind, object.name, object.spec, spec)) return object;
+  const body = { spec, ...reasonOf(given) };
+  return readObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
+}
+
+function reasonOf({ reason }: Inputs): { reason?: string } {
+  return typeof reason === "string" ? { reason } : {};
+}
+
+function deliver(inputs: Values, known: readonly string[], { versions }: ApiObject) {
+  return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
+}
+
+export type ReadResource = Made & { readonly inputs: Values };
+
+/**
+ * An object as it is now, for `refresh` and `import`.
+ *
+ * @param inputs what the program gave when it was last asked; none at an import
+ * @returns why it is gone, where it is: a revoked key can still be seen, and is gone all the same
+ * @throws Refusal for what a declaration governs
+ */
+export async function readResource(
+  { api, kind }: Resource,
+  id: string,
+  olds: Values,
+  inputs: Values,
+): Promise<ReadResource | "absent" | "revoked"> {
+  const object = await findObject(api, kind, id);
+  if (object === undefined) return "absent";
+  if (isGone(object)) return "revoked";
+  if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
+  const now = inputsNow(kind, inputs, object);
+  const secrets = deliver(now, knownSecrets(revealAll(olds)), object);
+  return { id, outputs: outputsOf(kind, now, object, secrets), inputs: now };
+}
+
+const DECLARED =
+  "A manifest declares it: change it there, or read it with one of the functions getKey, getTeam, getGateway.";
+
+/**
+ * The inputs that an object comes to. Where a field says the same as before it stays as the program wrote it; where
+ * there is nothing before, a default is left out.
+ */
+function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Values {
+  const { name, namespace, team } = object;
+  const identity = { name, ...(team !== undefined && { team }), ...(namespace !== "" && { namespace }) };
+  const old = revealAll(before);
+  const spec = specOf(kind, old);
+  const rest = Object.entries(before).filter(([property]) => !kind.specFields.includes(property));
+  if (isSameSpec(kind.kind, name, object.spec, spec)) return { ...before, ...markedAs(before, identity) };
+  const minimal = minimalSpec(kind.kind, name, object.spec);
+  const fields = Object.entries(minimal).map(([field, value]): [string, Value] => {
+    const same = isDeepStrictEqual(value, old[field]);
+    // What the API answers is JSON.
+    return [field, same ? (before[field] ?? null) : withCredentials(value as Value, before[field])];
+  });
+  return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
+}
+
+/** Upstreams with the credentials that are known of them: the API answers none. */
+function withCredentials(value: Value, before: Value | undefined): Value {
+  if (!Array.isArray(value) || !Array.isArray(before)) return value;
+  return value.map((item: Value) => {
+    const was = before.find((one) => nameOf(one) === nameOf(item)) as Values | undefined;
+    return was?.credential === undefined ? item : { ...(item as Values), credential: was.credential };
+  });
+}
+
+function nameOf(upstream: Value): Value | undefined {
+  return (upstream as Values | null)?.name;
+}
+
+export type State = { readonly olds: Values; readonly oldInputs: Values };
+
+/**
+ * Changes an object to what its program says.
+ *
+ * @param now milliseconds since the epoch
+ * @throws Refusal, HalfDoneError
+ */
+export async function updateResource(
+  resource: Resource,
+  id: string,
+  { olds, oldInputs }: State,
+  news: Values,
+  now: number,
+): Promise<Values> {
+  const { api, kind } = resource;
+  const found = await findObject(api, kind, id);
+  if (found === undefined || isGone(found)) throw new Refusal(404, { code: "gone" });
+  const [old, oldIn, given] = [revealAll(olds), revealAll(oldInputs), revealAll(news)];
+  const object = await replaceSpec(resource, found, oldIn, given);
+  if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
+  const reason = versionReason(old, oldIn, given, now);
+  if (reason === undefined) return outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
+  const secret = newSecret();
+  try {
+    const renewed = await addVersion(resource, id, secret, overlapFor(reason, given), given);
+    return outputsOf(kind, news, renewed, deliver(news, [secret.text, ...knownSecrets(old)], renewed));
+  } catch (error) {
+    if (object === found) throw error;
+    const outputs = outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
+    const kept = reason === "SecretLost" ? { ...outputs, versions: [] } : outputs;
+    throw new HalfDoneError({ id, outputs: kept }, withRotationOf(news, oldInputs), error);
+  }
+}
+
+/** What a key's spec says now, and the rotation that has not come about yet as it was. */
+function withRotationOf({ rotation: _, ...news }: Values, { rotation }: Values): Values {
+  return { ...news, ...(rotation !== undefined && { rotation }) };
+}
+
+/** @throws Refusal where the object is neither what this stack last saw nor what it is to be */
+async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inputs, given: Inputs): Promise<ApiObject> {
+  const { kind } = resource;
+  const [was, wanted] = [specOf(kind, oldInputs), specOf(kind, given)];
+  const same = (spec: Inputs) => isSameSpec(kind.kind, found.name, found.spec, spec);
+  if (isDeepStrictEqual(was, wanted) && found.missingCredentials.length === 0) return found;
+  if (!same(was) && !same(wanted)) throw new Refusal(412, { code: "precondition_failed", detail: OUTRUN });
+  return ensureSpec(resource, found, given);
+}
+
+/** Ends an object. One that is not there is ended. @throws Refusal */
+export async function deleteResource({ api, kind }: Resource, id: string): Promise<void> {
+  try {
+    await api.send("DELETE", `${kind.path}/${encodeURIComponent(id)}`);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
+  }
+}

@@ -1,0 +1,95 @@
+/** What a program sees of a resource. */
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import schema from "../schema.json" with { type: "json" };
+import type { ApiObject } from "./api-object.ts";
+import type { Secrets } from "./key-secret.ts";
+import type { ResourceKind } from "./resources.ts";
+import { markedAs, Secret, UNKNOWN, type Value, type Values } from "./values.ts";
+
+/** All outputs: what went in, but for credentials, and what is known of the object. */
+export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: Secrets = {}): Values {
+  return { ...echo(kind, inputs), ...markedAs(inputs, shown(kind, object)), ...secretOutputs(secrets) };
+}
+
+function secretOutputs(secrets: Secrets): Values {
+  return Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, new Secret(text)]));
+}
+
+/** What an object has besides what was asked for. */
+export function shown({ kind }: ResourceKind, object: ApiObject): Values {
+  const { name, teamId = "" } = object;
+  switch (kind) {
+    case "PlatformKey":
+      return { name, teamId, ...shownOfKey(object) };
+    case "ModelGateway":
+      return { name, teamId, publicID: object.publicID ?? "", missingCredentials: object.missingCredentials };
+    case "MemoryLibrary":
+      return { name, teamId };
+    case "PlatformTeam":
+      return { name };
+  }
+}
+
+function shownOfKey({ id, versions, scopes, expiresAt, revocation }: ApiObject): Values {
+  const current = versions.find(({ state }) => state === "active") ?? versions[0];
+  return {
+    keyID: id,
+    prefix: current?.prefix ?? "",
+    effectiveScopes: scopes,
+    versions: versions.map(given),
+    ...(expiresAt !== undefined && { expiresTime: expiresAt }),
+    ...(revocation !== undefined && { revocation: given(revocation) }),
+  };
+}
+
+/** The fields that have a value. */
+function given(fields: Readonly<Record<string, string | number | boolean | undefined>>): Values {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+/** Inputs as outputs. A provider's credential goes in and never comes out. */
+function echo({ kind }: ResourceKind, inputs: Values): Values {
+  const { upstreams } = inputs;
+  return kind !== "ModelGateway" || upstreams === undefined
+    ? inputs
+    : { ...inputs, upstreams: withoutCredentials(upstreams) };
+}
+
+function withoutCredentials(upstreams: Value): Value {
+  if (upstreams instanceof Secret) return new Secret(withoutCredentials(upstreams.value));
+  if (Array.isArray(upstreams)) return upstreams.map(withoutCredentials);
+  if (!isRecord(upstreams)) return upstreams;
+  const { credential: _, ...rest } = upstreams as Values;
+  return rest;
+}
+
+/** What a preview can say of an object that is to be made: what is always answered is not known yet. */
+export function previewCreate(kind: ResourceKind, inputs: Values): Values {
+  const unknown = schema.resources[kind.type].required.map((name) => [name, UNKNOWN]);
+  const delivers = kind.kind === "PlatformKey" && inputs.deliver !== "none";
+  return { ...Object.fromEntries(unknown), ...echo(kind, inputs), ...(delivers && { secret: new Secret(UNKNOWN) }) };
+}
+
+/** What a preview can say of one that is to be changed. @param newVersion whether a key gets another secret */
+export function previewUpdate(kind: ResourceKind, olds: Values, inputs: Values, newVersion: boolean): Values {
+  const { inputProperties, required }: Described = schema.resources[kind.type];
+  const delivers = inputs.deliver !== "none";
+  const kept = Object.entries(olds).filter(
+    ([name]) => (!(name in inputProperties) || required.includes(name)) && (delivers || !SECRETS.includes(name)),
+  );
+  const changing = kind.kind !== "PlatformKey" ? [] : newVersion ? OF_THE_VERSION : OF_THE_SPEC;
+  return {
+    ...Object.fromEntries(kept),
+    ...Object.fromEntries(changing.map((name) => [name, UNKNOWN])),
+    ...echo(kind, inputs),
+    ...(newVersion && delivers && Object.fromEntries(SECRETS.map((name) => [name, new Secret(UNKNOWN)]))),
+  };
+}
+
+type Described = { readonly inputProperties: object; readonly required: readonly string[] };
+
+const SECRETS = ["secret", "previousSecret"];
+const OF_THE_SPEC = ["effectiveScopes", "expiresTime"];
+const OF_THE_VERSION = [...OF_THE_SPEC, "prefix", "versions"];

@@ -1,0 +1,18 @@
+/**
+ * The libraries that the engine's protocol stands on, as `@pulumi/pulumi` has them: its generated code takes messages of
+ * no other copy, and a package manager may have put them where only it can see them.
+ */
+import { createRequire } from "node:module";
+
+const ofPulumi = createRequire(createRequire(import.meta.url).resolve("@pulumi/pulumi"));
+
+export const grpc: typeof import("@grpc/grpc-js") = ofPulumi("@grpc/grpc-js");
+export const { Struct }: typeof import("google-protobuf/google/protobuf/struct_pb.js") = ofPulumi(
+  "google-protobuf/google/protobuf/struct_pb.js",
+);
+export const { Empty }: typeof import("google-protobuf/google/protobuf/empty_pb.js") = ofPulumi(
+  "google-protobuf/google/protobuf/empty_pb.js",
+);
+export const { Any }: typeof import("google-protobuf/google/protobuf/any_pb.js") = ofPulumi(
+  "google-protobuf/google/protobuf/any_pb.js",
+);

@@ -1,0 +1,68 @@
+/** Specs as the declarations have them: how those of a program are checked, and when two of them say the same. */
+import { isDeepStrictEqual } from "node:util";
+import { checkSpec, type FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { Kind } from "../../../domain/manifest/kinds.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Stands in the declarations' schema where a program gives the provider's credential itself. */
+const SOME_SECRET = { name: "credential" };
+
+/** A spec as its kind's schema has it. */
+function declared(kind: Kind, spec: Fields): Fields {
+  if (kind !== "ModelGateway" || !Array.isArray(spec.upstreams)) return spec;
+  return {
+    ...spec,
+    upstreams: spec.upstreams.map((upstream) => (isRecord(upstream) ? withReference(upstream) : upstream)),
+  };
+}
+
+function withReference({ credential: _, ...upstream }: Fields): Fields {
+  return { ...upstream, credentialRef: SOME_SECRET };
+}
+
+/** What the schema and the rules of a kind say of a spec; the paths begin at the spec. */
+export function faultsOf(kind: Kind, name: string, spec: Fields): FieldFault[] {
+  const checked = checkSpec(kind, name, declared(kind, spec));
+  if (!("faults" in checked)) return [];
+  return checked.faults.map(({ path, message }) => ({ path: path.replace(/^spec\.?/, ""), message }));
+}
+
+/**
+ * Whether two specs come to the same, whatever they leave to a default. Of a gateway that is without its credentials,
+ * which nobody can read, and without a public id that only one of them gives.
+ */
+export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): boolean {
+  const [one, other] = [normal(kind, name, a), normal(kind, name, b)];
+  if (one.publicID === undefined || other.publicID === undefined) {
+    return isDeepStrictEqual({ ...one, publicID: undefined }, { ...other, publicID: undefined });
+  }
+  return isDeepStrictEqual(one, other);
+}
+
+/** With defaults filled in, and without what says nothing. */
+function normal(kind: Kind, name: string, spec: Fields): Fields {
+  const checked = checkSpec(kind, name, declared(kind, spec));
+  const { displayName, description, upstreams, ...fields }: Fields = "faults" in checked ? spec : { ...checked.spec };
+  return {
+    ...fields,
+    ...(displayName !== name && displayName !== undefined && { displayName }),
+    ...(description !== "" && description !== undefined && { description }),
+    ...(Array.isArray(upstreams) && { upstreams: upstreams.map(normalUpstream) }),
+  };
+}
+
+function normalUpstream(upstream: unknown): unknown {
+  if (!isRecord(upstream)) return upstream;
+  const { credentialRef: _, credential: __, baseURL, ...fields } = upstream;
+  return { ...fields, baseURL: typeof baseURL === "string" ? baseURL.replace(/\/+$/, "") : baseURL };
+}
+
+/** The same spec in the fewest fields: as a person would write it, who leaves defaults out. */
+export function minimalSpec(kind: Kind, name: string, spec: Fields): Fields {
+  return Object.keys(spec).reduce<Fields>((minimal, field) => {
+    const { [field]: _, ...rest } = minimal;
+    return faultsOf(kind, name, rest).length === 0 && isSameSpec(kind, name, rest, minimal) ? rest : minimal;
+  }, spec);
+}

@@ -1,0 +1,100 @@
+/** The resources and functions of the Pulumi package `keyplane`; its schema is schema.json. */
+
+import type { InvokeOptions } from "@pulumi/pulumi";
+import {
+  CustomResource,
+  type CustomResourceOptions,
+  mergeOptions,
+  type Output,
+  ProviderResource,
+  type ResourceOptions,
+  runtime,
+  secret,
+} from "@pulumi/pulumi";
+import type {
+  GetGatewayArgs,
+  GetGatewayResult,
+  GetKeyArgs,
+  GetKeyResult,
+  GetTeamArgs,
+  GetTeamResult,
+  MemoryLibraryArgs,
+  MemoryLibraryState,
+  ModelGatewayArgs,
+  ModelGatewayState,
+  PlatformKeyArgs,
+  PlatformKeyState,
+  PlatformTeamArgs,
+  PlatformTeamState,
+  ProviderArgs,
+} from "./generated/types.ts";
+import schema from "./schema.json" with { type: "json" };
+
+const { version } = schema;
+
+/** Where Keyplane is, for resources that are given this provider; the stack's configuration says it for all others. */
+export class Provider extends ProviderResource {
+  constructor(name: string, args: ProviderArgs = {}, options: ResourceOptions = {}) {
+    super("keyplane", name, args, mergeOptions({ version }, options));
+  }
+}
+
+type Outputs<State> = { readonly [property in keyof State]: Output<State[property]> };
+type Resource<Args, State> = new (
+  name: string,
+  args: Args,
+  options?: CustomResourceOptions,
+) => CustomResource & Outputs<State>;
+
+/** The class of a resource. What the provider answers is set on it by its name, as the schema has it. */
+function resourceOf<Args extends object, State>(kind: keyof typeof schema.resources): Resource<Args, State> {
+  const outputs = Object.fromEntries(Object.keys(schema.resources[kind].properties).map((name) => [name, undefined]));
+  class Managed extends CustomResource {
+    constructor(name: string, args: Args, options: CustomResourceOptions = {}) {
+      super(kind, name, { ...outputs, ...args }, mergeOptions({ version }, options));
+    }
+  }
+  // The base class sets the outputs when the engine answers.
+  return Managed as unknown as Resource<Args, State>;
+}
+
+/** An API key. Its secret is the output `secret`, encrypted in the state, or nowhere: see `deliver`. */
+export class PlatformKey extends resourceOf<PlatformKeyArgs, PlatformKeyState>("keyplane:index:PlatformKey") {}
+
+/** A team, to which keys, gateways and libraries belong. */
+export class PlatformTeam extends resourceOf<PlatformTeamArgs, PlatformTeamState>("keyplane:index:PlatformTeam") {}
+
+/** A library of memories. */
+export class MemoryLibrary extends resourceOf<MemoryLibraryArgs, MemoryLibraryState>("keyplane:index:MemoryLibrary") {}
+
+/** A gateway to model providers, whose credentials are secrets here, and on the server's side alone. */
+export class ModelGateway extends resourceOf<ModelGatewayArgs, ModelGatewayState>("keyplane:index:ModelGateway") {
+  constructor(name: string, args: ModelGatewayArgs, options?: CustomResourceOptions) {
+    super(name, { ...args, upstreams: sealed(args.upstreams) }, options);
+  }
+}
+
+/** The provider seals them too; here it is before the engine has seen them. */
+function sealed(upstreams: ModelGatewayArgs["upstreams"]): ModelGatewayArgs["upstreams"] {
+  if (!Array.isArray(upstreams)) return upstreams;
+  return upstreams.map((upstream) =>
+    "credential" in upstream && upstream.credential !== undefined
+      ? { ...upstream, credential: secret(upstream.credential) }
+      : upstream,
+  );
+}
+
+/** A key that is there, whoever has made it: by its id, or by its name, team and namespace. Never its secret. */
+export function getKey(args: GetKeyArgs, options: InvokeOptions = {}): Promise<GetKeyResult> {
+  return runtime.invoke("keyplane:index:getKey", args, { version, ...options });
+}
+
+/** A team that is there, by its id or its name. */
+export function getTeam(args: GetTeamArgs, options: InvokeOptions = {}): Promise<GetTeamResult> {
+  return runtime.invoke("keyplane:index:getTeam", args, { version, ...options });
+}
+
+/** A gateway that is there, by its id, or by its name, team and namespace. Never its credentials. */
+export function getGateway(args: GetGatewayArgs, options: InvokeOptions = {}): Promise<GetGatewayResult> {
+  return runtime.invoke("keyplane:index:getGateway", args, { version, ...options });
+}

@@ -1,0 +1,19 @@
+/** The library that programs import as `keyplane/pulumi`. */
+export { ENVIRONMENTS, type Environment, EnvironmentKeys, type EnvironmentKeysArgs } from "./environment-keys.ts";
+export type {
+  MemoryLibraryArgs,
+  ModelGatewayArgs,
+  PlatformKeyArgs,
+  PlatformTeamArgs,
+  ProviderArgs,
+} from "./generated/types.ts";
+export {
+  getGateway,
+  getKey,
+  getTeam,
+  MemoryLibrary,
+  ModelGateway,
+  PlatformKey,
+  PlatformTeam,
+  Provider,
+} from "./resources.ts";

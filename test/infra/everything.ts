@@ -1,0 +1,159 @@
+/** Everything that a controller does in one namespace, and the state of the world that shows that it was done. */
+import type { Kubernetes } from "../env/kubernetes/client.ts";
+import { API, inNamespace, type Key } from "../env/kubernetes/declarations.ts";
+import { until } from "../env/until.ts";
+
+const keyManifest = (name: string, spec: string) => `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKey
+metadata: { name: ${name} }
+spec: ${spec}`;
+
+const workload = (kind: string) => `
+---
+apiVersion: apps/v1
+kind: ${kind}
+metadata: { name: app }
+spec:
+  selector: { matchLabels: { app: app } }
+  template:
+    metadata: { labels: { app: app } }
+    spec: { containers: [{ name: app, image: app }] }`;
+
+const WORKLOADS = ["Deployment", "StatefulSet", "DaemonSet"];
+
+/** The secret to import is one namespace's: a secret is one key's for ever. */
+const manifests = (namespace: string) => `
+apiVersion: v1
+kind: Secret
+metadata: { name: provider }
+stringData: { api-key: any }
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: brought }
+stringData: { api-key: inf_made-before-by-another-system-for-${namespace} }
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook }
+spec: {}
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: main }
+spec:
+  upstreams:
+    - { name: openai, dialect: openai, baseURL: https://models.invalid, credentialRef: { name: provider, key: api-key } }
+${keyManifest(
+  "whole",
+  `{ preset: GatewayDefault, gatewayRef: { name: main }, rotation: { trigger: one },
+     libraryAccess: { mode: Restricted, libraryRefs: [{ name: handbook }] },
+     restartTargets: [${WORKLOADS.map((kind) => `{ kind: ${kind}, name: app }`).join(", ")}] }`,
+)}
+${keyManifest("lost", "{ preset: MCPReadOnly }")}
+${keyManifest("edited", "{ preset: MCPReadOnly }")}
+${keyManifest("orphan", "{ preset: MCPReadOnly, secret: { creationPolicy: Orphan } }")}
+${keyManifest("retained", "{ preset: MCPReadOnly, deletionPolicy: Retain }")}
+${keyManifest("imported", "{ preset: MCPReadOnly, source: { type: ImportSecret, secretRef: { name: brought, key: api-key } }, secret: { name: fresh } }")}
+${WORKLOADS.map(workload).join("")}
+`;
+
+/**
+ * Has the controller that serves a namespace do all that it can do there.
+ *
+ * @param hasAsked whether the controller has asked for an object of this kind again, one that changed under its hands
+ */
+export async function doEverything(
+  kubernetes: Kubernetes,
+  namespace: string,
+  hasAsked: (plural: string) => Promise<boolean>,
+): Promise<void> {
+  const world = inNamespace(kubernetes, namespace);
+  const team = `${API}/platformteams/team-${namespace}`;
+  await world.apply(`
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: team-${namespace} }
+spec: { namespaces: [${namespace}] }
+---${manifests(namespace)}`);
+  const names = ["whole", "lost", "edited", "orphan", "retained", "imported"];
+  await world.ready(...names);
+
+  await world.changeKey("whole", { rotation: { trigger: "two" } });
+  await world.holds("has restarted its workloads", "whole", ({ status }) => status?.restartedVersion === 2);
+  await world.changeKey("whole", { preset: null, scopes: ["memory:read"], gatewayRef: null });
+  await world.changeKey("edited", { secret: { template: "Env" } });
+  await world.ready("whole", "edited");
+  await world.changeKey("orphan", { state: "Suspended" });
+  await world.holds("is suspended", "orphan", (_, reason) => reason === "Suspended");
+
+  await kubernetes.request("DELETE", world.secretPath("lost"));
+  await world.change(world.secretPath("edited"), { data: { "api-key": "ZWRpdGVk" } });
+  for (const name of ["lost", "edited"]) {
+    await world.holds("is healed", name, ({ status }) => status?.currentVersion === 2);
+  }
+
+  await refuseRival(world, namespace);
+  await outrun(world, team, hasAsked);
+
+  for (const name of names) await world.remove(world.path("platformkeys", name));
+  for (const [secret, isLeft] of [
+    ["orphan", true],
+    ["retained", true],
+    ["lost", false],
+  ] as const) {
+    await until(
+      `what is left of ${secret}`,
+      async () => ((await world.read(world.secretPath(secret))) !== undefined) === isLeft,
+    );
+  }
+  await world.remove(world.path("modelgateways", "main"));
+  await world.remove(world.path("memorylibraries", "handbook"));
+  await world.remove(team);
+}
+
+/** Has another team claim the namespace, which is an event about an object that is in none. */
+async function refuseRival(world: ReturnType<typeof inNamespace>, namespace: string): Promise<void> {
+  const rival = `${API}/platformteams/rival-${namespace}`;
+  await world.apply(`
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: rival-${namespace} }
+spec: { namespaces: [${namespace}] }
+`);
+  await until("the rival is refused", async () => {
+    const found = await world.read<Pick<Key, "status">>(rival);
+    return found?.status?.conditions?.some(({ reason }) => reason === "NamespaceTaken");
+  });
+  await world.remove(rival);
+}
+
+/** Changes an object of each kind again and again, until a status was refused since it was about an older one. */
+async function outrun(
+  world: ReturnType<typeof inNamespace>,
+  team: string,
+  hasAsked: (plural: string) => Promise<boolean>,
+): Promise<void> {
+  const objects = {
+    platformteams: team,
+    modelgateways: world.path("modelgateways", "main"),
+    memorylibraries: world.path("memorylibraries", "handbook"),
+    platformkeys: world.path("platformkeys", "whole"),
+  };
+  for (const [plural, path] of Object.entries(objects)) {
+    let turn = 0;
+    const isRouted = plural === "modelgateways";
+    await until(`a write to one of the ${plural} was outrun`, async () => {
+      const changes = Array.from({ length: 20 }, () => {
+        turn += 1;
+        const routes = [{ model: `m${turn}`, routeID: "rt", upstream: "openai", upstreamModel: "m" }];
+        return world.change(path, { spec: isRouted ? { routes } : { displayName: `Turn ${turn}` } });
+      });
+      await Promise.all(changes);
+      return hasAsked(plural);
+    });
+  }
+  await world.ready("whole");
+}

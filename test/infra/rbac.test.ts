@@ -1,0 +1,237 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listKeys } from "../../store/keys.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres, type Store } from "../../store/open.ts";
+import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
+import { freshDatabase, postgresMissing } from "../env/engines.ts";
+import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { kubernetesMissing } from "../env/kubernetes/missing.ts";
+import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { until } from "../env/until.ts";
+import { doEverything } from "./everything.ts";
+import { covers, type Right, rightsListed, sweeping, textOf, type Use, usesOf } from "./rights.ts";
+
+const INFRA = join(import.meta.dirname, "../../infra/rbac");
+const ACCOUNT = "system:serviceaccount:keyplane-system:keyplane-controller";
+const missing = kubernetesMissing ?? postgresMissing;
+
+describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (skipped: ${missing})` : ""}`, () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let store: Store;
+  let kubeconfig: string;
+  const running = new Set<ControllerProcess>();
+  const encryptionKey = randomBytes(32).toString("base64");
+
+  async function kubectl(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await kubernetes.kubectl(args);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  }
+
+  async function start(...flags: string[]): Promise<ControllerProcess> {
+    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    running.add(started);
+    return started;
+  }
+
+  async function stop(controller: ControllerProcess): Promise<void> {
+    running.delete(controller);
+    expect(await controller.stop()).toBe(0);
+  }
+
+  const leads = ({ lines }: ControllerProcess) => until("it leads", () => lines.some((line) => line.includes("leads")));
+
+  const stateOf = async (keyId: string) =>
+    (await listKeys(store.db, { limit: 100 })).find(({ id }) => id === keyId)?.state;
+
+  const uses = (since: number) => usesOf(kubernetes.auditLog ?? "", ACCOUNT, since);
+
+  /** What the controller may do in a namespace, beyond what every account may. */
+  async function rightsIn(namespace: string): Promise<Right[]> {
+    const list = async (...as: string[]) =>
+      rightsListed(await kubectl("auth", "can-i", "--list", "--namespace", namespace, ...as), namespace);
+    const everybodys = await list("--as", "system:serviceaccount:default:nobody", "--as-group", "system:authenticated");
+    const rights = await list("--kubeconfig", kubeconfig);
+    return rights.filter((right) => !everybodys.some((other) => textOf(other) === textOf(right)));
+  }
+
+  /** The same with what holds in the whole cluster told apart: it holds in a namespace that is not there, too. */
+  async function rights(...namespaces: string[]): Promise<Right[]> {
+    const wide = (await rightsIn("nowhere")).map((right) => ({ ...right, namespace: "" }));
+    const narrow = await Promise.all(["keyplane-system", "default", ...namespaces].map(rightsIn));
+    return [...wide, ...narrow.flat().filter((right) => !wide.some((other) => covers(other, right)))];
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([
+      startKubernetes({ controllerManager: true, audit: true }),
+      freshDatabase(),
+    ]);
+    store = await openPostgres(database.url);
+    await migrate(store);
+    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
+    kubeconfig = await accountKubeconfig(kubernetes);
+  });
+
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGKILL");
+    await store?.close();
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  const MODES = [
+    { mode: "whole-cluster", namespace: "dev", flags: [] },
+    { mode: "some-namespaces", namespace: "narrow", flags: ["--namespaces", "narrow"] },
+  ];
+
+  it.each(MODES)(
+    "b71: $mode grants what the controller uses and nothing more, and none of it is sweeping",
+    async ({ mode, namespace, flags }) => {
+      await kubectl("create", "namespace", namespace);
+      await kubectl("apply", "--filename", join(INFRA, mode, "controller.yaml"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, mode, "namespace.yaml"));
+      const granted = await rights(namespace);
+      expect(granted.map((right) => [textOf(right), sweeping(right)]).filter(([, why]) => why !== undefined)).toEqual(
+        [],
+      );
+
+      const since = Date.now();
+      const first = await start(...flags);
+      await leads(first);
+      const second = await start(...flags);
+      await doEverything(kubernetes, namespace, async (plural) =>
+        (await uses(since)).some(({ verb, resource }) => verb === "get" && resource === `${plural}.keyplane.dev`),
+      );
+      await stop(first);
+      await leads(second);
+      await stop(second);
+
+      const used = await uses(since);
+      expect(refused(used)).toEqual([]);
+      expect(texts(granted.filter((right) => !used.some((use) => covers(right, use))))).toEqual([]);
+      expect(texts(used.filter((use) => !granted.some((right) => covers(right, use))))).toEqual([]);
+    },
+  );
+
+  it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
+    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
+    for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
+    const role = join(INFRA, "whole-cluster/namespace.yaml");
+    await kubectl("apply", "--namespace", "with", "--filename", role);
+    const since = Date.now();
+    const controller = await start();
+    await leads(controller);
+    const [healthy, blind] = [inNamespace(kubernetes, "with"), inNamespace(kubernetes, "without")];
+    await blind.apply(`${team("both", "with, without")}${GATEWAY}${key("reader")}`);
+    const found = await blind.holds("cannot be read", "reader", (_, reason) => reason === "SecretUnreadable");
+    const said = found.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+    expect(said).toContain("namespace.yaml of infra/rbac");
+    const gateway = () => blind.read<typeof found>(blind.path("modelgateways", "main"));
+    await until("the gateway says the same", async () =>
+      (await gateway())?.status?.conditions?.some(
+        ({ type, reason }) => type === "Ready" && reason === "SecretUnreadable",
+      ),
+    );
+    await healthy.apply(key("reader"));
+    await healthy.ready("reader");
+    expect(new Set(refused(await uses(since)))).toEqual(
+      new Set([
+        "create events.events.k8s.io in without",
+        "get secrets provider in without",
+        "get secrets reader in without",
+        "list secrets in without",
+      ]),
+    );
+
+    await kubectl("apply", "--namespace", "without", "--filename", role);
+    await until("the gateway is served", async () =>
+      (await gateway())?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True"),
+    );
+    await until("the key is ready", async () => {
+      const ready = (await blind.key("reader"))?.status?.conditions?.find(({ type }) => type === "Ready");
+      return ready?.status === "True";
+    });
+    await stop(controller);
+  });
+
+  it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
+    const files = (mode: string) => join(INFRA, mode, "namespace.yaml");
+    const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
+    await kubectl("apply", "--filename", join(INFRA, "some-namespaces/controller.yaml"));
+    for (const namespace of ["open", "closed"]) {
+      await kubectl("create", "namespace", namespace);
+      await kubectl("apply", "--namespace", namespace, "--filename", files("some-namespaces"));
+    }
+    const first = await start("--namespaces", "open,closed");
+    await open.apply(team("served", "open, closed") + key("reader") + key("vanished"));
+    await closed.apply(key("reader"));
+    await Promise.all([open.ready("reader", "vanished"), closed.ready("reader")]);
+    await stop(first);
+
+    await kubectl("delete", "--namespace", "closed", "--filename", files("some-namespaces"));
+    // The proof that sweeps have taken place: a declaration that vanished while nobody looked.
+    const gone = String((await open.key("vanished"))?.status?.keyID);
+    const kept = String((await closed.key("reader"))?.status?.keyID);
+    await open.change(open.path("platformkeys", "vanished"), { metadata: { finalizers: null } });
+    await open.remove(open.path("platformkeys", "vanished"));
+    const second = await start("--namespaces", "open,closed");
+    await open.apply(key("another"));
+    await open.ready("another");
+    await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked");
+    expect(await stateOf(kept)).toBe("active");
+
+    await kubectl("apply", "--namespace", "closed", "--filename", files("some-namespaces"));
+    await closed.changeKey("reader", { displayName: "Seen again" });
+    await until("the key is looked after again", async () => {
+      const { metadata, status } = (await closed.key("reader")) ?? {};
+      return status?.observedGeneration === metadata?.generation;
+    });
+    await stop(second);
+  }, 240_000);
+
+  it("the README's way to a namespace is the one that is tested", async () => {
+    const text = await readFile(join(INFRA, "README.md"), "utf8");
+    for (const { mode } of MODES) {
+      expect(text).toContain(`kubectl apply -f infra/rbac/${mode}/controller.yaml`);
+      expect(text).toContain(`kubectl apply -n NAMESPACE -f infra/rbac/${mode}/namespace.yaml`);
+    }
+  });
+});
+
+const texts = (rights: readonly Right[]): string[] => [...new Set(rights.map(textOf))].sort();
+const refused = (uses: readonly Use[]): string[] => texts(uses.filter(({ allowed }) => !allowed));
+
+const key = (name: string) => `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKey
+metadata: { name: ${name} }
+spec: { preset: MCPReadOnly }
+`;
+
+const team = (name: string, namespaces: string) => `
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: ${name} }
+spec: { namespaces: [${namespaces}] }
+`;
+
+const GATEWAY = `
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: provider }
+stringData: { api-key: any }
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: main }
+spec:
+  upstreams:
+    - { name: openai, dialect: openai, baseURL: https://models.invalid, credentialRef: { name: provider, key: api-key } }
+`;
