@@ -1,0 +1,107 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { parseKeyring } from "../../store/keyring.ts";
+import { openPostgres } from "../../store/open.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
+import { fillStore } from "./filled-store.ts";
+import { gatewayConfig, upstreamConfig, writeNginx } from "./nginx.ts";
+import { type Contestant, freePort, type Processes } from "./processes.ts";
+import { PUBLIC_ID, STREAM_PUBLIC_ID } from "./traffic.ts";
+
+const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
+
+/** The servers that are measured, and what stands behind them. */
+export type Contestants = {
+  /** nginx, that answers 1 KB of JSON. */
+  readonly upstream: Contestant;
+  /** Answers with streams of events. */
+  readonly streamUpstream: Contestant;
+  readonly nginx: Contestant;
+  readonly floor: Contestant;
+  readonly keyplane: Contestant;
+  readonly database: BenchDatabase;
+};
+
+/** Keyplane's database. */
+export type BenchDatabase = {
+  /** Transactions that it has seen so far. */
+  transactions(): Promise<number>;
+  /** Stops its processes where they are, until `resume`. */
+  pause(): void;
+  resume(): void;
+  close(): Promise<void>;
+};
+
+/**
+ * Starts the contestants. Keyplane is `keyplane server` as its users start it, with all products, on a PostgreSQL of its
+ * own that has the keys.
+ *
+ * @param nodeFlags Keyplane's, such as `--cpu-prof`
+ */
+export async function startContestants(
+  processes: Processes,
+  folder: string,
+  nginx: string,
+  keys: readonly string[],
+  nodeFlags: readonly string[],
+): Promise<Contestants> {
+  const startNginx = async (name: string, config: (port: number) => string): Promise<Contestant> => {
+    const port = await freePort();
+    return processes.start(name, nginx, await writeNginx(folder, name, config(port)), port);
+  };
+  const startNode = async (name: string, file: string, ...args: readonly number[]): Promise<Contestant> => {
+    const port = await freePort();
+    const path = join(import.meta.dirname, file);
+    return processes.start(name, process.execPath, [path, String(port), ...args.map(String)], port);
+  };
+  const upstream = await startNginx("upstream", upstreamConfig);
+  const streamUpstream = await startNode("the streams' upstream", "stream-upstream-process.ts");
+  const database = await startDatabase(keys, {
+    [PUBLIC_ID]: `http://127.0.0.1:${upstream.port}`,
+    [STREAM_PUBLIC_ID]: `http://127.0.0.1:${streamUpstream.port}`,
+  });
+  const port = await freePort();
+  const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
+  const args = [...nodeFlags, COMMAND, "server", ...flags];
+  return {
+    upstream,
+    streamUpstream,
+    nginx: await startNginx("nginx", (own) => gatewayConfig(own, upstream.port, streamUpstream.port, keys)),
+    floor: await startNode("node", "floor-process.ts", upstream.port),
+    keyplane: await processes.start("keyplane", process.execPath, args, port, { env: database.env }),
+    database,
+  };
+}
+
+async function startDatabase(
+  keys: readonly string[],
+  upstreamUrls: Readonly<Record<string, string>>,
+): Promise<BenchDatabase & { readonly env: Readonly<Record<string, string>> }> {
+  const postgres = await startOwnPostgres();
+  const store = await openPostgres(postgres.url, { answerTimeoutMs: 0 });
+  const encryptionKey = randomBytes(32).toString("base64");
+  await fillStore(store, parseKeyring(encryptionKey), upstreamUrls, keys);
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(store.db);
+  // A server's process for a connection is its first process's child.
+  const first = Number(/PPid:\s*(\d+)/.exec(readFileSync(`/proc/${rows[0]?.pid}/status`, "latin1"))?.[1]);
+  const signal = (name: "SIGSTOP" | "SIGCONT"): void => {
+    const children = readFileSync(`/proc/${first}/task/${first}/children`, "latin1").split(" ").filter(Boolean);
+    for (const pid of [first, ...children.map(Number)]) process.kill(pid, name);
+  };
+  return {
+    env: { KEYPLANE_DATABASE_URL: postgres.url, KEYPLANE_ENCRYPTION_KEY: encryptionKey },
+    pause: () => signal("SIGSTOP"),
+    resume: () => signal("SIGCONT"),
+    async transactions(): Promise<number> {
+      const { rows } = await sql<{ count: string }>`select xact_commit + xact_rollback as count
+        from pg_stat_database where datname = current_database()`.execute(store.db);
+      return Number(rows[0]?.count);
+    },
+    async close(): Promise<void> {
+      await store.close();
+      await postgres.stop();
+    },
+  };
+}

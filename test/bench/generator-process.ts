@@ -1,0 +1,154 @@
+/**
+ * What a new key costs at the least: the controller's own writes to the API server and its own transactions, in the same
+ * order and on the same kinds of connections, for objects that nobody has worked on, and nothing else: it watches nothing,
+ * waits for no replica and decides nothing. Run by `controller.ts` with a kubeconfig, a database and the prefix of the
+ * objects' names; prints `ready`, and begins when its input ends.
+ */
+import { randomBytes } from "node:crypto";
+import { text } from "node:stream/consumers";
+import { createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { connect } from "../../controller/cluster/kubernetes/connection.ts";
+import { eventsPath, objectPath, objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { FINALIZER } from "../../controller/cluster/port.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { PRESETS } from "../../domain/scopes.ts";
+import { systemClock } from "../../server/system-clock.ts";
+import { change, takeLeadership } from "../../store/change.ts";
+import { newId } from "../../store/ids.ts";
+import { activateVersion, reserveVersion } from "../../store/keys.ts";
+import { openPostgres } from "../../store/open.ts";
+import { policyOf } from "../store/fixtures.ts";
+
+/** As the controller's. */
+const CONCURRENCY = 16;
+const PAGE = 500;
+
+const [kubeconfig, databaseUrl = "", prefix = ""] = process.argv.slice(2);
+const api = createApiClient({ connection: connect(kubeconfig, systemClock), random: Math.random, log: () => {} });
+const store = await openPostgres(databaseUrl);
+const { cluster, id: teamId } = await store.db.selectFrom("teams").select(["cluster", "id"]).executeTakeFirstOrThrow();
+const fence = await takeLeadership(store, cluster);
+
+type Item = {
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
+  readonly status?: { readonly conditions?: readonly unknown[] };
+};
+
+async function list(): Promise<Item[]> {
+  const items: Item[] = [];
+  for (let next: string | undefined; ; ) {
+    const path = objectsPath("PlatformKey", "");
+    const query = { limit: String(PAGE), continue: next };
+    // What the API server lists is its own.
+    const page = (await api.request({ method: "GET", path, query })) as {
+      items: Item[];
+      metadata: { continue?: string };
+    };
+    items.push(...page.items);
+    next = page.metadata.continue;
+    if (!next) return items;
+  }
+}
+
+const all = await list();
+const objects = all.filter(({ metadata }) => metadata.name.startsWith(prefix));
+/** One that the controller has written: as large as the generator's shall be. */
+const status = all.find(({ status }) => (status?.conditions?.length ?? 0) > 0)?.status;
+
+async function patch(
+  ref: Parameters<typeof objectPath>[0],
+  subresource: string,
+  of: Item,
+  path: string,
+  value: unknown,
+) {
+  const { uid } = of.metadata;
+  const raw = await api.request({
+    method: "PATCH",
+    path: `${objectPath(ref)}${subresource}`,
+    contentType: "application/json-patch+json",
+    body: [
+      { op: "add", path: "/metadata/uid", value: uid },
+      { op: "add", path, value },
+    ],
+  });
+  if (!isRecord(raw)) throw new Error("the API server's answer is no object");
+}
+
+async function bringUp(item: Item): Promise<void> {
+  const { name, namespace, uid } = item.metadata;
+  const ref = { kind: "PlatformKey", namespace, name } as const;
+  const plaintext = mintKey(randomBytes);
+  const key = {
+    id: newId("key"),
+    cluster,
+    namespace,
+    name,
+    ownerUid: uid,
+    teamId,
+    source: "Generate",
+    generation: 1,
+  } as const;
+  await patch(ref, "", item, "/metadata/finalizers", [FINALIZER]);
+  await change(store, fence, (tx) =>
+    reserveVersion(tx, {
+      key,
+      policy: policyOf({ displayName: name, scopes: PRESETS.MCPReadOnly }),
+      number: 1,
+      digest: keyDigest(plaintext),
+      prefix: keyPrefix(plaintext),
+      mintedAt: Date.now(),
+      expiresAt: null,
+      rotationTrigger: null,
+    }),
+  );
+  await api.request({
+    method: "POST",
+    path: secretsPath(namespace),
+    body: {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        namespace,
+        name,
+        labels: { "keyplane.dev/key": name },
+        annotations: { "keyplane.dev/key-id": key.id, "keyplane.dev/key-version": "1" },
+        ownerReferences: [{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", name, uid, controller: true }],
+      },
+      type: "Opaque",
+      data: { "api-key": Buffer.from(plaintext).toString("base64") },
+    },
+  });
+  const at = Date.now();
+  await change(store, fence, (tx) => activateVersion(tx, { keyId: key.id, number: 1, at, retireOldAt: at }));
+  await api.request({
+    method: "POST",
+    path: eventsPath(namespace),
+    body: {
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { generateName: `${name}-`, namespace },
+      eventTime: new Date().toISOString().replace("Z", "000Z"),
+      reportingController: "keyplane.dev/controller",
+      reportingInstance: "generator",
+      action: "Reconcile",
+      reason: "Issued",
+      type: "Normal",
+      note: `Version 1 (${keyPrefix(plaintext)}...) is delivered and active.`,
+      regarding: { apiVersion: "keyplane.dev/v1alpha1", ...ref, uid },
+    },
+  });
+  await patch(ref, "/status", item, "/status", status);
+}
+
+process.stdout.write("ready\n");
+await text(process.stdin);
+const left = [...objects];
+await Promise.all(
+  Array.from({ length: CONCURRENCY }, async () => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await bringUp(item);
+  }),
+);
+api.close();
+await store.close();

@@ -1,0 +1,26 @@
+/** `npm run bench`: prints what deciding and forwarding cost here. What the tables mean: docs/performance.md. */
+import { availableParallelism, cpus, loadavg } from "node:os";
+import { benchController } from "./controller.ts";
+import { benchDecide } from "./decide.ts";
+import { benchGateway } from "./gateway.ts";
+import { benchIndex } from "./index.ts";
+import { benchRevocation } from "./revocation.ts";
+
+const [cpu] = cpus();
+const load = loadavg().map((value) => value.toFixed(1));
+process.stdout.write(
+  `npm run bench\nnode ${process.version}, ${availableParallelism()} cores (${cpu?.model.trim() ?? "unknown"}), load ${load.join(" ")}\n\n`,
+);
+const BENCHES = {
+  decide: benchDecide,
+  index: benchIndex,
+  gateway: benchGateway,
+  revocation: benchRevocation,
+  controller: benchController,
+};
+const [only] = process.argv.slice(2);
+for (const [name, bench] of Object.entries(BENCHES)) {
+  if (only === undefined || only === name) process.stdout.write(`${await bench()}\n\n`);
+}
+// The embedded PostgreSQL's package would end the process for us, and with another code.
+process.exit();

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { until } from "../env/until.ts";
+import { PATH } from "./traffic.ts";
+
+/** A server that the bench started, on loopback. */
+export type Contestant = {
+  readonly name: string;
+  readonly port: number;
+  /** The process whose CPU counts, together with its children. */
+  readonly pid: number;
+};
+
+export type ProcessOptions = {
+  /** What its environment has besides. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What it says when something is wrong; a peer's words would drown the tables. */
+  readonly stderr?: "inherit" | "ignore";
+};
+
+/** The processes of this run. Whatever happens, they end with it. */
+export class Processes {
+  readonly #children: ChildProcess[] = [];
+
+  /** Starts a server that listens on `port`, and waits until it serves. */
+  async start(
+    name: string,
+    command: string,
+    args: readonly string[],
+    port: number,
+    { env = {}, stderr = "inherit" }: ProcessOptions = {},
+  ): Promise<Contestant> {
+    const child = spawn(command, args, { stdio: ["ignore", "ignore", stderr], env: { ...process.env, ...env } });
+    this.#children.push(child);
+    await until(
+      `${name} listens`,
+      async () => {
+        if (child.exitCode !== null) return true;
+        return (await fetch(`http://127.0.0.1:${port}${PATH}`)).status !== 503;
+      },
+      { timeoutMs: 90_000 },
+    );
+    if (child.exitCode !== null || child.pid === undefined) throw new Error(`${name} ended with ${child.exitCode}`);
+    return { name, port, pid: child.pid };
+  }
+
+  async stop(): Promise<void> {
+    for (const child of this.#children) {
+      child.kill("SIGTERM");
+      await until("a child process ends", () => child.exitCode !== null || child.signalCode !== null);
+    }
+  }
+}
+
+/** A program's path: what its environment variable names, else what PATH has; undefined where there is none. */
+export function findProgram(name: string): string | undefined {
+  const named = process.env[`${name.toUpperCase()}_BIN`];
+  if (named !== undefined) return named;
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
+  return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("the listener has no port");
+  return address.port;
+}
+
+/** Resident memory of a process, in MB, without its children. */
+export function residentMegabytes(pid: number): number {
+  return Number(/VmRSS:\s*(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) / 1_024;
+}
+
+/** Linux counts a process's time in hundredths of a second (USER_HZ), wherever it runs. */
+const TICK_US = 10_000;
+
+/** Microseconds of CPU, user and system, that a process and its children have taken so far. */
+export function cpuMicroseconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  // The second field is the program's name in parentheses, and may hold anything.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const own = (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
+  return children.reduce((sum, child) => sum + cpuMicroseconds(Number(child)), own);
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
+import { PRESETS } from "../../domain/scopes.ts";
+import { LEASE_MS } from "../../server/index/lease.ts";
+import { change } from "../../store/change.ts";
+import { feedHead } from "../../store/change-feed.ts";
+import { createConfirmer } from "../../store/confirmer.ts";
+import { saveGateway } from "../../store/gateways.ts";
+import { parseKeyring } from "../../store/keyring.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres } from "../../store/open.ts";
+import { replicaRegister } from "../../store/replicas.ts";
+import { dropNotifications } from "../env/notifications.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
+import { type Serving, startServing } from "../env/serving.ts";
+import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
+import { until } from "../env/until.ts";
+import { makeTeam, NOW, policyOf, reservationOf } from "../store/fixtures.ts";
+import { Prober } from "./prober.ts";
+
+export const REPLICAS = 3;
+const REQUESTS_PER_SECOND = 200;
+const PUBLIC_ID = "bench-main";
+/** The gateway answers it by itself: what it takes to be let through, and nothing else. */
+const PATH = `/g/${PUBLIC_ID}/v1/models`;
+const KEYS_AT_ONCE = 250;
+
+/** A server process, what is between it and the database, and who asks it. */
+export type BenchReplica = {
+  readonly serving: Serving;
+  readonly proxy: TcpProxy;
+  /** Whether its notifications get lost. */
+  loses: boolean;
+  readonly prober: Prober;
+};
+
+export type BenchKey = { readonly id: string; readonly plaintext: string };
+
+export type RevocationWorld = Awaited<ReturnType<typeof startRevocationWorld>>;
+
+/** A PostgreSQL, server processes on it, each through a proxy and asked all the time, and a team with a gateway. */
+export async function startRevocationWorld() {
+  const ends: (() => Promise<unknown>)[] = [];
+  const end = async () => {
+    for (const one of ends.toReversed()) await one();
+  };
+  try {
+    return { ...(await build(ends)), end };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+async function build(ends: (() => Promise<unknown>)[]) {
+  const postgres = await startOwnPostgres({ track_commit_timestamp: "on" });
+  ends.push(() => postgres.stop());
+  const store = await openPostgres(postgres.url);
+  ends.push(() => store.close());
+  await migrate(store);
+  const encryptionKey = randomBytes(32).toString("base64");
+  const home = await makeTeam(store);
+  const { cluster, namespace, teamId } = home;
+  const gateway = { cluster, namespace, name: "main", ownerUid: "main", teamId, publicId: PUBLIC_ID };
+  await change(store, null, (tx) =>
+    saveGateway(tx, { ...gateway, upstreams: [], routesOnly: true, routes: [] }, parseKeyring(encryptionKey)),
+  );
+
+  async function startReplica(): Promise<BenchReplica> {
+    const url = new URL(postgres.url);
+    const replica = { loses: false };
+    const makeFilter = () => dropNotifications(() => replica.loses);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) }, makeFilter);
+    ends.push(() => proxy.close());
+    url.port = String(proxy.port);
+    const serving = await startServing(["server", "--port", "0", "--admin-port", "0"], {
+      KEYPLANE_DATABASE_URL: url.href,
+      KEYPLANE_ENCRYPTION_KEY: encryptionKey,
+    });
+    ends.push(() => serving.stop());
+    const prober = new Prober(serving.url, PATH, REQUESTS_PER_SECOND);
+    ends.push(() => prober.close());
+    return Object.assign(replica, { serving, proxy, prober });
+  }
+
+  return {
+    url: postgres.url,
+    replicas: await Promise.all(Array.from({ length: REPLICAS }, startReplica)),
+
+    /** Makes keys that work everywhere, each named `name-…`. */
+    async makeKeys(name: string, count: number): Promise<BenchKey[]> {
+      const keys: BenchKey[] = [];
+      while (keys.length < count) {
+        await change(store, null, async (tx) => {
+          for (let i = 0; i < KEYS_AT_ONCE && keys.length < count; i++) {
+            const plaintext = mintKey(randomBytes);
+            const reservation = reservationOf(home, {
+              digest: keyDigest(plaintext),
+              prefix: keyPrefix(plaintext),
+              policy: policyOf({ scopes: PRESETS.GatewayDefault }),
+              key: { name: `${name}-${keys.length}` },
+            });
+            const { id } = reservation.key;
+            await reserveVersion(tx, reservation);
+            await activateVersion(tx, { keyId: id, number: 1, at: NOW, retireOldAt: NOW });
+            keys.push({ id, plaintext });
+          }
+        });
+      }
+      const confirmed = createConfirmer(replicaRegister(store), LEASE_MS, () => performance.now());
+      const seq = await feedHead(store);
+      await until("every replica knows the keys", async () => (await confirmed()).seq >= seq);
+      return keys;
+    },
+
+    async revoke({ id }: BenchKey): Promise<void> {
+      await change(store, null, (tx) => revokeKey(tx, id, "ByHand", Date.now()));
+    },
+
+    /** When each key's last change was committed, in milliseconds since this process began. */
+    async committedAt(keys: readonly BenchKey[]): Promise<ReadonlyMap<string, number>> {
+      const ids = keys.map(({ id }) => id);
+      const { rows } = await sql<{ ref: string; at: number }>`
+        select distinct on (ref) ref, (extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000)::float8 as at
+        from changes where kind = 'key' and ref = any(${ids}::text[]) order by ref, seq desc`.execute(store.db);
+      const origin = await databaseTimeAtZero();
+      return new Map(rows.map(({ ref, at }) => [ref, at - origin]));
+    },
+
+    /** Ends the connections that listen, of every replica. */
+    async cutListeners(): Promise<void> {
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen %'`.execute(store.db);
+    },
+  };
+
+  /** What the database's clock said when this process began: by the question that was answered fastest. */
+  async function databaseTimeAtZero(): Promise<number> {
+    let best = { took: Number.POSITIVE_INFINITY, origin: 0 };
+    for (let i = 0; i < 20; i++) {
+      const asked = performance.now();
+      const { rows } = await sql<{ now: number }>`
+        select (extract(epoch from clock_timestamp()) * 1000)::float8 as now`.execute(store.db);
+      const took = performance.now() - asked;
+      if (took < best.took) best = { took, origin: (rows[0]?.now ?? 0) - asked - took / 2 };
+    }
+    return best.origin;
+  }
+}

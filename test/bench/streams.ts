@@ -1,0 +1,102 @@
+import { connect } from "node:net";
+import { figure, median, quantile, table } from "./table.ts";
+import { callBytes } from "./traffic.ts";
+
+/** An event as a model's deltas are, 240 bytes, that says when it was written: the clock is the machine's. */
+export function eventAt(nanoseconds: bigint): string {
+  const event = `data: {"at":"${nanoseconds}","choices":[{"index":0,"delta":{"content":"`;
+  return `${event}${"x".repeat(240 - event.length - 8)}"}}]}\n\n`;
+}
+
+/** One stream as its client saw it, in microseconds. */
+type Seen = {
+  /** From the call to the first event. */
+  readonly first: number;
+  /** From the writing of each event to its arrival. */
+  readonly delays: readonly number[];
+  /** Its last bytes, for when it is not what it should be. */
+  readonly tail: string;
+};
+
+/** Opens a stream on a connection of its own, and reads it to its end. */
+function readStream(port: number, key: string, path: string): Promise<Seen> {
+  const { promise, resolve, reject } = Promise.withResolvers<Seen>();
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const delays: number[] = [];
+  let sentAt = 0n;
+  let first = Number.NaN;
+  let rest = "";
+  socket.setEncoding("latin1");
+  socket.once("connect", () => {
+    sentAt = process.hrtime.bigint();
+    socket.write(callBytes(port, key, path));
+  });
+  socket.on("data", (text: string) => {
+    const now = process.hrtime.bigint();
+    rest += text;
+    for (const [, at = "0"] of rest.matchAll(/"at":"(\d+)"/g)) {
+      if (delays.length === 0) first = Number(now - sentAt) / 1_000;
+      delays.push(Number(now - BigInt(at)) / 1_000);
+    }
+    rest = rest.slice(rest.lastIndexOf("\n\n") + 1);
+    // The last chunk of the chunked coding.
+    if (!text.endsWith("0\r\n\r\n")) return;
+    resolve({ first, delays, tail: text.slice(-300) });
+    socket.destroy();
+  });
+  socket.setTimeout(10_000, () => socket.destroy(new Error("the stream fell silent")));
+  socket.once("error", reject);
+  socket.once("close", () => reject(new Error("the stream was broken")));
+  return promise;
+}
+
+const SHORT_STREAMS = 400;
+const LONG_STREAMS = 20;
+const EVENTS = 64;
+/** Milliseconds between two events. */
+const PACE = 5;
+
+/** Where streams can be had: the upstream itself first. */
+export type StreamSource = { readonly name: string; readonly port: number; readonly path: string };
+
+/** Measures the first event of short streams, and the delay of each event of long ones, one stream after the other. */
+export async function measureStreams([direct, ...others]: readonly StreamSource[], key: string): Promise<string> {
+  if (direct === undefined) throw new Error("there is nothing to measure");
+  const straight = await measureSource(direct, key);
+  const rows = [[direct.name, ...shown(straight), "", "", "", ""]];
+  for (const source of others) {
+    const through = await measureSource(source, key);
+    const added = (a: readonly number[], b: readonly number[], share: number) =>
+      figure(quantile(a, share) - quantile(b, share));
+    rows.push([
+      source.name,
+      ...shown(through),
+      added(through.firsts, straight.firsts, 0.5),
+      added(through.firsts, straight.firsts, 0.99),
+      added(through.delays, straight.delays, 0.5),
+      added(through.delays, straight.delays, 0.99),
+    ]);
+  }
+  const columns = ["first event p50", "p99", "an event p50", "p99", "added: first p50", "p99", "event p50", "p99"];
+  return table([`streams of ${EVENTS} events, us`, ...columns], rows);
+}
+
+type Measured = { readonly firsts: readonly number[]; readonly delays: readonly number[] };
+
+async function measureSource({ name, port, path }: StreamSource, key: string): Promise<Measured> {
+  const firsts: number[] = [];
+  const delays: number[] = [];
+  for (let i = 0; i < SHORT_STREAMS; i++) firsts.push((await readStream(port, key, `${path}?events=1`)).first);
+  for (let i = 0; i < LONG_STREAMS; i++) {
+    const seen = await readStream(port, key, `${path}?events=${EVENTS}&pace=${PACE}`);
+    if (seen.delays.length !== EVENTS) {
+      throw new Error(`${name}: a stream ended with ${seen.delays.length} of ${EVENTS} events: ${seen.tail}`);
+    }
+    delays.push(...seen.delays);
+  }
+  return { firsts, delays };
+}
+
+function shown({ firsts, delays }: Measured): string[] {
+  return [median(firsts), quantile(firsts, 0.99), median(delays), quantile(delays, 0.99)].map((value) => figure(value));
+}

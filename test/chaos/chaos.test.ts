@@ -1,0 +1,41 @@
+/**
+ * A minute of chaos with a seed that plays every move and every fault, and an end that waits as long as it takes; with
+ * `npm run nightly` 20 minutes with a seed of their own each time. `npm run chaos` plays a seed again.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { findBinaries, KubernetesMissingError } from "../env/kubernetes/binaries.ts";
+
+const MAIN = join(import.meta.dirname, "main.ts");
+const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
+const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [20, 200, 15] : [1, 40, 240];
+const SEED = 131;
+const missing = await findBinaries().then(
+  () => undefined,
+  (error: unknown) => (error instanceof KubernetesMissingError ? error.message : Promise.reject(error)),
+);
+if (missing !== undefined && process.env.CI === "true") throw new Error(missing);
+
+test.skipIf(missing !== undefined)(
+  `whatever users do and whatever breaks, every promise holds${missing ? ` (skipped: ${missing})` : ""}`,
+  { timeout: MINUTES * 60_000 + 1_800_000 },
+  async (context) => {
+    const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;
+    const options = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE].map(String);
+    console.log(`npm run chaos -- ${options.join(" ")}`);
+    const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    context.onTestFinished(() => void child.kill("SIGTERM"));
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+    const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
+    expect(code, lines.join("\n")).toBe(0);
+    expect(lines.slice(-3)).toEqual([
+      expect.stringMatching(/^faults injected: [1-9]\d*$/),
+      expect.stringMatching(/^keys minted: [1-9]\d*$/),
+      "violations: 0",
+    ]);
+  },
+);

@@ -1,0 +1,214 @@
+/** The checker of a chaos run can fail: each of its rules is shown a world that breaks it, and one that does not. */
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { keyDigest } from "../../domain/key-format.ts";
+import { change } from "../../store/change.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
+import { describeOnPostgres } from "../env/engines.ts";
+import { HOUR, makeTeam, NOW, reservationOf } from "../store/fixtures.ts";
+import { type Answer, BOUND, judge } from "./judgement.ts";
+import { newModel } from "./model.ts";
+import { searchFor } from "./plaintext.ts";
+import { hex } from "./probers.ts";
+import { createReport } from "./report.ts";
+import { checkPlanted, checkRules, livingKeysOf } from "./rules.ts";
+import { scheduleFaults, scheduleMoves } from "./schedule.ts";
+import { base64, watchSecrets } from "./secrets.ts";
+import { forgedKey } from "./stage.ts";
+import { lookAtSecrets, type Row, type Standings, takeIn } from "./standings.ts";
+import { checkWrites } from "./writes.ts";
+
+const newReport = () => createReport(0, () => {});
+
+describe("what a replica answers", () => {
+  const ROW: Row = {
+    digest: "d",
+    keyId: "k",
+    version: 1,
+    versionState: "active",
+    minted: true,
+    usable: true,
+    ended: false,
+    until: null,
+    seq: 1,
+  };
+  const GONE: Partial<Row> = { versionState: "revoked", usable: false, ended: true, seq: 2 };
+  /** The standing after looks that ended at these times. */
+  const standingAfter = (...looks: readonly (readonly [number, Partial<Row>])[]) =>
+    looks
+      .reduce<Standings>(
+        (known, [endedAt, row]) => takeIn(known, { beganAt: endedAt, endedAt, rows: [{ ...ROW, ...row }] }),
+        new Map(),
+      )
+      .get("d");
+  const answer = (status: number, sentAt: number): Answer => {
+    return { status, sentAt, receivedAt: sentAt + 1, sentAtWall: sentAt, receivedAtWall: sentAt + 1 };
+  };
+
+  it("a revoked key that is let in after the bound is a violation, and before it none", () => {
+    const revoked = standingAfter([0, {}], [1_000, GONE]);
+    expect(judge(answer(200, 1_000 + BOUND), revoked, 0)).toBeUndefined();
+    expect(judge(answer(200, 1_001 + BOUND), revoked, 0)?.rule).toBe("I5/I9");
+    expect(judge(answer(401, 60_000), revoked, 0)).toBeUndefined();
+    expect(judge(answer(503, 60_000), revoked, 0)).toBeUndefined();
+  });
+
+  it("a suspended key that is let in after the bound is a violation, unless it was changed again meanwhile", () => {
+    const suspended = { usable: false, seq: 2 };
+    expect(judge(answer(200, 20_000), standingAfter([0, {}], [1_000, suspended]), 0)?.rule).toBe("I9");
+    const twice = standingAfter([0, {}], [1_000, suspended], [15_000, { usable: false, seq: 4 }]);
+    expect(judge(answer(200, 20_000), twice, 0)).toBeUndefined();
+  });
+
+  it("a key that is refused although its Secret holds it and the store knows it is a violation", () => {
+    expect(judge(answer(401, 100), standingAfter([50, {}]), 90)?.rule).toBe("I2");
+    expect(judge(answer(401, 80), standingAfter([50, {}]), 90)).toBeUndefined();
+    const resumed = standingAfter([0, { usable: false }], [1_000, { seq: 2 }]);
+    expect(judge(answer(401, 2_000), resumed, 0)).toBeUndefined();
+    expect(judge(answer(401, 1_000 + BOUND), resumed, 0)?.rule).toBe("I2");
+  });
+
+  it("a deadline ends a key by itself", () => {
+    const ending = standingAfter([0, { until: 10_000 }]);
+    expect(judge(answer(200, 9_000), ending, 0)).toBeUndefined();
+    expect(judge(answer(200, 12_000), ending, 0)?.rule).toBe("c10");
+    expect(judge(answer(401, 8_000), ending, 0)?.rule).toBe("I2");
+    expect(judge(answer(401, 9_999), ending, 0)).toBeUndefined();
+  });
+
+  it("a value that is no key and is let in is a violation", () => {
+    expect(judge(answer(200, 100), undefined, 0)?.rule).toBe("I3");
+  });
+});
+
+describeOnPostgres("what the store says", (store) => {
+  async function makeKey() {
+    const home = await makeTeam(store());
+    const first = reservationOf(home);
+    const second = reservationOf(home, { number: 2, key: first.key });
+    await change(store(), null, async (tx) => {
+      await reserveVersion(tx, first);
+      await activateVersion(tx, { keyId: first.key.id, number: 1, at: NOW, retireOldAt: NOW });
+      await reserveVersion(tx, second);
+    });
+    return { keyId: first.key.id, title: `${first.key.namespace}/${first.key.name}`, first };
+  }
+
+  async function found(): Promise<string[]> {
+    const report = newReport();
+    await checkRules(store(), report);
+    return report.violations.map(({ rule, subject }) => `${rule} ${subject}`);
+  }
+
+  it("I1 I2 I5: finds nothing wrong with a life as it should be, and everything that is", async () => {
+    const { keyId, title } = await makeKey();
+    expect(await found()).toEqual([]);
+    await sql`drop index key_versions_one_active`.execute(store().db);
+    await sql`update key_versions set state = 'active' where key_id = ${keyId}`.execute(store().db);
+    expect(await found()).toEqual([`I1 ${title}`]);
+
+    await sql`update key_versions set state = 'retired' where key_id = ${keyId}`.execute(store().db);
+    expect(await found()).toEqual([`I2 ${title}`]);
+
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW + HOUR));
+    expect(await found()).toEqual([]);
+    await sql`alter table key_versions disable trigger user`.execute(store().db);
+    await sql`update key_versions set state = 'active' where key_id = ${keyId} and number = 1`.execute(store().db);
+    expect(await found()).toEqual([`I5 ${title}`]);
+    await sql`update key_versions set state = 'revoked' where key_id = ${keyId}`.execute(store().db);
+    await sql`alter table key_versions enable trigger user`.execute(store().db);
+  });
+
+  it("finds a change that is in no feed", async () => {
+    await sql`update feed set head = head + 1`.execute(store().db);
+    expect(await found()).toEqual(["the feed feed"]);
+    await sql`update feed set head = head - 1`.execute(store().db);
+  });
+
+  it("I3: finds a value that was written by hand and became a key", async () => {
+    const home = await makeTeam(store());
+    const value = forgedKey();
+    const planted = new Map([[hex(keyDigest(value)), value.slice(0, 12)]]);
+    const report = newReport();
+    await checkPlanted(store(), planted, report);
+    expect(report.violations).toEqual([]);
+    await change(store(), null, (tx) => reserveVersion(tx, reservationOf(home, { digest: keyDigest(value) })));
+    await checkPlanted(store(), planted, report);
+    expect(report.violations.map(({ rule, subject }) => [rule, subject])).toEqual([["I3", value.slice(0, 12)]]);
+  });
+
+  it("I6: finds the key that lives on after its declaration", async () => {
+    const { first, keyId, title } = await makeKey();
+    const uid = first.key.ownerUid ?? "";
+    expect((await livingKeysOf(store(), [uid])).map(({ subject }) => subject)).toEqual([title]);
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW));
+    expect(await livingKeysOf(store(), [uid])).toEqual([]);
+  });
+
+  it("sees when a key is revoked, and when its team loses its namespace", async () => {
+    const { first, keyId } = await makeKey();
+    const digest = hex(first.digest);
+    const look = async () => (await lookAtSecrets(store())).rows.find((row) => row.digest === digest);
+    expect(await look()).toMatchObject({ usable: true, ended: false, version: 1 });
+    await sql`delete from team_namespaces where namespace = ${first.key.namespace}`.execute(store().db);
+    expect(await look()).toMatchObject({ usable: false, ended: false });
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW));
+    expect(await look()).toMatchObject({ usable: false, ended: true });
+  });
+});
+
+describe("what is in Secrets and elsewhere", () => {
+  const secret = (data: Record<string, string>) => ({
+    metadata: { namespace: "dev", name: "one", uid: "u", resourceVersion: "1" },
+    data,
+  });
+
+  it("I7: another's Secret that is changed or deleted is a violation, unless somebody let go of it", () => {
+    const report = newReport();
+    const secrets = watchSecrets(newModel(), report);
+    const before = secret({ a: base64("b") });
+    secrets.see(before, false);
+    secrets.keepUntouched(before);
+    secrets.see(before, false);
+    expect(report.violations).toEqual([]);
+    secrets.see(secret({ a: base64("c") }), false);
+    secrets.see(secret({ a: base64("c") }), true);
+    expect(report.violations.map(({ what }) => what)).toEqual([
+      "another's Secret has been changed",
+      "another's Secret has been deleted",
+    ]);
+  });
+
+  it("I7: a controller that writes elsewhere is a violation", () => {
+    const model = newModel();
+    model.secretNames.add("dev/one");
+    const write = (resource: string, namespace: string, name: string) => {
+      const report = newReport();
+      checkWrites([{ at: 0, verb: "patch", resource, part: "", namespace, name }], model, report);
+      return report.violations.length;
+    };
+    expect(write("secrets", "dev", "one")).toBe(0);
+    expect(write("platformkeys", "dev", "any")).toBe(0);
+    expect(write("secrets", "dev", "two")).toBe(1);
+    expect(write("secrets", "kube-system", "one")).toBe(1);
+    expect(write("configmaps", "dev", "one")).toBe(1);
+  });
+
+  it("I4: a piece of a key is found, as it is and in base64, and its prefix is not", () => {
+    const value = forgedKey();
+    const search = searchFor([value]);
+    expect(search.find(`{"prefix":"${value.slice(0, 12)}"}`)).toBeUndefined();
+    expect(search.find(`...${value.slice(20, 44)}...`)).toBe(value.slice(0, 12));
+    expect(search.find(JSON.stringify({ data: base64(value) }))).toBe(value.slice(0, 12));
+  });
+});
+
+describe("a seed", () => {
+  it("chooses the same moves and faults again, and another chooses others", () => {
+    for (const schedule of [scheduleMoves, scheduleFaults]) {
+      expect(schedule(7, 120_000)).toEqual(schedule(7, 120_000));
+      expect(schedule(7, 120_000)).not.toEqual(schedule(8, 120_000));
+      expect(schedule(7, 120_000).length).toBeGreaterThan(10);
+    }
+  });
+});

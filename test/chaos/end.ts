@@ -1,0 +1,55 @@
+import { isAccepted } from "./judgement.ts";
+import { checkLeaks } from "./leaks.ts";
+import { everDeclared } from "./model.ts";
+import { hex } from "./probers.ts";
+import type { Report } from "./report.ts";
+import { type Ask, findUnrest } from "./rest.ts";
+import { deliveredByOwner } from "./rules.ts";
+import type { Stage } from "./stage.ts";
+import type { Standings } from "./standings.ts";
+import { checkWrites, writesOf } from "./writes.ts";
+
+/**
+ * What is looked at once, when all is at rest.
+ *
+ * @param standings of a look that began after the last change
+ */
+export async function checkEnd(stage: Stage, report: Report, standings: Standings, ask: Ask): Promise<void> {
+  const { world, model, secrets } = stage;
+  for (const one of await findUnrest(stage, ask)) report.violation({ rule: "I8", ...one });
+  await checkEverySecret(stage, report, standings, ask);
+  const delivered = await deliveredByOwner(world.store);
+  for (const one of everDeclared(model)) {
+    const count = delivered.get(one.uid ?? "") ?? 0;
+    const byInterval = one.interval === undefined ? 0 : Math.ceil((Date.now() - one.createdAt) / (0.9 * one.interval));
+    if (count > one.causes + byInterval) {
+      const what = `${count} secrets were delivered, for ${one.causes} causes and ${byInterval} intervals`;
+      report.violation({ rule: "one secret a version", subject: one.title, what });
+    }
+  }
+  checkWrites(await writesOf(world), model, report);
+  await checkLeaks(
+    world,
+    secrets.held.map(({ value }) => value),
+    report,
+  );
+}
+
+/** Every replica says of every secret what the store does. */
+async function checkEverySecret(
+  { world, secrets }: Stage,
+  report: Report,
+  standings: Standings,
+  ask: Ask,
+): Promise<void> {
+  for (const { value, digest, prefix, title } of secrets.held) {
+    const standing = standings.get(hex(digest));
+    const works = standing?.usable === true && (standing.until === null || standing.until > Date.now());
+    const answers = await Promise.all(world.serverUrls.map((url) => ask(url, value)));
+    answers.forEach((answer, replica) => {
+      if (answer !== undefined && isAccepted(answer.status) === works) return;
+      const what = `server-${replica} answers ${answer?.status ?? "nothing"}; by the store it ${works ? "works" : "is refused"}`;
+      report.violation({ rule: "I8", subject: `${title} ${prefix}`, what });
+    });
+  }
+}

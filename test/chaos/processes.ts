@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+
+const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
+/** How soon a process that ended by itself is started again, as a kubelet does. Milliseconds. */
+const RESTART_PAUSE = 1_000;
+
+/** A `keyplane` process that is started again whenever it ends, unless it was told to stay down. */
+export type Supervised = {
+  readonly name: string;
+  /** Everything that all of its lives have printed. */
+  readonly lines: readonly string[];
+  /** The address that it printed when it last became ready; undefined before that, and while it is down. */
+  url(): string | undefined;
+  pid(): number | undefined;
+  /** Ends it by that signal, and keeps it down. Resolves when it is gone. */
+  down(signal: "SIGKILL" | "SIGTERM"): Promise<void>;
+  up(): void;
+  /** Stops its clock, or lets it go on. */
+  send(signal: "SIGSTOP" | "SIGCONT"): void;
+};
+
+/** @param onDeath told of each end that nobody asked for, with its last words */
+export function supervise(
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  onDeath: (code: number | null, lastWords: string) => void,
+): Supervised {
+  const lines: string[] = [];
+  let child: ChildProcess | undefined;
+  let url: string | undefined;
+  let wanted = false;
+  process.once("exit", () => child?.kill("SIGKILL"));
+
+  function start(): void {
+    const started = spawn(process.execPath, [COMMAND, ...args], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    child = started;
+    for (const stream of [started.stdout, started.stderr]) {
+      createInterface({ input: stream }).on("line", (line) => {
+        lines.push(line);
+        if (line.startsWith("ready ")) url = line.slice("ready ".length);
+      });
+    }
+    started.on("exit", async (code) => {
+      url = undefined;
+      child = undefined;
+      if (!wanted) return;
+      onDeath(code, lines.at(-1) ?? "");
+      await delay(RESTART_PAUSE);
+      if (wanted && child === undefined) start();
+    });
+  }
+
+  return {
+    name,
+    lines,
+    url: () => url,
+    pid: () => child?.pid,
+    async down(signal) {
+      wanted = false;
+      const gone = child && once(child, "exit");
+      child?.kill(signal);
+      // A stopped process does not see SIGTERM before it goes on.
+      child?.kill("SIGCONT");
+      await gone;
+    },
+    up() {
+      wanted = true;
+      if (child === undefined) start();
+    },
+    send(signal) {
+      child?.kill(signal);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/** What a run has seen go wrong, told at once and counted at the end. */
+
+export type Violation = {
+  /** As `I5`, or another promise in a word. */
+  readonly rule: string;
+  /** A key by namespace and name, or by its prefix; or whatever else it is about. */
+  readonly subject: string;
+  readonly what: string;
+};
+
+export type Report = {
+  /** Notes a move: the story behind a violation. */
+  note(line: string): void;
+  /** Notes a fault, or its end, and tells of it at once. */
+  tell(line: string): void;
+  /** Tells of a violation; the same of the same subject is told once. */
+  violation(violation: Violation): void;
+  readonly violations: readonly Violation[];
+  /** Everything that was noted and told. */
+  readonly story: readonly string[];
+  /** Seconds since the start. */
+  seconds(): string;
+};
+
+/** How much of the story is told with a violation. */
+const STORY = 25;
+
+export function createReport(seed: number, out: (line: string) => void): Report {
+  const startedAt = performance.now();
+  // For whoever reads it beside logs that have the time of day.
+  const notes: string[] = [`0.0 ${new Date().toISOString()}`];
+  const violations: Violation[] = [];
+  const told = new Set<string>();
+  const seconds = () => ((performance.now() - startedAt) / 1_000).toFixed(1);
+  return {
+    violations,
+    story: notes,
+    seconds,
+    note(line) {
+      notes.push(`${seconds()} ${line}`);
+    },
+    tell(line) {
+      this.note(line);
+      out(`${seconds()} s: ${line}`);
+    },
+    violation(violation) {
+      const { rule, subject, what } = violation;
+      const name = `${rule} ${subject} ${what.replace(/\d+/g, "#")}`;
+      if (told.has(name)) return;
+      told.add(name);
+      violations.push(violation);
+      const [title = ""] = subject.split(" ");
+      const own = notes
+        .filter((line) => line.endsWith(title) || line.includes(`${title}:`) || line.includes(`${title},`))
+        .slice(-STORY);
+      out(`VIOLATION of ${rule} at ${seconds()} s (seed ${seed}): ${subject}: ${what}`);
+      for (const line of own) out(`  of it:  ${line}`);
+      for (const line of notes.slice(-STORY)) out(`  before: ${line}`);
+      this.note(`VIOLATION of ${rule}: ${subject}`);
+    },
+  };
+}

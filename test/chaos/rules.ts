@@ -1,0 +1,111 @@
+/** What must hold in the store at any moment, each as a question that finds nothing. */
+import { type RawBuilder, sql } from "kysely";
+import type { Store } from "../../store/open.ts";
+import type { Report } from "./report.ts";
+
+export type Found = { readonly subject: string; readonly what: string };
+type Rule = { readonly rule: string; readonly finds: RawBuilder<Found> };
+
+const KEY = sql`k.namespace || '/' || k.name`;
+
+const RULES: readonly Rule[] = [
+  {
+    rule: "I1",
+    finds: sql`select ${KEY} as subject, count(*) || ' active versions' as what
+      from key_versions v join keys k on k.id = v.key_id where v.state = 'active' group by k.id having count(*) > 1`,
+  },
+  {
+    rule: "I1",
+    finds: sql`select ${KEY} as subject, count(*) || ' retiring versions' as what
+      from key_versions v join keys k on k.id = v.key_id where v.state = 'retiring' group by k.id having count(*) > 2`,
+  },
+  {
+    rule: "I2",
+    finds: sql`select ${KEY} as subject, 'version ' || v.number || ' retires without a successor' as what
+      from key_versions v join keys k on k.id = v.key_id
+      where v.state in ('retiring', 'retired') and k.state <> 'revoked'
+        and not exists (select from key_versions a where a.key_id = k.id and a.state = 'active')`,
+  },
+  {
+    rule: "I5",
+    finds: sql`select ${KEY} as subject, 'version ' || v.number || ' of a revoked key is ' || v.state as what
+      from key_versions v join keys k on k.id = v.key_id
+      where k.state = 'revoked' and v.state in ('reserved', 'active', 'retiring')`,
+  },
+  {
+    rule: "I5",
+    finds: sql`select ${KEY} as subject, 'a revocation has no receipt' as what
+      from keys k where k.state = 'revoked' and (k.revoked_seq is null or k.revoked_at is null)`,
+  },
+  {
+    rule: "one key a declaration",
+    finds: sql`select min(${KEY}) as subject, count(*) || ' living keys of one owner' as what
+      from keys k where k.state <> 'revoked' and k.owner_uid is not null group by k.owner_uid having count(*) > 1`,
+  },
+  {
+    rule: "the feed",
+    finds: sql`select 'feed' as subject, 'its head is not its last change' as what
+      from feed where head <> coalesce((select max(seq) from changes), 0)`,
+  },
+];
+
+/** Puts every question to the store, in one snapshot each. */
+export async function checkRules(store: Store, report: Report): Promise<void> {
+  for (const { rule, finds } of RULES) {
+    const { rows } = await finds.execute(store.db);
+    for (const found of rows) report.violation({ rule, ...found });
+  }
+}
+
+/** Values that somebody wrote into a Secret by hand, and that became keys (I3). */
+export async function checkPlanted(store: Store, digests: ReadonlyMap<string, string>, report: Report): Promise<void> {
+  const { rows } = await sql<{ digest: string }>`select encode(digest, 'hex') as digest from key_versions
+    where encode(digest, 'hex') = any(${[...digests.keys()]}::text[])`.execute(store.db);
+  for (const { digest } of rows) {
+    report.violation({ rule: "I3", subject: digests.get(digest) ?? "", what: "a value written by hand became a key" });
+  }
+}
+
+/** The living keys of declarations that are no longer there (I6). */
+export async function livingKeysOf(store: Store, ownerUids: readonly string[]): Promise<Found[]> {
+  const { rows } = await sql<Found>`
+    select ${KEY} as subject, 'its declaration is gone and its key lives' as what
+    from keys k where k.owner_uid = any(${ownerUids}::text[]) and k.state <> 'revoked'`.execute(store.db);
+  return rows;
+}
+
+/** How many secrets of ours a declaration has had delivered, over all its keys. */
+export async function deliveredByOwner(store: Store): Promise<Map<string, number>> {
+  const { rows } = await sql<{ uid: string; count: number }>`
+    select k.owner_uid as uid, count(*)::int as count from key_versions v join keys k on k.id = v.key_id
+    where v.activated_at is not null and v.source_kind = 'minted' and k.owner_uid is not null
+    group by k.owner_uid`.execute(store.db);
+  return new Map(rows.map(({ uid, count }) => [uid, count]));
+}
+
+export async function countMinted(store: Store): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from key_versions
+    where source_kind = 'minted'`.execute(store.db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Old versions that are past their deadline and have not been retired, of keys that a declaration and a team hold. */
+export async function overdueVersions(store: Store): Promise<Found[]> {
+  const { rows } = await sql<Found>`
+    select ${KEY} as subject, 'version ' || v.number || ' is past its deadline and still retiring' as what
+    from key_versions v join keys k on k.id = v.key_id
+    join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id
+    where v.state = 'retiring' and v.retire_at < now() and k.state <> 'revoked' and k.owner_uid is not null`.execute(
+    store.db,
+  );
+  return rows;
+}
+
+/** How a declaration's present key was ended, where it was. */
+export async function endsByOwner(store: Store): Promise<Map<string, string>> {
+  const { rows } = await sql<{ uid: string; reason: string }>`select distinct on (k.owner_uid) k.owner_uid as uid,
+      case when k.state = 'revoked' then k.revocation_reason else '' end as reason from keys k
+    where k.owner_uid is not null
+    order by k.owner_uid, (k.state = 'revoked'), (k.revocation_reason = 'Moved'), k.created_at desc`.execute(store.db);
+  return new Map(rows.map(({ uid, reason }) => [uid, reason]));
+}

@@ -1,0 +1,213 @@
+/** One run: everything starts, users and faults do what the seed says, and then all must come to rest. */
+import { setTimeout as delay } from "node:timers/promises";
+import { keyDigest, keyPrefix } from "../../domain/key-format.ts";
+import { randomFrom } from "../env/random.ts";
+import { until } from "../env/until.ts";
+import { checkEnd } from "./end.ts";
+import { keepEvidence } from "./evidence.ts";
+import { FAULTS } from "./faults.ts";
+import { everDeclared, type Model, newModel } from "./model.ts";
+import { MOVES } from "./moves.ts";
+import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
+import { createReport, type Report } from "./report.ts";
+import { findUnrest } from "./rest.ts";
+import { checkPlanted, checkRules, countMinted, type Found, livingKeysOf } from "./rules.ts";
+import { scheduleFaults, scheduleMoves } from "./schedule.ts";
+import { type Secrets, watchSecrets } from "./secrets.ts";
+import { checkSilence, nextDeadline } from "./silence.ts";
+import { furnishAll, openStage, type Stage } from "./stage.ts";
+import { lookAtSecrets, type Standings, takeIn } from "./standings.ts";
+import { watchAll } from "./watch.ts";
+import { runWorkloads } from "./workloads.ts";
+import { startWorld, type World } from "./world.ts";
+
+export type ChaosOptions = {
+  readonly seed: number;
+  readonly minutes: number;
+  /** How many keys are declared at the beginning. */
+  readonly keys: number;
+  /** What a noisy machine may add to the minute in which all comes to rest, in milliseconds. */
+  readonly allowance: number;
+  readonly out: (line: string) => void;
+};
+
+export type ChaosResult = { readonly faults: number; readonly minted: number; readonly violations: number };
+
+/** After the last fault everything is at rest within this time (I8). Milliseconds. */
+const REST_WITHIN = 60_000;
+/** How long nothing may be written then. */
+const SILENCE = 12_000;
+const BETWEEN_LOOKS = 600;
+const BETWEEN_CHECKS = 5_000;
+
+export async function runChaos({ seed, minutes, keys, allowance, out }: ChaosOptions): Promise<ChaosResult> {
+  out(`chaos: seed ${seed}, ${minutes} minutes, ${keys} keys`);
+  const report = createReport(seed, out);
+  const world = await startWorld(report);
+  const over = new AbortController();
+  try {
+    const model = newModel();
+    const secrets = watchSecrets(model, report);
+    const watches = [
+      watchAll(world.kubernetes, "/api/v1/secrets", secrets.see, over.signal),
+      watchAll(
+        world.kubernetes,
+        "/apis/keyplane.dev/v1alpha1/platformkeys",
+        (object, gone) => gone && void checkGone(world, model, object.metadata.uid, report),
+        over.signal,
+      ),
+    ];
+    const stage = openStage(world, model, secrets, report);
+    await furnishAll(stage, randomFrom(seed ^ 0xf00d), keys);
+    await until("the first keys are delivered", () => secrets.held.length > keys / 2, { timeoutMs: 300_000 });
+    report.tell(`${keys} keys are declared, and most of them delivered`);
+
+    const probers = startProbers(world.serverUrls, secrets, report, over.signal);
+    const looks = startLooks(stage, probers, report, over.signal);
+    const workloads = runWorkloads(stage, report, looks.next, over.signal);
+    const progress = setInterval(() => out(progressLine(stage, report, probers)), 30_000);
+
+    const lasts = minutes * 60_000;
+    const [faults] = await Promise.all([playFaults(world, seed, lasts, report), playMoves(stage, seed, lasts, report)]);
+    await stage.settled();
+    report.tell("the last fault is over");
+    clearInterval(progress);
+    await comeToRest(stage, allowance, report);
+    report.tell(`at rest; nothing may be written for ${SILENCE / 1_000} s`);
+    await checkSilence(stage, SILENCE, report);
+    await checkEnd(stage, report, await looks.next(), (url, value) => callAtRest(url, value, allowance));
+    out(progressLine(stage, report, probers));
+    over.abort();
+    await Promise.all([...watches, workloads, looks.ended]);
+    return { faults, minted: await countMinted(world.store), violations: report.violations.length };
+  } finally {
+    over.abort();
+    try {
+      if (report.violations.length > 0) out(`evidence: ${await keepEvidence(world, report)}`);
+    } finally {
+      await world.close();
+    }
+  }
+}
+
+function progressLine({ model, secrets }: Stage, report: Report, { counts }: Probers): string {
+  const answers = [...counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} of ${status}`);
+  const known = `${model.declared.size} declared, ${secrets.held.length} secrets seen`;
+  return `${report.seconds()} s: ${known}, answers ${answers.join(", ")}, violations ${report.violations.length}`;
+}
+
+/** Waits until a moment of the schedule. */
+async function waitFor(startedAt: number, at: number): Promise<void> {
+  await delay(Math.max(0, startedAt + at - performance.now()));
+}
+
+async function playMoves(stage: Stage, seed: number, lasts: number, report: Report): Promise<void> {
+  const startedAt = performance.now();
+  for (const { at, name, seed: own } of scheduleMoves(seed, lasts)) {
+    await waitFor(startedAt, at);
+    const done = MOVES[name]?.move(stage, randomFrom(own));
+    if (done !== undefined) report.note(`${name}: ${done}`);
+  }
+}
+
+/** Resolves with their number once the last is over. */
+async function playFaults(world: World, seed: number, lasts: number, report: Report): Promise<number> {
+  const startedAt = performance.now();
+  const scheduled = scheduleFaults(seed, lasts);
+  await Promise.all(
+    scheduled.map(async ({ at, name, place, lasts: forMs, seed: own }) => {
+      await waitFor(startedAt, at);
+      const struck = await FAULTS[name]?.strike(world, place, randomFrom(own));
+      if (struck === undefined) return;
+      report.tell(`FAULT ${name}: ${struck.of}, for ${(forMs / 1_000).toFixed(1)} s`);
+      await delay(forMs);
+      await struck.heal();
+      report.tell(`over: ${name}: ${struck.of}`);
+    }),
+  );
+  return scheduled.length;
+}
+
+/** I6: when an object has gone, no key of it lives, unless somebody stripped its finalizer. */
+async function checkGone({ store }: World, model: Model, uid: string, report: Report): Promise<void> {
+  if (model.stripped.has(uid)) return;
+  const ask = async () => ({ living: await livingKeysOf(store, [uid]) });
+  const { living } = await until("the store answers", ask, { timeoutMs: 60_000 });
+  for (const found of living) report.violation({ rule: "I6", ...found });
+}
+
+type Looks = { next(): Promise<Standings>; readonly ended: Promise<void> };
+
+/** Looks at the store all the time, and judges by what it sees. */
+function startLooks({ world, model, secrets }: Stage, probers: Probers, report: Report, signal: AbortSignal): Looks {
+  let standings: Standings = new Map();
+  let fresh = Promise.withResolvers<void>();
+  let checkedAt = 0;
+
+  async function look(): Promise<void> {
+    const seen = await lookAtSecrets(world.store);
+    standings = takeIn(standings, seen);
+    probers.onLook(seen, standings);
+    checkKnown(secrets, model, standings, seen.beganAt, report);
+    fresh.resolve();
+    fresh = Promise.withResolvers();
+    if (performance.now() < checkedAt + BETWEEN_CHECKS) return;
+    checkedAt = performance.now();
+    await checkRules(world.store, report);
+    const planted = [...model.planted].map((value) => [hex(keyDigest(value)), keyPrefix(value)] as const);
+    await checkPlanted(world.store, new Map(planted), report);
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      // PostgreSQL is away, and the next look is soon.
+      await look().catch((error: unknown) => report.note(`no look at the store: ${String(error).slice(0, 100)}`));
+      await delay(BETWEEN_LOOKS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  signal.addEventListener("abort", () => fresh.resolve(), { once: true });
+  return {
+    ended: run(),
+    async next() {
+      // One that began after the question, at the latest the one after the next; none begins after the end.
+      for (let look = 0; look < 2 && !signal.aborted; look++) await fresh.promise;
+      return standings;
+    },
+  };
+}
+
+/** Whatever a Secret of a key holds was reserved before it was written, unless somebody wrote it by hand. */
+function checkKnown(secrets: Secrets, model: Model, standings: Standings, lookedAt: number, report: Report): void {
+  const byHand = new Set([...model.planted, ...everDeclared(model).map(({ imported }) => imported)]);
+  for (const { value, digest, prefix, title, seenAt } of secrets.held) {
+    if (seenAt > lookedAt || standings.has(hex(digest)) || byHand.has(value)) continue;
+    report.violation({
+      rule: "reserve before publish",
+      subject: `${title} ${prefix}`,
+      what: "the store does not know it",
+    });
+  }
+}
+
+/** I8. Rotation by interval goes on for ever: its users make it rare first. */
+async function comeToRest(stage: Stage, allowance: number, report: Report): Promise<void> {
+  for (const one of stage.model.declared.values()) {
+    if (one.interval === undefined) continue;
+    const path = `/apis/keyplane.dev/v1alpha1/namespaces/${one.namespace}/platformkeys/${one.name}`;
+    stage.act(one.title, () => stage.admin.patch(path, { spec: { rotation: { interval: "1000h" } } }));
+  }
+  await stage.settled();
+  const promised = performance.now() + REST_WITHIN;
+  const deadline = promised + allowance;
+  let unrest: Found[] = [];
+  while (performance.now() < deadline) {
+    unrest = await findUnrest(stage);
+    const due = await nextDeadline(stage);
+    const isQuiet = due === undefined || due > Date.now() + 2 * SILENCE;
+    // Silence is promised from then on, and not before: what is as declared may have something to add.
+    if (unrest.length === 0 && isQuiet && performance.now() > promised) return;
+    await delay(1_000);
+  }
+  for (const one of unrest) report.violation({ rule: "I8", ...one });
+}

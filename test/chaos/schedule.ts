@@ -1,0 +1,65 @@
+/** When what happens, all of it chosen before the run begins: the same seed and minutes give the same schedule. */
+import { type Random, randomFrom } from "../env/random.ts";
+import { FAULTS } from "./faults.ts";
+import { MOVES } from "./moves.ts";
+
+export type Scheduled = {
+  /** Milliseconds from the beginning. */
+  readonly at: number;
+  readonly name: string;
+  /** Of its own choices, so that what it meets changes no later choice. */
+  readonly seed: number;
+};
+
+export type ScheduledFault = Scheduled & { readonly place: number; readonly lasts: number };
+
+/** Mean times between two moves, and between two faults, in milliseconds. */
+const BETWEEN_MOVES = 220;
+const BETWEEN_FAULTS = 3_500;
+/** What was broken is left in peace for that long. */
+const PEACE = 3_000;
+
+export function scheduleMoves(seed: number, lasts: number): Scheduled[] {
+  const random = randomFrom(seed);
+  return timesOf(random, lasts, BETWEEN_MOVES).map((at) => ({
+    at,
+    name: weighted(random, MOVES),
+    seed: random.below(2 ** 31),
+  }));
+}
+
+export function scheduleFaults(seed: number, lasts: number): ScheduledFault[] {
+  const random = randomFrom(seed ^ 0x5eed);
+  const brokenUntil = new Map<string, number>();
+  const scheduled: ScheduledFault[] = [];
+  for (const at of timesOf(random, lasts, BETWEEN_FAULTS)) {
+    const name = weighted(random, FAULTS);
+    const fault = FAULTS[name];
+    if (fault === undefined) continue;
+    const place = random.below(fault.places);
+    const duration = random.between(Math.min(300, fault.longest), fault.longest);
+    const itsSeed = random.below(2 ** 31);
+    const parts = fault.breaks(place);
+    if (parts.some((part) => (brokenUntil.get(part) ?? 0) > at)) continue;
+    for (const part of parts) brokenUntil.set(part, at + duration + PEACE);
+    scheduled.push({ at, name, seed: itsSeed, place, lasts: Math.min(duration, lasts - at) });
+  }
+  return scheduled;
+}
+
+/** Moments with gaps from nothing to twice the mean. */
+function timesOf(random: Random, lasts: number, mean: number): number[] {
+  const times: number[] = [];
+  for (let at = random.next() * mean; at < lasts; at += random.next() * 2 * mean) times.push(Math.round(at));
+  return times;
+}
+
+function weighted(random: Random, table: Readonly<Record<string, { readonly weight: number }>>): string {
+  const entries = Object.entries(table);
+  let left = random.next() * entries.reduce((sum, [, { weight }]) => sum + weight, 0);
+  for (const [name, { weight }] of entries) {
+    left -= weight;
+    if (left < 0) return name;
+  }
+  return entries[0]?.[0] ?? "";
+}

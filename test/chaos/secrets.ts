@@ -1,0 +1,92 @@
+/** Every value that a Secret ever held, and the Secrets that nobody may touch. */
+import { KEY_LABEL } from "../../controller/cluster/port.ts";
+import { keyDigest, keyPrefix, keyShape } from "../../domain/key-format.ts";
+import type { Model } from "./model.ts";
+import type { Report } from "./report.ts";
+import type { Seen } from "./watch.ts";
+
+/** A value as a Secret held it. */
+export type Held = {
+  readonly value: string;
+  readonly digest: string;
+  readonly prefix: string;
+  /** Of the Secret where it was first seen. */
+  readonly title: string;
+  /** On the monotonic clock, in milliseconds. */
+  readonly seenAt: number;
+};
+
+export type Secrets = {
+  /** Takes in a state of a Secret. */
+  see(secret: Seen, gone: boolean): void;
+  /** Has a value called with as if a Secret of a key had held it: an import. */
+  hold(title: string, value: string): void;
+  /** Watches over a Secret that is somebody else's, as it is now. */
+  keepUntouched(secret: Seen): void;
+  /** That it, or all of a namespace, may change or go from here on, by somebody's own hand. */
+  release(title: string): void;
+  readonly held: readonly Held[];
+};
+
+const titleOf = ({ metadata }: Seen) => `${metadata.namespace}/${metadata.name}`;
+
+export const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+export function decode(data: Seen["data"], key: string): string | undefined {
+  const value = data?.[key];
+  return value === undefined ? undefined : Buffer.from(value, "base64").toString();
+}
+
+export function watchSecrets(model: Model, report: Report): Secrets {
+  const held: Held[] = [];
+  const values = new Set<string>();
+  /** By uid. */
+  const untouched = new Map<string, { readonly title: string; readonly substance: string }>();
+
+  function hold(title: string, value: string): void {
+    if (values.has(value) || keyShape(value) === "malformed") return;
+    values.add(value);
+    held.push({ value, digest: keyDigest(value), prefix: keyPrefix(value), title, seenAt: performance.now() });
+  }
+
+  function checkUntouched(secret: Seen, gone: boolean): void {
+    const { uid } = secret.metadata;
+    const wanted = untouched.get(uid);
+    if (wanted === undefined) return;
+    const { title } = wanted;
+    if (gone) {
+      untouched.delete(uid);
+      report.violation({ rule: "I7", subject: title, what: "another's Secret has been deleted" });
+    } else if (substanceOf(secret) !== wanted.substance) {
+      untouched.set(uid, { title, substance: substanceOf(secret) });
+      report.violation({ rule: "I7", subject: title, what: "another's Secret has been changed" });
+    }
+  }
+
+  return {
+    held,
+    hold,
+    see(secret, gone) {
+      const title = titleOf(secret);
+      checkUntouched(secret, gone);
+      const isOfAKey = secret.metadata.labels?.[KEY_LABEL] !== undefined || model.secretNames.has(title);
+      for (const encoded of Object.values(secret.data ?? {})) {
+        if (isOfAKey) hold(title, Buffer.from(encoded, "base64").toString());
+      }
+    },
+    keepUntouched(secret) {
+      untouched.set(secret.metadata.uid, { title: titleOf(secret), substance: substanceOf(secret) });
+    },
+    release(title) {
+      for (const [uid, one] of untouched) {
+        if (one.title === title || one.title.startsWith(`${title}/`)) untouched.delete(uid);
+      }
+    },
+  };
+}
+
+/** Everything in it that somebody could have meant. */
+function substanceOf({ metadata, data, immutable }: Seen): string {
+  const { labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
+  return JSON.stringify([data, immutable, labels, annotations, ownerReferences, finalizers, deletionTimestamp]);
+}

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import { keyDigest } from "../../domain/key-format.ts";
+import { keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
+import { NAMESPACES } from "./model.ts";
+import { hex } from "./probers.ts";
+import type { Report } from "./report.ts";
+import type { Stage } from "./stage.ts";
+import { writesOf } from "./writes.ts";
+
+/** The next moment at which time alone changes something, in milliseconds since the epoch; undefined for none. */
+export async function nextDeadline({ world }: Stage): Promise<number | undefined> {
+  const { rows } = await sql<{ until: number | null }>`
+    select (extract(epoch from min(t)) * 1000)::float8 as until from key_versions v join keys k on k.id = v.key_id,
+      lateral (values (k.expires_at), (v.expires_at), (case when v.state = 'retiring' then v.retire_at end)) as d (t)
+    where k.state <> 'revoked' and v.state in ('reserved', 'active', 'retiring')
+      and t > now() - interval '1 second'`.execute(world.store.db);
+  return rows[0]?.until ?? undefined;
+}
+
+/**
+ * At rest nothing is written any more: to no object, to no Secret, to no row that the feed tells of (I8). That a key was
+ * used for the first time in a day may be told.
+ */
+export async function checkSilence(stage: Stage, lasts: number, report: Report): Promise<void> {
+  const [before, since] = [await stateOf(stage), Date.now()];
+  await delay(lasts);
+  const until = Date.now();
+  const after = await stateOf(stage);
+  const changed = [...after].filter(([subject, now]) => before.get(subject)?.version !== now.version);
+  const used = changed.filter(([subject, now]) => before.get(subject)?.text === now.text).map(([subject]) => subject);
+  for (const [subject, now] of changed) {
+    if (used.includes(subject)) continue;
+    const how = difference(before.get(subject)?.text, now.text);
+    report.violation({ rule: "I8", subject, what: `it changed while all was at rest: ${how}` });
+  }
+  for (const { at, verb, resource, part, namespace, name } of await writesOf(stage.world)) {
+    if (at < since || at > until || used.includes(`${namespace}/${name}`)) continue;
+    report.violation({
+      rule: "I8",
+      subject: `${namespace}/${name}`,
+      what: `a ${verb} of ${resource}${part} ${Math.round((at - since) / 100) / 10} s into the silence`,
+    });
+  }
+}
+
+/** What of two texts is not in both, from the first character on. */
+function difference(before = "", after: string): string {
+  let same = 0;
+  while (same < after.length && before[same] === after[same]) same++;
+  const around = (text: string) => text.slice(Math.max(0, same - 60), same + 400);
+  return JSON.stringify(`${around(before)} -> ${around(after)}`);
+}
+
+type State = { readonly version: string; readonly text: string };
+
+async function stateOf({ admin, world }: Stage): Promise<Map<string, State>> {
+  const kinds = "/apis/keyplane.dev/v1alpha1/namespaces";
+  const collections = NAMESPACES.flatMap((namespace) => [
+    keysPath(namespace),
+    secretsPath(namespace),
+    `${kinds}/${namespace}/modelgateways`,
+    `${kinds}/${namespace}/memorylibraries`,
+  ]);
+  const state = new Map<string, State>();
+  for (const path of [TEAMS_PATH, ...collections]) {
+    const objects = await admin.list(path);
+    const isKey = path.endsWith("/platformkeys");
+    for (const { metadata, spec, data, status } of objects) {
+      const { namespace, name, generation, resourceVersion } = metadata;
+      const text = JSON.stringify([generation, spec, data && hex(keyDigest(JSON.stringify(data))), status], withoutUse);
+      state.set(isKey ? `${namespace}/${name}` : `${path}/${name}`, { version: resourceVersion, text });
+    }
+  }
+  const { rows } = await sql<{ head: string; last: string }>`select head::text as head, (
+      select string_agg(kind || ' ' || coalesce(k.namespace || '/' || k.name, ref), ', ' order by seq desc)
+      from (select * from changes order by seq desc limit 3) c left join keys k on k.id = c.ref
+    ) || '; audit: ' || (
+      select string_agg(concat_ws(' ', kind, k.name, detail), ', ' order by a.id desc)
+      from (select * from audit_events order by id desc limit 3) a left join keys k on k.id = a.key_id
+    ) as last from feed`.execute(world.store.db);
+  for (const { head, last } of rows) state.set("the feed", { version: head, text: `${head}: ${last}` });
+  return state;
+}
+
+const withoutUse = (field: string, value: unknown) => (field === "lastUsedTime" ? undefined : value);

@@ -1,0 +1,77 @@
+/** What the store says of every secret, and since when: looked up again and again, directly in PostgreSQL. */
+import { sql } from "kysely";
+import type { Store } from "../../store/open.ts";
+
+/** What the store says of one version of a key, apart from its deadlines, which decide by themselves. */
+export type Row = {
+  /** SHA-256 of the secret in hex. */
+  readonly digest: string;
+  readonly keyId: string;
+  readonly version: number;
+  readonly versionState: string;
+  readonly minted: boolean;
+  readonly usable: boolean;
+  /** Revoked, retired or voided: for ever. */
+  readonly ended: boolean;
+  /** The earliest deadline, in milliseconds since the epoch; null for none. */
+  readonly until: number | null;
+  /** The last change of the key or its team. */
+  readonly seq: number;
+};
+
+/** One look, and when it was begun and answered on the monotonic clock. */
+export type Look = { readonly beganAt: number; readonly endedAt: number; readonly rows: readonly Row[] };
+
+/** What is known of one secret from all looks so far. Times are of the monotonic clock, in milliseconds. */
+export type Standing = Row & {
+  /** From when every look has found it refused, with no change in between; undefined while it is usable. */
+  readonly refusedSince: number | undefined;
+  /** From when every look has found it usable; minus infinity for a minted one that was never found otherwise. */
+  readonly usableSince: number | undefined;
+  readonly endedSince: number | undefined;
+  /** From when it has its present deadline; minus infinity where it never had another. */
+  readonly untilSince: number;
+};
+
+export type Standings = ReadonlyMap<string, Standing>;
+
+export async function lookAtSecrets(store: Store): Promise<Look> {
+  const beganAt = performance.now();
+  const { rows } = await sql<Row>`
+    with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref)
+    select encode(v.digest, 'hex') as digest, v.key_id as "keyId", v.number as version, v.state as "versionState",
+      v.source_kind = 'minted' as minted,
+      v.state in ('reserved', 'active', 'retiring') and k.state = 'active' and t.state = 'active'
+        and coalesce(n.team_id = k.team_id, false) as usable,
+      k.state = 'revoked' or v.state in ('revoked', 'retired', 'voided') as ended,
+      (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
+        * 1000)::float8 as until,
+      greatest(of_key.seq, of_team.seq, 0) as seq
+    from key_versions v
+    join keys k on k.id = v.key_id
+    join teams t on t.id = k.team_id
+    left join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespace
+    left join last of_key on of_key.kind = 'key' and of_key.ref = k.id
+    left join last of_team on of_team.kind = 'team' and of_team.ref = k.team_id`.execute(store.db);
+  return { beganAt, endedAt: performance.now(), rows };
+}
+
+/** Takes a look in. A moment is always given by the end of the look that first showed it: it was so before. */
+export function takeIn(before: Standings, { endedAt, rows }: Look): Standings {
+  return new Map(rows.map((row) => [row.digest, standingOf(before.get(row.digest), row, endedAt)]));
+}
+
+function standingOf(before: Standing | undefined, row: Row, now: number): Standing {
+  const unchanged = before?.seq === row.seq;
+  return {
+    ...row,
+    refusedSince: row.usable ? undefined : ((unchanged ? before?.refusedSince : undefined) ?? now),
+    usableSince: row.usable
+      ? before === undefined && row.minted
+        ? Number.NEGATIVE_INFINITY
+        : (before?.usableSince ?? now)
+      : undefined,
+    endedSince: row.ended ? (before?.endedSince ?? now) : undefined,
+    untilSince: before === undefined ? Number.NEGATIVE_INFINITY : before.until === row.until ? before.untilSince : now,
+  };
+}

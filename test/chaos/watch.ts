@@ -1,0 +1,111 @@
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { StartedKubernetes } from "../env/kubernetes.ts";
+
+/** An object of the cluster, as far as anybody here looks at it. */
+export type Seen = {
+  readonly metadata: {
+    readonly namespace?: string;
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly deletionTimestamp?: string;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly immutable?: boolean;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: {
+    readonly observedGeneration?: number;
+    readonly keyID?: string;
+    readonly conditions?: readonly Condition[];
+  };
+};
+
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+};
+
+type Line = { readonly type: string; readonly object: Seen };
+
+const PAUSE = 200;
+
+/**
+ * Tells of every state that the objects of a collection have been in, from a list and then a watch that goes on from
+ * where it was when it breaks. Directly at the API server: no fault stands between.
+ *
+ * @param told of each object's new state, and of its last one with `gone`
+ */
+export async function watchAll(
+  { address }: Pick<StartedKubernetes, "address">,
+  path: string,
+  told: (object: Seen, gone: boolean) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const ca = await readFile(join(address.folder, "apiserver.crt"));
+  const agent = new Agent({ ca, keepAlive: true });
+  const known = new Map<string, Seen>();
+
+  async function* linesOf(query: string): AsyncGenerator<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const headers = { authorization: `Bearer ${address.token}`, accept: "application/json" };
+    const asked = request(new URL(`${path}?${query}`, address.url), { agent, headers, signal }, resolve);
+    asked.on("error", reject).end();
+    const response = await promise;
+    if (response.statusCode !== 200) throw new Error(`${response.statusCode} of ${path}`);
+    let rest = "";
+    // Ends with an error when the connection breaks; readline would wait for ever.
+    for await (const chunk of response.setEncoding("utf8")) {
+      const lines = `${rest}${chunk}`.split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+    if (rest !== "") yield rest;
+  }
+
+  async function list(): Promise<string> {
+    let text = "";
+    for await (const line of linesOf("")) text += line;
+    const { metadata, items }: { metadata: { resourceVersion: string }; items: Seen[] } = JSON.parse(text);
+    const present = new Set(items.map((item) => item.metadata.uid));
+    for (const [uid, object] of known) if (!present.has(uid)) tell(object, true);
+    for (const item of items) tell(item, false);
+    return metadata.resourceVersion;
+  }
+
+  function tell(object: Seen, gone: boolean): void {
+    if (gone) known.delete(object.metadata.uid);
+    else known.set(object.metadata.uid, object);
+    told(object, gone);
+  }
+
+  let from: string | undefined;
+  while (!signal.aborted) {
+    try {
+      from ??= await list();
+      for await (const line of linesOf(`watch=true&allowWatchBookmarks=true&resourceVersion=${from}`)) {
+        const { type, object }: Line = JSON.parse(line);
+        if (type === "ERROR") {
+          from = undefined;
+          break;
+        }
+        from = object.metadata.resourceVersion;
+        if (type !== "BOOKMARK") tell(object, type === "DELETED");
+      }
+    } catch {
+      // The API server is being restarted, or the run is over.
+    }
+    await delay(PAUSE, undefined, { signal }).catch(() => {});
+  }
+  agent.destroy();
+}

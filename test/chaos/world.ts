@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres, type Store } from "../../store/open.ts";
+import { freePorts } from "../env/free-port.ts";
+import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { type OwnPostgresServer, startOwnPostgres } from "../env/postgres.ts";
+import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
+import { until } from "../env/until.ts";
+import { existing } from "./existing.ts";
+import { type Supervised, supervise } from "./processes.ts";
+import type { Report } from "./report.ts";
+
+export const CONTROLLERS = 2;
+export const SERVERS = 3;
+/** Where the controllers live, and whom they write as. */
+const SYSTEM = "keyplane-system";
+export const CONTROLLER_USER = `system:serviceaccount:${SYSTEM}:controller`;
+
+/** Between a process and what it depends on: every connection of that kind goes through its own proxy. */
+export type Link = { readonly name: string; readonly proxy: TcpProxy };
+
+/** The real components, and the places where they can be broken. */
+export type World = {
+  readonly kubernetes: StartedKubernetes;
+  readonly postgres: OwnPostgresServer;
+  /** The harness's own way to the database, which no fault stands in but the database's own. */
+  readonly store: Store;
+  readonly controllers: readonly Supervised[];
+  readonly servers: readonly Supervised[];
+  /** The public address of each server, also while it is down. */
+  readonly serverUrls: readonly string[];
+  readonly adminUrls: readonly string[];
+  readonly links: readonly Link[];
+  /** Of the cluster, as its rows have it. */
+  readonly clusterUid: string;
+  close(): Promise<void>;
+};
+
+/** Starts everything, and waits until every replica serves and one controller leads. */
+export async function startWorld(report: Report): Promise<World> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const each of closers.toReversed()) await each().catch(() => {});
+  };
+  try {
+    const [kubernetes, postgres] = await Promise.all([
+      startKubernetes({ controllerManager: true, audit: true }),
+      startOwnPostgres({ max_connections: "1000", log_min_error_statement: "error" }),
+    ]);
+    closers.push(kubernetes.close, postgres.stop);
+    const store = await openPostgres(postgres.url, { maxConnections: 6, applicationName: "chaos" });
+    closers.push(store.close);
+    await migrate(store);
+    const token = await makeControllerUser(kubernetes);
+
+    const links: Link[] = [];
+    const link = async (name: string, target: string): Promise<URL> => {
+      const url = new URL(target);
+      const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+      closers.push(proxy.close);
+      links.push({ name, proxy });
+      url.port = String(proxy.port);
+      return url;
+    };
+    const KEYPLANE_ENCRYPTION_KEY = randomBytes(32).toString("base64");
+    const adminUrls: string[] = [];
+    const start = (name: string, args: string[], databaseUrl: URL, onDeath: Parameters<typeof supervise>[3]) => {
+      const env = { KEYPLANE_DATABASE_URL: databaseUrl.href, KEYPLANE_ENCRYPTION_KEY };
+      const supervised = supervise(name, args, env, onDeath);
+      closers.push(() => supervised.down("SIGKILL"));
+      supervised.up();
+      return supervised;
+    };
+
+    const controllerLinks = await eachOf(CONTROLLERS, async (index) => ({
+      apiServer: await link(`controller-${index}/kubernetes`, kubernetes.url),
+      database: await link(`controller-${index}/postgres`, postgres.url),
+    }));
+    const serverLinks = await eachOf(SERVERS, (index) => link(`server-${index}/postgres`, postgres.url));
+    // After the proxies, which would take a port that is free only as yet.
+    const ports = await freePorts(CONTROLLERS + 2 * SERVERS);
+    const nextPort = () => String(ports.pop());
+
+    const controllers = await eachOf(CONTROLLERS, async (index) => {
+      const name = `controller-${index}`;
+      const { apiServer, database } = existing(controllerLinks[index]);
+      const adminPort = nextPort();
+      adminUrls.push(`http://127.0.0.1:${adminPort}`);
+      const file = join(kubernetes.address.folder, `${name}.kubeconfig`);
+      await writeFile(file, await kubeconfigThrough(kubernetes, token, apiServer), { mode: 0o600 });
+      const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort];
+      return start(name, args, database, (code, words) => report.tell(`${name} ended with ${code}: ${words}`));
+    });
+    const serverUrls: string[] = [];
+    const servers = await eachOf(SERVERS, async (index) => {
+      const name = `server-${index}`;
+      const [port, adminPort] = [nextPort(), nextPort()];
+      serverUrls.push(`http://127.0.0.1:${port}`);
+      adminUrls.push(`http://127.0.0.1:${adminPort}`);
+      const args = ["server", "--port", port, "--admin-port", adminPort];
+      return start(name, args, existing(serverLinks[index]), (code, words) =>
+        report.violation({ rule: "a replica stays up", subject: name, what: `it ended with ${code}: ${words}` }),
+      );
+    });
+    await until("every process is ready", () => [...controllers, ...servers].every((one) => one.url() !== undefined), {
+      timeoutMs: 300_000,
+    });
+    const { body } = await kubernetes.request("GET", "/api/v1/namespaces/kube-system");
+    const { metadata } = body as { metadata: { uid: string } };
+    const clusterUid = metadata.uid;
+    return { kubernetes, postgres, store, controllers, servers, serverUrls, adminUrls, links, clusterUid, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** One after the other. */
+async function eachOf<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  for (let index = 0; index < count; index++) made.push(await make(index));
+  return made;
+}
+
+/** A user of their own, so that the audit log tells the controllers' writes from ours. */
+async function makeControllerUser({ kubectl, createToken }: StartedKubernetes): Promise<string> {
+  for (const args of [
+    ["create", "namespace", SYSTEM],
+    ["create", "serviceaccount", "controller", "--namespace", SYSTEM],
+    ["create", "clusterrolebinding", "controller", "--clusterrole=cluster-admin", `--user=${CONTROLLER_USER}`],
+  ]) {
+    const { code, stderr } = await kubectl(args);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+  }
+  return createToken(SYSTEM, "controller");
+}
+
+async function kubeconfigThrough(kubernetes: StartedKubernetes, token: string, url: URL): Promise<string> {
+  const config = await kubernetes.kubeconfig(token);
+  return config.replace(JSON.stringify(kubernetes.url), JSON.stringify(url.origin));
+}

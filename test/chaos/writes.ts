@@ -1,0 +1,63 @@
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { type Model, NAMESPACES } from "./model.ts";
+import type { Report } from "./report.ts";
+import { CONTROLLER_USER, type World } from "./world.ts";
+
+/** A write of a controller that the API server has carried out. */
+export type Write = {
+  readonly at: number;
+  readonly verb: string;
+  readonly resource: string;
+  /** As `/status`, or nothing. */
+  readonly part: string;
+  readonly namespace: string;
+  readonly name: string;
+};
+
+const WRITING: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+/** What a controller may write to, whatever the name, in the namespaces that are served. */
+const OWN: ReadonlySet<string> = new Set(["platformkeys", "modelgateways", "memorylibraries", "events", "deployments"]);
+
+type AuditLine = {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: {
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestReceivedTimestamp: string;
+};
+
+/** Every write that the controllers got through, from the API server's audit log, the Lease apart. */
+export async function writesOf({ kubernetes }: World): Promise<Write[]> {
+  const writes: Write[] = [];
+  if (kubernetes.auditLog === undefined) return writes;
+  for await (const line of createInterface({ input: createReadStream(kubernetes.auditLog) })) {
+    if (!line.includes(CONTROLLER_USER)) continue;
+    const { verb, user, objectRef, responseStatus, requestReceivedTimestamp }: AuditLine = JSON.parse(line);
+    if (user.username !== CONTROLLER_USER || !WRITING.has(verb) || objectRef === undefined) continue;
+    if ((responseStatus?.code ?? 0) >= 400 || objectRef.resource === "leases") continue;
+    const { resource, subresource, namespace = "", name = "" } = objectRef;
+    const part = subresource === undefined ? "" : `/${subresource}`;
+    writes.push({ at: Date.parse(requestReceivedTimestamp), verb, resource, part, namespace, name });
+  }
+  return writes;
+}
+
+/** I7: nothing outside of the namespaces and the Secrets that a declaration names is written. */
+export function checkWrites(writes: readonly Write[], model: Model, report: Report): void {
+  const served: ReadonlySet<string> = new Set(NAMESPACES);
+  for (const { verb, resource, namespace, name } of writes) {
+    const title = namespace === "" ? name : `${namespace}/${name}`;
+    const isRight =
+      resource === "platformteams" ||
+      (OWN.has(resource) && (served.has(namespace) || resource === "events")) ||
+      // A create has no name in the log: the Secret that it made is checked as it is seen.
+      (resource === "secrets" && served.has(namespace) && (name === "" || model.secretNames.has(title)));
+    if (!isRight) report.violation({ rule: "I7", subject: title, what: `a controller's ${verb} of ${resource}` });
+  }
+}

@@ -1,0 +1,47 @@
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+
+const HOUR = 3_600_000;
+/** Object identifiers, as DER has them. */
+const COMMON_NAME = Buffer.from("0603550403", "hex");
+const SUBJECT_ALT_NAME = Buffer.from("0603551d11", "hex");
+const ECDSA_WITH_SHA256 = Buffer.from("06082a8648ce3d040302", "hex");
+
+/** Makes a certificate of one's own for 127.0.0.1, good for a day, and its key; both in PEM. */
+export function makeCertificate(): { readonly cert: string; readonly key: string } {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
+  const addresses = sequence(der(0x87, Buffer.from([127, 0, 0, 1])));
+  const algorithm = sequence(ECDSA_WITH_SHA256);
+  const content = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.from([1, ...randomBytes(8)])),
+    algorithm,
+    name,
+    sequence(time(Date.now() - HOUR), time(Date.now() + 24 * HOUR)),
+    name,
+    publicKey.export({ type: "spki", format: "der" }),
+    der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, addresses)))),
+  );
+  const signature = sign("sha256", content, privateKey);
+  const cert = sequence(content, algorithm, der(0x03, Buffer.from([0]), signature));
+  const lines = cert.toString("base64").replace(/.{64}/g, "$&\n");
+  return {
+    cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
+    key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  };
+}
+
+function sequence(...parts: readonly Uint8Array[]): Buffer {
+  return der(0x30, ...parts);
+}
+
+function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts);
+  const { length } = content;
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), content]);
+}
+
+function time(at: number): Buffer {
+  return der(0x17, Buffer.from(`${new Date(at).toISOString().slice(2, 19).replace(/[-T:]/g, "")}Z`));
+}

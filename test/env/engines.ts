@@ -1,0 +1,95 @@
+import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { sql } from "kysely";
+import pg from "pg";
+import { afterAll, beforeAll, describe, inject } from "vitest";
+import { migrate } from "../../store/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
+import type { PostgresOfRun } from "./global-setup.ts";
+
+export type Engine = Store["engine"];
+
+/** Asked for by importing this file. In CI a missing component is a failure; elsewhere its tests are skipped. */
+const postgres = await askForPostgres(inject("postgresPort"));
+if ("missing" in postgres && process.env.CI === "true") throw new Error(postgres.missing);
+
+/** Why there is no PostgreSQL for tests, or undefined when there is one. */
+export const postgresMissing: string | undefined = "missing" in postgres ? postgres.missing : undefined;
+
+async function askForPostgres(port: number): Promise<PostgresOfRun> {
+  return JSON.parse(await text(connect(port, "127.0.0.1")));
+}
+
+/**
+ * The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated.
+ * Without a PostgreSQL its half is skipped, with the reason in its name.
+ */
+export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+  describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
+  describeOnPostgres(promise, tests);
+}
+
+/** For promises about real concurrency and real connections. */
+export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+  const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
+  describe.skipIf(postgresMissing !== undefined)(`${promise}, on PostgreSQL${reason}`, () => {
+    withStore(openFresh, "postgres", tests);
+  });
+}
+
+type Open = () => Promise<{ store: Store; drop: () => Promise<void> }>;
+
+async function openEmbedded(): ReturnType<Open> {
+  return { store: await openPGlite("memory://"), drop: async () => {} };
+}
+
+async function openFresh(): ReturnType<Open> {
+  const { url, drop } = await freshDatabase();
+  return { store: await openPostgres(url, { maxConnections: 20 }), drop };
+}
+
+function withStore(open: Open, engine: Engine, tests: (store: () => Store, engine: Engine) => void): void {
+  let opened: Awaited<ReturnType<Open>> | undefined;
+  beforeAll(async () => {
+    opened = await open();
+    await migrate(opened.store);
+  });
+  afterAll(async () => {
+    await opened?.store.close();
+    await opened?.drop();
+  });
+  tests(() => {
+    if (opened === undefined) throw new Error("the store is open within tests alone");
+    return opened.store;
+  }, engine);
+}
+
+/** A new, empty database of the run's PostgreSQL. Whoever asks drops it. */
+export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
+  if ("missing" in postgres) throw new Error(`no PostgreSQL: ${postgres.missing}`);
+  const name = `keyplane_${randomBytes(6).toString("hex")}`;
+  await asAdmin(postgres.url, `create database ${name}`);
+  const url = new URL(postgres.url);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => asAdmin(postgres.url, `drop database ${name} with (force)`) };
+}
+
+/** By which way somebody else reaches the same database of the run's PostgreSQL. */
+export async function databaseUrl(store: Store): Promise<URL> {
+  if ("missing" in postgres) throw new Error(`no PostgreSQL: ${postgres.missing}`);
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(store.db);
+  const url = new URL(postgres.url);
+  url.pathname = `/${rows[0]?.name}`;
+  return url;
+}
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

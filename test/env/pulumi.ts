@@ -1,0 +1,139 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulumi/pulumi/automation/index.js";
+import { afterAll, describe, inject } from "vitest";
+import type { PulumiOfRun } from "./global-setup.ts";
+import type { PulumiAddress } from "./pulumi/start.ts";
+
+/** Asked for by importing this file. In CI a missing component is a failure; elsewhere its tests are skipped. */
+const answer: PulumiOfRun = JSON.parse(await text(connect(inject("pulumiPort"), "127.0.0.1")));
+if ("failed" in answer) throw new Error(answer.failed);
+if ("missing" in answer && process.env.CI === "true") throw new Error(answer.missing);
+
+/** Why there is no Pulumi for tests, or undefined when there is one. */
+const missing = "missing" in answer ? answer.missing : undefined;
+const address = "missing" in answer ? undefined : answer;
+
+export type PulumiWorld = PulumiAddress & {
+  /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
+  makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
+  /** The management API, with the installation's token. */
+  manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
+  /** The status of a memory request with this credential. */
+  call(credential: string): Promise<number>;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever the API answers, for a test to look into
+export type ApiBody = any;
+
+export type StackOptions = {
+  readonly project?: string;
+  /** Besides, or instead of, the variables that say where Keyplane is. */
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type TestStack = {
+  readonly stack: Stack;
+  /** All that Pulumi keeps: the state, its history, plug-ins' data. */
+  readonly folder: string;
+  /** Runs a command of the CLI on the stack. */
+  cli(...args: string[]): Promise<{ out: string; failed: boolean }>;
+  /** What the commands that are running print, and what they say when they fail. */
+  try(operation: Promise<{ stdout: string }>): Promise<{ out: string; failed: boolean }>;
+  /** Ends the CLI as a crash does. */
+  kill(): Promise<void>;
+};
+
+/** For promises on the real CLI against a real server, which all files of the run share: each has teams of its own. */
+export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) => void): void {
+  const reason = missing === undefined ? "" : ` (skipped: ${missing})`;
+  describe.skipIf(address === undefined)(`${promise}, with the Pulumi CLI${reason}`, () => {
+    const folders: string[] = [];
+    afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
+    const pulumi = address ?? NOWHERE;
+    tests({
+      ...pulumi,
+      async makeStack(program, options) {
+        const folder = await mkdtemp(join(tmpdir(), "keyplane-stack-"));
+        folders.push(folder);
+        return openStack(pulumi, folder, program, options);
+      },
+      async manage(method, path, body) {
+        const token = (await readFile(pulumi.tokenFile, "utf8")).trim();
+        const answer = await fetch(`${pulumi.url}/api/v1/${path}`, {
+          method,
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "if-match": "*" },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        });
+        return { status: answer.status, body: await answer.json() };
+      },
+      async call(credential) {
+        const answer = await fetch(`${pulumi.url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
+        await answer.text();
+        return answer.status;
+      },
+    });
+  });
+}
+
+/** For tests that are collected, and skipped. */
+const NOWHERE: PulumiAddress = { cli: "", path: "", url: "", tokenFile: "" };
+
+async function openStack(
+  { cli, path, url, tokenFile }: PulumiAddress,
+  folder: string,
+  program: PulumiFn,
+  { project = "tests", env = {} }: StackOptions = {},
+): Promise<TestStack> {
+  const place = (name: string) => join(folder, name);
+  const [work, home, pids] = [place("work"), place("home"), place("pids")];
+  await Promise.all(["work", "home", "backend", "root/bin"].map((name) => mkdir(place(name), { recursive: true })));
+  await writeFile(place("root/bin/pulumi"), `#!/bin/sh\necho $$ >>${pids}\nexec ${cli} "$@"\n`);
+  await chmod(place("root/bin/pulumi"), 0o755);
+  const envVars = {
+    PATH: path,
+    HOME: home,
+    PULUMI_HOME: home,
+    PULUMI_CONFIG_PASSPHRASE: "only of this test",
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+    KEYPLANE_URL: url,
+    KEYPLANE_TOKEN_FILE: tokenFile,
+    ...env,
+  };
+  const stack = await LocalWorkspace.createOrSelectStack(
+    { stackName: "test", projectName: project, program },
+    {
+      workDir: work,
+      pulumiHome: home,
+      pulumiCommand: await PulumiCommand.get({ root: place("root"), skipVersionCheck: true }),
+      projectSettings: { name: project, runtime: "nodejs", backend: { url: `file://${place("backend")}` } },
+      envVars,
+    },
+  );
+  const outcome = (operation: Promise<{ stdout: string }>) =>
+    operation.then(
+      ({ stdout }) => ({ out: stdout, failed: false }),
+      (error: unknown) => ({ out: String(error), failed: true }),
+    );
+  return {
+    stack,
+    folder,
+    try: outcome,
+    cli: (...args) =>
+      outcome(
+        run(cli, [...args, "--stack", "test", "--non-interactive"], { cwd: work, env: envVars, maxBuffer: 1 << 26 }),
+      ),
+    async kill() {
+      const pid = (await readFile(pids, "utf8")).trim().split("\n").at(-1);
+      process.kill(Number(pid), "SIGKILL");
+    },
+  };
+}
+
+const run = promisify(execFile);

@@ -1,0 +1,54 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { until } from "./until.ts";
+
+const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
+
+/** A command of Keyplane that serves, as a process of its own. */
+export type Serving = {
+  readonly child: ChildProcess;
+  /** What it has printed and logged. */
+  readonly lines: readonly string[];
+  /** What it says that it is ready on. */
+  readonly url: string;
+  /** Asks it to end, and waits: its exit code. */
+  stop(): Promise<number | null>;
+};
+
+/**
+ * Starts a command such as `keyplane server`, and waits until it is ready.
+ *
+ * @param nodeFlags of Node itself
+ * @param command the file that it is run from, where that is not the checkout's
+ */
+export async function startServing(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  nodeFlags: readonly string[] = [],
+  command = COMMAND,
+): Promise<Serving> {
+  const child = spawn(process.execPath, [...nodeFlags, command, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on("line", (line) => lines.push(line));
+  }
+  const ended = once(child, "exit").then(([code]) => code);
+  const ready = () => lines.find((line) => line.startsWith("ready "));
+  await until(`keyplane ${args[0]} is ready`, () => ready() || child.exitCode !== null);
+  const url = ready()?.slice("ready ".length);
+  if (url === undefined) throw new Error(lines.join("\n"));
+  return {
+    child,
+    lines,
+    url,
+    stop() {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { PRESETS } from "../../domain/scopes.ts";
+import { parseServerConfig } from "../../server/config.ts";
+import { createLog } from "../../server/log.ts";
+import { startServer } from "../../server/main.ts";
+import { systemClock } from "../../server/system-clock.ts";
+import { change } from "../../store/change.ts";
+import { feedHead } from "../../store/change-feed.ts";
+import { saveGateway } from "../../store/gateways.ts";
+import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { readReplicas } from "../../store/replicas.ts";
+import { postgresMissing } from "../env/engines.ts";
+import { until } from "../env/until.ts";
+import { startUpstream } from "../server/gateway/upstream.ts";
+import { storeKey } from "../server/index/replica-fixtures.ts";
+import { makeTeam, policyOf } from "../store/fixtures.ts";
+import { databaseBehindProxy } from "./feed-fixtures.ts";
+
+describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotated", () => {
+  it("c41: with half of the replicas restarted every call goes through, whichever key a credential is stored under", async (context) => {
+    const { direct } = await databaseBehindProxy(context);
+    const [old, next] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
+    const seen = new Set<string | undefined>();
+    const upstream = await startUpstream((response, { headers }) => {
+      seen.add(headers.authorization);
+      response.end("{}");
+    });
+    context.onTestFinished(() => upstream.close());
+    const home = await makeTeam(direct);
+    const { cluster, namespace, teamId } = home;
+    const key = await storeKey(direct, home, { policy: policyOf({ scopes: PRESETS.GatewayDefault }) });
+    const save = (credential: string, keyring: Keyring) =>
+      change(direct, null, (tx) =>
+        saveGateway(
+          tx,
+          {
+            ...{ cluster, namespace, name: "main", ownerUid: "main", teamId, publicId: "main" },
+            ...{ routesOnly: false, routes: [] },
+            upstreams: [{ name: "model", dialect: "openai", baseUrl: upstream.url, credential }],
+          },
+          keyring,
+        ),
+      );
+
+    async function start(keys: string) {
+      const config = parseServerConfig({}, { port: "0", adminPort: "0", allowPrivateUpstreams: "127.0.0.0/8" });
+      const log = createLog("silent");
+      const server = await startServer({ store: direct, config, keyring: parseKeyring(keys), clock: systemClock, log });
+      context.onTestFinished(() => server.close());
+      await server.whenCurrent;
+      return server;
+    }
+    const call = async (url: string) => {
+      const headers = { authorization: `Bearer ${key.plaintext}`, "content-type": "application/json" };
+      const answer = await fetch(`${url}/g/main/v1/embeddings`, { method: "POST", headers, body: '{"model":"m"}' });
+      await answer.text();
+      return answer.status;
+    };
+
+    await save("sk-first", parseKeyring(old));
+    const waiting = await start(`${old}\n${next}`);
+    const restarted = await start(`${next}\n${old}`);
+    const statuses: number[] = [];
+    let calling = true;
+    const caller = (async () => {
+      while (calling) statuses.push(...(await Promise.all([call(waiting.url), call(restarted.url)])));
+    })();
+    const everyReplicaKnows = async () => {
+      const head = await feedHead(direct);
+      await until("every replica knows", async () =>
+        (await readReplicas(direct, 0)).replicas.every(({ ackedSeq }) => ackedSeq >= head),
+      );
+      const made = statuses.length;
+      await until("both were called since", () => statuses.length > made + 4);
+    };
+    await everyReplicaKnows();
+    await save("sk-second", parseKeyring(`${next}\n${old}`));
+    await everyReplicaKnows();
+    await save("sk-third", parseKeyring(`${old}\n${next}`));
+    await everyReplicaKnows();
+    calling = false;
+    await caller;
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect([...seen]).toEqual(["Bearer sk-first", "Bearer sk-second", "Bearer sk-third"]);
+  });
+});

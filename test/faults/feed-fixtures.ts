@@ -1,0 +1,63 @@
+/** A replica on a real PostgreSQL, reached through a proxy that can go wrong, and a way around it. */
+import type { TestContext } from "vitest";
+import { unusableBecause } from "../../domain/key-state.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres, type Store } from "../../store/open.ts";
+import { freshDatabase } from "../env/engines.ts";
+import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
+import { startReplica } from "../server/index/replica-fixtures.ts";
+
+export type DatabaseBehindProxy = {
+  readonly url: string;
+  /** Around the proxy. */
+  readonly direct: Store;
+  readonly store: Store;
+  readonly feedStore: Store;
+  readonly proxy: TcpProxy;
+};
+
+/** @param makeFilter what becomes of the database's answers; see `startTcpProxy` */
+export async function databaseBehindProxy(
+  context: TestContext,
+  makeFilter?: () => (bytes: Buffer) => Buffer,
+  database?: { readonly url: string; drop(): Promise<void> },
+): Promise<DatabaseBehindProxy> {
+  const { url, drop } = database ?? (await freshDatabase());
+  const direct = await openPostgres(url, { answerTimeoutMs: 60_000 });
+  await migrate(direct);
+  const target = new URL(url);
+  const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) }, makeFilter);
+  target.port = String(proxy.port);
+  const [store, feedStore] = [await openPostgres(target.href), await openPostgres(target.href, { maxConnections: 8 })];
+  context.onTestFinished(async () => {
+    proxy.thaw();
+    await Promise.all([store.close(), feedStore.close(), direct.close()]);
+    await proxy.close();
+    await drop();
+  });
+  return { url, direct, store, feedStore, proxy };
+}
+
+export type FollowingReplica = ReturnType<typeof startReplica> & {
+  /** Whether a request with such a key would be let through now. */
+  accepts(digest: string): boolean;
+};
+
+/** A replica that follows, and ends with the test. */
+export function follow(context: TestContext, { store, feedStore }: DatabaseBehindProxy): FollowingReplica {
+  const started = startReplica(store, [], feedStore);
+  context.onTestFinished(() => started.replica.close());
+  return Object.assign(started, {
+    accepts(digest: string) {
+      const record = started.view.findKey(digest);
+      return (
+        started.view.isCurrent() && record !== undefined && unusableBecause(record, started.replica.now()) === undefined
+      );
+    },
+  });
+}
+
+export async function metricOf({ metrics }: FollowingReplica, name: string): Promise<number> {
+  const text = await metrics.registry.metrics();
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+}
