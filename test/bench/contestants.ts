@@ -21,6 +21,8 @@ export type Contestants = {
   readonly nginx: Contestant;
   readonly floor: Contestant;
   readonly keyplane: Contestant;
+  /** The same with two workers, on the same database. */
+  readonly twoWorkers: Contestant;
   readonly database: BenchDatabase;
 };
 
@@ -62,15 +64,20 @@ export async function startContestants(
     [PUBLIC_ID]: `http://127.0.0.1:${upstream.port}`,
     [STREAM_PUBLIC_ID]: `http://127.0.0.1:${streamUpstream.port}`,
   });
-  const port = await freePort();
-  const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
-  const args = [...nodeFlags, COMMAND, "server", ...flags];
+  const startKeyplane = async (name: string, ...more: readonly string[]): Promise<Contestant> => {
+    const port = await freePort();
+    const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8", ...more];
+    return processes.start(name, process.execPath, [...nodeFlags, COMMAND, "server", ...flags], port, {
+      env: database.env,
+    });
+  };
   return {
     upstream,
     streamUpstream,
     nginx: await startNginx("nginx", (own) => gatewayConfig(own, upstream.port, streamUpstream.port, keys)),
     floor: await startNode("node", "floor-process.ts", upstream.port),
-    keyplane: await processes.start("keyplane", process.execPath, args, port, { env: database.env }),
+    keyplane: await startKeyplane("keyplane"),
+    twoWorkers: await startKeyplane("keyplane2", "--workers", "2"),
     database,
   };
 }

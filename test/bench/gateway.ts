@@ -7,7 +7,7 @@ import { mintKey } from "../../domain/key-format.ts";
 import { type Contestants, startContestants } from "./contestants.ts";
 import { startPeers } from "./peers.ts";
 import { type Contestant, cpuMicroseconds, findProgram, Processes, residentMegabytes } from "./processes.ts";
-import { measureStreams } from "./streams.ts";
+import { measureCapacity, measureStreams } from "./streams.ts";
 import { figure, median, quantile, table } from "./table.ts";
 import { CONNECTIONS, callInTurn, load, PATH, REFUSED_PATH, STREAM_PATH, writeWrkScript } from "./traffic.ts";
 
@@ -60,13 +60,14 @@ async function measure(
 ): Promise<string> {
   const [key = ""] = keys;
   const script = await writeWrkScript(folder, "call", { path: PATH, keys });
-  const { nginx, floor, keyplane, upstream, streamUpstream } = world;
+  const { nginx, floor, keyplane, twoWorkers, upstream, streamUpstream } = world;
+  const contestants = [nginx, floor, keyplane, twoWorkers];
   const runs = new Map<string, Run[]>();
   const direct: number[][] = [];
-  for (const { port } of [nginx, floor, keyplane]) await load(wrk, script, port, WARM_UP_SECONDS);
+  for (const { port } of contestants) await load(wrk, script, port, WARM_UP_SECONDS);
   for (let round = 0; round < ROUNDS; round++) {
     direct.push(await callInTurn(upstream.port, key, CALLS_IN_TURN));
-    for (const contestant of [nginx, floor, keyplane]) {
+    for (const contestant of contestants) {
       const run = await loadRun(wrk, script, contestant);
       const latencies = await callInTurn(contestant.port, key, CALLS_IN_TURN);
       runs.set(contestant.name, [...(runs.get(contestant.name) ?? []), { ...run, latencies }]);
@@ -81,6 +82,7 @@ async function measure(
     ],
     key,
   );
+  const capacity = await measureCapacity(keyplane, STREAM_PATH, key);
   const flood = await measureFlood(world, folder, wrk);
   const pause = await measurePause(world, wrk, script);
   const { peers, missing } = await startPeers(processes, folder, upstream.port);
@@ -89,7 +91,7 @@ async function measure(
     await load(wrk, own, contestant.port, WARM_UP_SECONDS);
     runs.set(contestant.name, [{ ...(await loadRun(wrk, own, contestant)), latencies: [] }]);
   }
-  return [throughputTable(runs), latencies, streams, flood, [pause, ...missing].join("\n")].join("\n\n");
+  return [throughputTable(runs), latencies, streams, capacity, flood, [pause, ...missing].join("\n")].join("\n\n");
 }
 
 async function loadRun(wrk: string, script: string, { port, pid }: Contestant): Promise<Omit<Run, "latencies">> {
@@ -102,6 +104,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   nginx: `nginx, a map of ${figure(KEYS)} keys`,
   node: "node:http and undici, deciding nothing",
   keyplane: `Keyplane, ${figure(KEYS)} keys`,
+  keyplane2: "Keyplane, two workers",
   portkey: "Portkey gateway, no key of its own",
   litellm: "LiteLLM, the master key alone",
 };
@@ -121,7 +124,7 @@ function throughputTable(runs: ReadonlyMap<string, readonly Run[]>): string {
     const ratios = [figure(perSecond / nginx.perSecond, 3), figure(cpu / nginx.cpu, 2)];
     return [SHOWN[name] ?? name, figure(perSecond), figure(cpu, 1), ...ratios, figure(resident)];
   });
-  const what = `1 KB of JSON, ${CONNECTIONS} connections, one process`;
+  const what = `1 KB of JSON, ${CONNECTIONS} connections`;
   return table([what, "requests/s", "CPU us/request", "rate : nginx", "CPU : nginx", "resident MB"], rows);
 }
 

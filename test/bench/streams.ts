@@ -1,4 +1,6 @@
 import { connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { type Contestant, cpuMicroseconds } from "./processes.ts";
 import { figure, median, quantile, table } from "./table.ts";
 import { callBytes } from "./traffic.ts";
 
@@ -99,4 +101,39 @@ async function measureSource({ name, port, path }: StreamSource, key: string): P
 
 function shown({ firsts, delays }: Measured): string[] {
   return [median(firsts), quantile(firsts, 0.99), median(delays), quantile(delays, 0.99)].map((value) => figure(value));
+}
+
+/** How many streams are open at once: each of these in turn, and each stream of this many events for each second. */
+const OPEN_STREAMS = [64, 128, 256, 512, 768];
+const EVENTS_PER_SECOND = 50;
+const CAPACITY_EVENTS = 250;
+
+/** Measures how many streams at a model's pace one process carries: what it costs, and how late the events become. */
+export async function measureCapacity({ port, pid }: Contestant, path: string, key: string): Promise<string> {
+  const pace = 1_000 / EVENTS_PER_SECOND;
+  const rows: string[][] = [];
+  for (const streams of OPEN_STREAMS) {
+    const [startedAt, before] = [performance.now(), cpuMicroseconds(pid)];
+    const seen = await Promise.all(
+      Array.from({ length: streams }, async (_, i) => {
+        // Spread over the pace, as callers are.
+        await delay((i * pace) / streams);
+        return readStream(port, key, `${path}?events=${CAPACITY_EVENTS}&pace=${pace}`);
+      }),
+    );
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const busy = (cpuMicroseconds(pid) - before) / seconds / 1e6;
+    const delays = seen.flatMap((stream) => stream.delays);
+    const lost = streams * CAPACITY_EVENTS - delays.length;
+    rows.push([
+      figure(streams),
+      figure(delays.length / seconds),
+      figure(lost),
+      figure(busy * 100),
+      figure(median(delays) / 1_000, 1),
+      figure(quantile(delays, 0.99) / 1_000, 1),
+    ]);
+  }
+  const columns = ["events/s", "lost", "CPU, % of a core", "an event's delay ms, p50", "p99"];
+  return table([`open streams of ${EVENTS_PER_SECOND} events a second`, ...columns], rows);
 }
