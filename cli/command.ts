@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Environment } from "../server/config.ts";
+import type { Environment } from "../domain/environment.ts";
 import { setting } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,16 +1,11 @@
 /** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
 import { readFile } from "node:fs/promises";
-import type { Environment } from "../server/config.ts";
+import { type Environment, withoutServiceLinks } from "../domain/environment.ts";
 import { UsageError } from "./usage-error.ts";
 
-/**
- * The environment, without the service links that Kubernetes puts there: a Service named `keyplane` makes variables
- * such as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which are nobody's configuration.
- */
+/** The process's environment. */
 export function environment(): Environment {
-  const isLink = ([name, value]: [string, string | undefined]) =>
-    name.startsWith("KEYPLANE_") && value?.startsWith("tcp://") === true;
-  return Object.fromEntries(Object.entries(process.env).filter((entry) => !isLink(entry)));
+  return withoutServiceLinks(process.env);
 }
 
 /** The value of a flag, or of its variable: `--database-url` is `KEYPLANE_DATABASE_URL`. */

@@ -5,8 +5,9 @@ import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster
 import type { LogLine } from "../controller/deps.ts";
 import { leadershipScope, startController } from "../controller/main.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
+import type { Environment } from "../domain/environment.ts";
 import { buildAdmin } from "../server/admin.ts";
-import { type Environment, parseServerConfig, type ServerConfig } from "../server/config.ts";
+import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { parseKeyring } from "../store/keyring.ts";

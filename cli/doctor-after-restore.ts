@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Cluster } from "../controller/cluster/port.ts";
 import { brakes, SWEPT } from "../controller/sweep.ts";
+import type { Environment } from "../domain/environment.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
-import type { Environment } from "../server/config.ts";
 import { systemClock } from "../server/system-clock.ts";
 import type { Db } from "../store/change.ts";
 import { listKeys, livingKeysByCluster } from "../store/keys.ts";

@@ -2,8 +2,8 @@ import { type Dirent, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../controller/cluster/files/disk.ts";
+import type { Environment } from "../domain/environment.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
-import type { Environment } from "../server/config.ts";
 import {
   bootstrapTokenFile,
   encryptionKeyFile,

@@ -1,4 +1,4 @@
-import type { Environment } from "../server/config.ts";
+import type { Environment } from "../domain/environment.ts";
 import { type AddCommand, required } from "./command.ts";
 import { assertDataFolder } from "./data-folder.ts";
 import { type AfterRestoreFlags, checkAfterRestore } from "./doctor-after-restore.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
+import type { Environment } from "../domain/environment.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
-import type { Environment } from "../server/config.ts";
 import type { KeyJson } from "../server/keys/key-json.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
-import type { Environment } from "../server/config.ts";
+import type { Environment } from "../domain/environment.ts";
 import type { KeyJson } from "../server/keys/key-json.ts";
 import type { Receipt } from "../server/keys/receipt.ts";
 import { setting } from "./config.ts";

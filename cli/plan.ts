@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { decideRemoval } from "../controller/cluster/files/removal.ts";
+import type { Environment } from "../domain/environment.ts";
 import { type Fault, formatFault } from "../domain/manifest/fault.ts";
 import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
 import { findDuplicates } from "../domain/manifest/manifest-set.ts";
-import type { Environment } from "../server/config.ts";
 import type { AddCommand } from "./command.ts";
 import { setting } from "./config.ts";
 import { isRunning } from "./data-folder.ts";

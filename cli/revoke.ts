@@ -1,4 +1,4 @@
-import type { Environment } from "../server/config.ts";
+import type { Environment } from "../domain/environment.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";

@@ -1,4 +1,5 @@
-import { type Environment, parseServerConfig, type ServerFlags } from "../server/config.ts";
+import type { Environment } from "../domain/environment.ts";
+import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { parseKeyring } from "../store/keyring.ts";

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import type { Environment } from "../domain/environment.ts";
 import { isIssuerUrl } from "./auth/issuer-keys.ts";
 import { type Placeholder, parsePlaceholders } from "./index/placeholders.ts";
 
@@ -58,7 +59,6 @@ const FLAGS = {
 type FlagName = keyof typeof FLAGS;
 /** Flags as the command line gave them: text, unparsed. */
 export type ServerFlags = { readonly [name in FlagName]?: string | undefined };
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Everything that is wrong with a configuration, at once. */
 export class ConfigError extends Error {
@@ -74,10 +74,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Parses the server's configuration. A flag wins over its variable; a variable of the form `tcp://…` is a service link
- * of Kubernetes and ignored.
+ * Parses the server's configuration. A flag wins over its variable.
  *
- * @param env the process's environment: the command hands it in, this is the only place that reads it
+ * @param env the process's environment: the command hands it in without Kubernetes' service links
  * @throws ConfigError with every fault, each saying what to give instead
  */
 export function parseServerConfig(env: Environment, flags: ServerFlags): ServerConfig {
@@ -147,8 +146,7 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
 }
 
 function variable(env: Environment, flag: string): string | undefined {
-  const value = env[`KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`];
-  return value === undefined || value === "" || value.startsWith("tcp://") ? undefined : value;
+  return env[`KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`] || undefined;
 }
 
 function address(text: string): string | undefined {

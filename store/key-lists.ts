@@ -13,8 +13,8 @@ export type ListedState = (typeof LISTED_STATES)[number];
 
 export type KeyFilter = {
   readonly cluster?: string | undefined;
-  readonly teamId?: string | undefined;
-  readonly teamName?: string | undefined;
+  /** A team's id or name. */
+  readonly team?: string | undefined;
   /** Those of any of these teams. */
   readonly teamIds?: readonly string[] | undefined;
   readonly namespace?: string | undefined;
@@ -28,11 +28,11 @@ export type KeyFilter = {
 
 /** A page of keys in the order of their ids, revoked ones too. */
 export async function listKeys(db: Db, filter: KeyFilter): Promise<ListedKey[]> {
-  const { cluster, teamId, teamName, teamIds, namespace, name, state } = filter;
+  const { cluster, team, teamIds, namespace, name, state } = filter;
   const conditions: RawBuilder<unknown>[] = [sql`k.id > ${filter.afterId ?? ""}`];
   if (cluster !== undefined) conditions.push(sql`k.cluster = ${cluster}`);
-  if (teamId !== undefined) conditions.push(sql`k.team_id = ${teamId}`);
-  if (teamName !== undefined) conditions.push(sql`k.team_id in (select id from teams where name = ${teamName})`);
+  if (team !== undefined)
+    conditions.push(sql`k.team_id in (select id from teams where id = ${team} or name = ${team})`);
   if (teamIds !== undefined) conditions.push(sql`k.team_id = any(${teamIds}::text[])`);
   if (namespace !== undefined) conditions.push(sql`k.namespace = ${namespace}`);
   if (name !== undefined) conditions.push(sql`k.name = ${name}`);

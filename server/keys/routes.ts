@@ -9,7 +9,7 @@ import type { Management } from "../management/context.ts";
 import { createOnce } from "../management/creation.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "../management/paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../management/preconditions.ts";
-import { REASON_BODY, type ReasonBody, type ReplaceBody, TEAM_ID } from "../management/request-schemas.ts";
+import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../management/request-schemas.ts";
 import { type Rights, rightsOf, sees, visibleTeams } from "../management/rights.ts";
 import type { RouteDocs } from "../openapi.ts";
 import { type ByHand, NO_KEY, replaceKeySpec, requireMadeHere, revokeByHand, rotateByHand } from "./changes.ts";
@@ -54,10 +54,9 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { querystring: LIST_QUERY },
     },
     async (request) => {
-      const { limit, cursor, team, state, ...named } = request.query;
+      const { limit, cursor, state, ...named } = request.query;
       const keys = await listKeys(store.db, {
         ...named,
-        ...(team !== undefined && TEAM_ID.test(team) ? { teamId: team } : { teamName: team }),
         teamIds: visibleTeams(await rights(request)),
         state: state && { is: state, at: clock.now() },
         limit: limit + 1,

@@ -7,8 +7,6 @@ export const PAGE = {
   limit: { type: "integer", minimum: 1, maximum: 200, default: 50 },
   cursor: { type: "string", maxLength: 64, description: "nextCursor of the page before." },
 } as const;
-/** What every id of a team looks like; no name does. */
-export const TEAM_ID = /^team_[a-z2-7]{1,32}$/;
 export type PageQuery = { limit: number; cursor?: string };
 
 export const OBJECTS_QUERY = {

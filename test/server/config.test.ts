@@ -23,10 +23,6 @@ test("a flag wins over its variable, and a variable over the default", () => {
   expect(parseServerConfig(env, { port: "9001" })).toMatchObject({ port: 9001 });
 });
 
-test("a service link of Kubernetes in a variable of ours is ignored", () => {
-  expect(parseServerConfig({ KEYPLANE_PORT: "tcp://10.0.0.7:8080" }, {}).port).toBe(8080);
-});
-
 test("every fault is reported, all at once, each with what to give instead", () => {
   const flags = {
     host: "nowhere.test",

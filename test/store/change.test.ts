@@ -299,7 +299,7 @@ describeOnEachEngine("b63: SQL metacharacters", (store) => {
       policy,
       versions: [{ prefix: nasty, rotationTrigger: nasty }],
     });
-    expect(await listKeys(store().db, { cluster, teamId, afterId: "'", limit: 9 })).toHaveLength(1);
+    expect(await listKeys(store().db, { cluster, team: teamId, afterId: "'", limit: 9 })).toHaveLength(1);
     expect(await orphanedKeys(store().db, cluster, [namespace, nasty], [nasty])).toMatchObject({ total: 1 });
     expect(await orphanedKeys(store().db, cluster, [namespace], [key.ownerUid ?? ""])).toMatchObject({ orphans: [] });
     const record = (await readSnapshot(store())).keys.find(({ digest }) => digest === reservation.digest);

@@ -381,7 +381,7 @@ describeOnEachEngine("A key", (store) => {
     const keys = [];
     for (let i = 0; i < 5; i++) keys.push(await reserveKey(store(), home));
     const ids = keys.map(({ key }) => key.id).sort();
-    const first = await listKeys(store().db, { teamId: home.teamId, limit: 3 });
+    const first = await listKeys(store().db, { team: home.teamId, limit: 3 });
     const second = await listKeys(store().db, { cluster: home.cluster, afterId: first[2]?.id ?? "", limit: 3 });
     expect([...first, ...second].map(({ id }) => id)).toEqual(ids);
     expect(first[0]?.versions[0]).toMatchObject({ prefix: "inf_ABCDEFGH", state: "reserved" });
@@ -486,6 +486,6 @@ describeOnPostgres("One key, several writers at once", (store) => {
       [one, two].map((reservation) => run(store(), (tx) => reserveVersion(tx, reservation))),
     );
     expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(await listKeys(store().db, { teamId: home.teamId, limit: 9 })).toHaveLength(1);
+    expect(await listKeys(store().db, { team: home.teamId, limit: 9 })).toHaveLength(1);
   });
 });

@@ -1,10 +1,9 @@
 /** How the provider is told which installation it works for, and with what token. */
+import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
 import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
 import type { Inputs } from "./resources.ts";
 import { type Revealed, reveal, revealAll, UNKNOWN, type Values } from "./values.ts";
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Where the management API is, and where its token. */
 export type ProviderConfig = {
@@ -20,13 +19,9 @@ const PROPERTIES = ["url", "tokenFile"] as const;
 /** What the engine adds of its own. */
 const OF_THE_ENGINE = new Set(["version", "pluginDownloadURL", "__internal", "__defaults"]);
 
-/** The environment, without the service links that Kubernetes puts there. */
+/** The process's environment. */
 export function environment(): Environment {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      ([name, value]) => !(name.startsWith("KEYPLANE_") && value?.startsWith("tcp://") === true),
-    ),
-  );
+  return withoutServiceLinks(process.env);
 }
 
 /** What is wrong with a configuration, property by property. */

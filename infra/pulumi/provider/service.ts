@@ -3,11 +3,12 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
+import type { Environment } from "../../../domain/environment.ts";
 import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
 import schema from "../schema.json" with { type: "json" };
 import { type Api, openApi } from "./api.ts";
 import { checkInputs } from "./check.ts";
-import { checkConfig, type Environment, readConfig } from "./config.ts";
+import { checkConfig, readConfig } from "./config.ts";
 import { diffResource } from "./diff.ts";
 import { differences, propertyOf } from "./difference.ts";
 import type { Say } from "./engine-log.ts";

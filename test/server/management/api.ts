@@ -1,5 +1,6 @@
+import type { Environment } from "../../../domain/environment.ts";
 import { managementToken } from "../../../server/auth/management-token.ts";
-import { type Environment, parseServerConfig } from "../../../server/config.ts";
+import { parseServerConfig } from "../../../server/config.ts";
 import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";

@@ -1,0 +1,12 @@
+/** A process's environment, as commands are handed it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The environment without the service links that Kubernetes puts there: a Service named `keyplane` makes variables such
+ * as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which are nobody's configuration.
+ */
+export function withoutServiceLinks(env: Environment): Environment {
+  const isLink = (name: string, value: string | undefined) =>
+    name.startsWith("KEYPLANE_") && value?.startsWith("tcp://") === true;
+  return Object.fromEntries(Object.entries(env).filter(([name, value]) => !isLink(name, value)));
+}
