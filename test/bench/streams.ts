@@ -52,6 +52,8 @@ function readStream(port: number, key: string, path: string): Promise<Seen> {
   return promise;
 }
 
+/** Until the compilers are done with what is hot. */
+const WARM_UP_STREAMS = 400;
 const SHORT_STREAMS = 400;
 const LONG_STREAMS = 20;
 const EVENTS = 64;
@@ -88,6 +90,7 @@ type Measured = { readonly firsts: readonly number[]; readonly delays: readonly 
 async function measureSource({ name, port, path }: StreamSource, key: string): Promise<Measured> {
   const firsts: number[] = [];
   const delays: number[] = [];
+  for (let i = 0; i < WARM_UP_STREAMS; i++) await readStream(port, key, `${path}?events=1`);
   for (let i = 0; i < SHORT_STREAMS; i++) firsts.push((await readStream(port, key, `${path}?events=1`)).first);
   for (let i = 0; i < LONG_STREAMS; i++) {
     const seen = await readStream(port, key, `${path}?events=${EVENTS}&pace=${PACE}`);
