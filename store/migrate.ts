@@ -6,6 +6,7 @@ import { sql as keySecrets } from "./migrations/003-key-secrets.ts";
 import { sql as usageKnown } from "./migrations/004-usage-known.ts";
 import { sql as fullQueue } from "./migrations/005-full-queue.ts";
 import { sql as management } from "./migrations/006-management.ts";
+import { sql as changeByIndex } from "./migrations/007-change-by-index.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -16,6 +17,7 @@ const MIGRATIONS = [
   { version: 4, name: "usage-known", script: usageKnown },
   { version: 5, name: "full-queue", script: fullQueue },
   { version: 6, name: "management", script: management },
+  { version: 7, name: "change-by-index", script: changeByIndex },
 ] as const;
 
 /** The schema version that this build was written for. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { scopeSet } from "../../domain/scopes.ts";
-import { change } from "../../store/change.ts";
+import { change, type Tx } from "../../store/change.ts";
 import { CHANGES_CHANNEL, type Change, changesAfter } from "../../store/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
@@ -43,6 +43,43 @@ async function readAll(store: Store, after: number): Promise<Change[]> {
 async function headOf(store: Store): Promise<number> {
   return (await readSnapshot(store)).head;
 }
+
+describeOnEachEngine("The change feed's writers", (store) => {
+  test("read no more of the feed the longer it is", async () => {
+    const { key } = await reserveKey(store(), await makeTeam(store()));
+    // What a session has counted and not yet reported: of earlier transactions too.
+    const countBlocks = async (tx: Tx) => {
+      const { rows } = await sql<{ blocks: number }>`
+        select sum(coalesce(pg_stat_get_xact_blocks_fetched(id), 0))::int as blocks from (
+          select 'changes'::regclass union select indexrelid from pg_index where indrelid = 'changes'::regclass
+        ) relation (id)`.execute(tx);
+      return rows[0]?.blocks ?? Number.NaN;
+    };
+    const blocksRead = () =>
+      store()
+        .db.transaction()
+        .execute(async (tx) => {
+          const before = await countBlocks(tx);
+          await sql`savepoint before`.execute(tx);
+          await revokeKey(tx, key.id, "ByHand", NOW);
+          await sql`set constraints all immediate`.execute(tx);
+          const blocks = (await countBlocks(tx)) - before;
+          await sql`rollback to savepoint before`.execute(tx);
+          return blocks;
+        });
+    const before = await blocksRead();
+    expect(before).toBeGreaterThan(0);
+    await store()
+      .db.transaction()
+      .execute(async (tx) => {
+        await sql`update feed set head = head + 5000`.execute(tx);
+        await sql`insert into changes (seq, tx, kind, ref)
+          select head - n, gen_random_uuid(), 'key', n::text from feed, generate_series(0, 4999) n`.execute(tx);
+      });
+    await sql`analyze changes`.execute(store().db);
+    expect(await blocksRead()).toBeLessThan(2 * before);
+  });
+});
 
 describeOnPostgres("c27: concurrent writers", (store) => {
   test("c27: of two writers the one that takes its number first commits first, so a reader misses none", async () => {
