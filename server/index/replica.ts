@@ -64,7 +64,8 @@ export class Replica {
   /** Something may have changed since the changes were last read. */
   #hinted = false;
   #wake = Promise.withResolvers<void>();
-  #failing = false;
+  /** What was last said of the database: that it is followed, that it is not, or that this has come to refusals. */
+  #reported: "follows" | "lags" | "refuses" = "follows";
   #stopped = false;
   #running: Promise<void> | undefined;
   #sweeper: NodeJS.Timeout | undefined;
@@ -154,14 +155,30 @@ export class Replica {
       this.#wake = Promise.withResolvers<void>();
       try {
         await this.#beat();
-        if (this.#failing)
-          this.#deps.log.info({ seq: this.view.lastSeq() }, "the key index follows the database again");
-        this.#failing = false;
+        this.#reportSuccess();
       } catch (error) {
-        if (!this.#failing) this.#deps.log.error({ error }, "the key index cannot follow the database");
-        this.#failing = true;
+        this.#reportFailure(error);
       }
-      await pause(this.#failing && this.#lease.holds() ? RETRY_MS : BEAT_MS, this.#wake.promise);
+      const isToBeSaved = this.#reported !== "follows" && this.#lease.holds();
+      await pause(isToBeSaved ? RETRY_MS : BEAT_MS, this.#wake.promise);
+    }
+  }
+
+  #reportSuccess(): void {
+    if (this.#reported === "follows") return;
+    this.#reported = "follows";
+    this.#deps.log.info({ seq: this.view.lastSeq() }, "the key index follows the database again");
+  }
+
+  /** An error is what callers feel: as long as the lease holds, they do not. */
+  #reportFailure(error: unknown): void {
+    if (!this.#lease.holds()) {
+      if (this.#reported === "refuses") return;
+      this.#reported = "refuses";
+      this.#deps.log.error({ error }, "the key index cannot follow the database: requests are refused until it can");
+    } else if (this.#reported === "follows") {
+      this.#reported = "lags";
+      this.#deps.log.warn({ error }, "the key index cannot follow the database");
     }
   }
 

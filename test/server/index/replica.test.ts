@@ -264,8 +264,11 @@ test.skipIf(postgresMissing !== undefined)(
     expect(view.isCurrent()).toBe(false);
     relay.restore();
     await until("the index is current", () => view.isCurrent());
+    expect(levelsOf(lines)).toEqual([ERROR]);
     relay.cut();
     await until("the lease runs out", () => !view.isCurrent());
+    await until("it has said so", () => levelsOf(lines).length === 3);
+    expect(levelsOf(lines)).toEqual([ERROR, WARNING, ERROR]);
     relay.restore();
     await until("the index is current again", () => view.isCurrent());
   },
@@ -291,6 +294,14 @@ test.skipIf(postgresMissing !== undefined)(
     expect(view.findKey(key.digest)?.state ?? "revoked").toBe("revoked");
   },
 );
+
+/** In a log's lines. */
+const [WARNING, ERROR] = [40, 50];
+
+/** How seriously it was said that the database cannot be followed. */
+function levelsOf(lines: readonly string[]): number[] {
+  return lines.filter((line) => line.includes("cannot follow the database")).map((line) => JSON.parse(line).level);
+}
 
 /** A database behind a relay, and the way around it. */
 async function relayed(): Promise<{
