@@ -50,14 +50,15 @@ export class LimitCells {
    * Judges a request by what is in the cell, and charges it there when it is admitted. Of threads that do so at once each
    * is judged by what the others have charged.
    *
-   * @param now nanoseconds on the clock that all threads share
+   * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
    */
   charge(cell: number, limit: RateLimit, now: number): RateVerdict {
     const chunk = this.#chunkOf(cell);
     const index = cell & (CHUNK - 1);
+    const whole = Math.floor(now);
     for (;;) {
       const held = Atomics.load(chunk, index);
-      const verdict = judgeRate(limit, Number(held), now);
+      const verdict = judgeRate(limit, Number(held), whole);
       if (!verdict.admitted) return verdict;
       if (Atomics.compareExchange(chunk, index, held, BigInt(verdict.paidAt)) === held) return verdict;
     }
