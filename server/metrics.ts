@@ -48,6 +48,7 @@ export function createMetrics(): ServerMetrics {
   const requests = new Map<string, Map<number, number>>();
   const refusals = new Map<string, number>();
   const keyRequests = new Map<string, number>();
+  const lostAudit = new Map<string, number>();
   let lookUps = 0;
   const registers = [registry];
 
@@ -92,11 +93,15 @@ export function createMetrics(): ServerMetrics {
       this.inc(lookUps);
     },
   });
-  const lostAudit = new Counter({
+  new Counter({
     name: "keyplane_audit_events_lost_total",
     help: "Refusals that the audit log does not have",
     labelNames: ["reason"],
     registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of lostAudit) this.inc({ reason }, count);
+    },
   });
   const wentBackwards = new Counter({
     name: "keyplane_index_database_went_backwards_total",
@@ -126,7 +131,9 @@ export function createMetrics(): ServerMetrics {
     countLookUp() {
       lookUps++;
     },
-    countLostAudit: (reason, count) => lostAudit.inc({ reason }, count),
+    countLostAudit(reason, count) {
+      lostAudit.set(reason, (lostAudit.get(reason) ?? 0) + count);
+    },
     countWentBackwards: () => wentBackwards.inc(),
     countCutStream: () => cutStreams.inc(),
     observeIndex(read) {

@@ -46,7 +46,8 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
-    const check = "management" in access ? authenticateManager(deps, access) : authenticate(deps, access);
+    const { url } = route;
+    const check = "management" in access ? authenticateManager(deps, access, url) : authenticate(deps, access, url);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
   });
 }
@@ -55,7 +56,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
  * Lets through whom {@link decideManager} knows. It does not ask for a current index: a revocation must go through on a
  * replica that has lost sight of the feed.
  */
-function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess): onRequestHookHandler {
+function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: string): onRequestHookHandler {
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
@@ -65,13 +66,14 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess): onRequ
         continueBody(raw, reply.raw);
         return done(unserved);
       }
-      countRefusal(deps, request, { code: "unauthorized", cause: decision.cause, key: undefined });
+      countRefusal(deps, url, { code: "unauthorized", cause: decision.cause, key: undefined });
       done(NOT_MANAGER);
     }, done);
   };
 }
 
-function authenticate(deps: ServerDeps, access: KeyedAccess): onRequestHookHandler {
+/** @param url the route's pattern */
+function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onRequestHookHandler {
   const ask = askOf(access);
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
   return (request, reply, done) => {
@@ -85,7 +87,7 @@ function authenticate(deps: ServerDeps, access: KeyedAccess): onRequestHookHandl
       done();
       return;
     }
-    countRefusal(deps, request, decision);
+    countRefusal(deps, url, decision);
     if (decision.rate !== undefined) done(rateLimited(decision.rate));
     else done(decision.code === "not_found" ? notFound : ANSWERS[decision.code]);
   };
@@ -101,14 +103,14 @@ function rateLimited(rate: RateVerdict): Problem {
   return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
 }
 
-function countRefusal(deps: ServerDeps, request: FastifyRequest, refused: Omit<Refused, "granted">): void {
+function countRefusal(deps: ServerDeps, route: string, refused: Omit<Refused, "granted">): void {
   deps.metrics.countRefusal(refused.cause);
   deps.refusals.record({
     at: deps.clock.now(),
     code: refused.code,
     cause: refused.cause,
     seq: deps.index.lastSeq(),
-    route: request.routeOptions.url,
+    route,
     keyId: refused.key?.keyId ?? null,
     teamId: refused.key?.teamId ?? null,
   });
