@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Tx } from "./change.ts";
+import type { Db, Tx } from "./change.ts";
 import { type GatewayRow, type SealedGateway, toSealedGateways } from "./gateways.ts";
 import {
   ENDED_VERSION_STATES,
@@ -10,6 +10,7 @@ import {
   recordReader,
 } from "./key-records.ts";
 import type { Store } from "./open.ts";
+import { plannedOnce } from "./postgres.ts";
 
 /** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
 export const CHANGES_CHANNEL = "keyplane_changes";
@@ -61,6 +62,8 @@ export async function snapshot(
 
 export type Changes = {
   readonly head: number;
+  /** The id of the change that was asked from; null where it is pruned, or was never made here. */
+  readonly idOfSeq: string | null;
   /** In the order of seq, without a gap: the first is the one after the seq that was asked for. */
   readonly changes: readonly Change[];
   /** True when changes that are asked for are pruned, or were never made here: take a new snapshot. */
@@ -79,47 +82,82 @@ export type Changes = {
 
 /**
  * What changed after `seq`, and the present state of all that it touches: a changed team brings its keys and gateways,
- * a library the keys that name it, a gateway the keys that are bound to it.
+ * a library the keys that name it, a gateway the keys that are bound to it. Nearly every change is of a key alone, and
+ * takes one statement, since a revocation waits for the answer.
  *
  * @param limit how many changes at most; there may be more when the last one is below `head`
  */
 export async function changesAfter(store: Store, seq: number, limit: number): Promise<Changes> {
-  return atOneMoment(store, async (tx) => {
-    const { head, made } = await readChanges(tx, seq, limit);
-    const changes = made.map(({ tx: _, ...change }) => change);
-    const gone = head < seq || (head > seq && changes[0]?.seq !== seq + 1);
-    const touched = gone ? [] : made;
-    const of = (kind: ChangeKind) => [...new Set(touched.filter((row) => row.kind === kind).map(({ ref }) => ref))];
-    const teamIds = of("team");
-    const gatewayIds = await affectedGateways(tx, of("gateway"), teamIds);
-    const keyIds = await affectedKeys(tx, { keys: of("key"), gatewayIds, libraryIds: of("library"), teamIds });
-    const keys = await readKeysOf(tx, keyIds, [...new Set(touched.map((row) => row.tx))]);
-    const silent = missing(
-      of("key"),
-      keys.map(({ keyId }) => keyId),
-    );
-    const gateways = await readGateways(tx, gatewayIds);
-    const teams = await readTeams(tx, await affectedTeams(tx, teamIds, of("library")));
-    return {
-      head,
-      changes: gone ? [] : changes,
-      gone,
-      keys,
-      gateways,
-      teams,
-      removed: {
-        keyIds: missing(silent, await presentKeys(tx, silent)),
-        gatewayIds: missing(
-          gatewayIds,
-          gateways.map(({ gatewayId }) => gatewayId),
-        ),
-        teamIds: missing(
-          teamIds,
-          teams.map(({ teamId }) => teamId),
-        ),
-      },
-    };
-  });
+  const { transactions: _, ...read } = await readChanges(store.db, seq, limit);
+  if (read.changes.every(({ kind }) => kind === "key")) return { ...read, gateways: [], teams: [] };
+  return atOneMoment(store, async (tx) => readAffected(tx, await readChanges(tx, seq, limit)));
+}
+
+type KeyChanges = Pick<Changes, "head" | "idOfSeq" | "changes" | "gone" | "keys" | "removed"> & {
+  /** Those that made the changes. */
+  readonly transactions: readonly string[];
+};
+
+/** What was made after `seq`, and the keys that it is of. */
+async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChanges> {
+  type About = Pick<KeyChanges, "head" | "idOfSeq" | "changes" | "transactions"> & {
+    readonly erased: readonly string[];
+  };
+  type Row = (About & { key_id: null }) | (RecordRow & { head: null });
+  const { rows } = await sql<Row>`${plannedOnce}
+    with made as materialized (
+      select seq, id, tx, kind, ref from changes where seq > ${seq} order by seq limit ${sql.lit(limit)}
+    ), touched as materialized (
+      select array(select ref from made where kind = 'key') as keys, array(select tx from made) as transactions
+    ), about as (
+      select head, (select id from changes where seq = ${seq}) as "idOfSeq", transactions::text[] as transactions,
+        (select coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'kind', kind, 'ref', ref)), '[]') from made) as changes,
+        array(select ref from made where kind = 'key' and (select k.id from keys k where k.id = ref) is null) as erased
+      from feed, touched
+    ), records as (
+      select ${RECORD_COLUMNS} from key_records where key_id = any((select keys from touched)::text[])
+        and (version_state <> all(${ENDED_VERSION_STATES}::text[])
+          or changed_tx = any((select transactions from touched)::uuid[]))
+    )
+    select head, "idOfSeq", changes, transactions, erased, ${RECORD_COLUMNS} from about full join records on false`.execute(
+    db,
+  );
+  const about = rows.find((row) => row.head !== null);
+  if (about === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
+  const { head, idOfSeq, changes, transactions, erased } = about;
+  const none = { gatewayIds: [], teamIds: [] };
+  if (head < seq || (head > seq && changes[0]?.seq !== seq + 1)) {
+    return { head, idOfSeq, changes: [], gone: true, keys: [], transactions: [], removed: { keyIds: [], ...none } };
+  }
+  const keys = rows.filter((row) => row.head === null).map(recordReader());
+  return { head, idOfSeq, changes, gone: false, keys, transactions, removed: { keyIds: erased, ...none } };
+}
+
+/** Adds what changes of others than keys touch. */
+async function readAffected(tx: Tx, { transactions, ...read }: KeyChanges): Promise<Changes> {
+  const of = (kind: ChangeKind) => [...new Set(read.changes.filter((row) => row.kind === kind).map(({ ref }) => ref))];
+  const [teamIds, libraryIds] = [of("team"), of("library")];
+  const gatewayIds = await affectedGateways(tx, of("gateway"), teamIds);
+  const keyIds = missing(await affectedKeys(tx, { gatewayIds, libraryIds, teamIds }), of("key"));
+  const gateways = await readGateways(tx, gatewayIds);
+  const teams = await readTeams(tx, await affectedTeams(tx, teamIds, libraryIds));
+  return {
+    ...read,
+    keys: [...read.keys, ...(await readKeysOf(tx, keyIds, transactions))],
+    gateways,
+    teams,
+    removed: {
+      keyIds: read.removed.keyIds,
+      gatewayIds: missing(
+        gatewayIds,
+        gateways.map(({ gatewayId }) => gatewayId),
+      ),
+      teamIds: missing(
+        teamIds,
+        teams.map(({ teamId }) => teamId),
+      ),
+    },
+  };
 }
 
 /** One snapshot for all of a body's questions. On PGlite a transaction is alone anyway. */
@@ -131,21 +169,6 @@ async function readHead(tx: Tx): Promise<{ head: number; headId: string | null }
   const { rows } = await sql<{ head: number; headId: string | null }>`
     select head, (select id from changes where seq = head) as "headId" from feed`.execute(tx);
   return rows[0] ?? { head: 0, headId: null };
-}
-
-/** The head, and what was made after `seq`, by one question: a revocation waits for the answer. */
-async function readChanges(
-  tx: Tx,
-  seq: number,
-  limit: number,
-): Promise<{ head: number; made: (Change & { tx: string })[] }> {
-  const { rows } = await sql<{ head: number; change: (Change & { tx: string }) | null }>`
-    select head, (select json_build_object('seq', c.seq, 'id', c.id, 'kind', c.kind, 'ref', c.ref, 'tx', c.tx)
-      where c.seq is not null) as change
-    from feed left join lateral (
-      select * from changes where seq > ${seq} order by seq limit ${limit}
-    ) c on true order by c.seq`.execute(tx);
-  return { head: rows[0]?.head ?? 0, made: rows.map(({ change }) => change).filter((change) => change !== null) };
 }
 
 /** Gateways that changed, and those of teams that did: their namespace may have come or gone. */
@@ -171,17 +194,14 @@ async function affectedTeams(tx: Tx, teamIds: readonly string[], libraryIds: rea
 async function affectedKeys(
   tx: Tx,
   touched: {
-    readonly keys: readonly string[];
     readonly gatewayIds: readonly string[];
     readonly libraryIds: readonly string[];
     readonly teamIds: readonly string[];
   },
 ): Promise<string[]> {
-  const { keys, gatewayIds, libraryIds, teamIds } = touched;
-  if (gatewayIds.length + libraryIds.length + teamIds.length === 0) return [...keys];
+  const { gatewayIds, libraryIds, teamIds } = touched;
   const { rows } = await sql<{ id: string }>`
-    select unnest(${keys}::text[]) as id
-    union select id from keys where team_id = any(${teamIds}::text[])
+    select id from keys where team_id = any(${teamIds}::text[])
     union select id from keys where gateway_id = any(${gatewayIds}::text[])
     union select key_id from key_libraries where library_id = any(${libraryIds}::text[])
     union select k.id from libraries l
@@ -199,12 +219,6 @@ async function readKeysOf(tx: Tx, keyIds: readonly string[], transactions: reado
     tx,
   );
   return rows.map(recordReader());
-}
-
-async function presentKeys(tx: Tx, keyIds: readonly string[]): Promise<string[]> {
-  if (keyIds.length === 0) return [];
-  const rows = await tx.selectFrom("keys").select("id").where("id", "in", keyIds).execute();
-  return rows.map(({ id }) => id);
 }
 
 async function readGateways(tx: Tx, gatewayIds: readonly string[] | null): Promise<SealedGateway[]> {

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./open.ts";
+import { plannedOnce } from "./postgres.ts";
 import type { ReplicaRegister } from "./replica-watch.ts";
 
 /** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
@@ -39,7 +40,7 @@ export type Heartbeat = {
  *   that change is another by now, or not there: the database went backwards (threats c26)
  */
 export async function heartbeat(store: Store, id: string, last: Place): Promise<Heartbeat> {
-  const { rows } = await sql<Heartbeat>`
+  const { rows } = await sql<Heartbeat>`${plannedOnce}
     with known as (
       select (select id from changes where seq = ${last.seq}) as id
     ), beat as (

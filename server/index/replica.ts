@@ -262,24 +262,22 @@ export class Replica {
   }
 
   /**
-   * Applies what came after `from`. That change itself is asked for again, so that its id is checked at the same moment:
-   * a database that goes backwards in between is noticed.
+   * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the same
+   * moment: a database that goes backwards in between is noticed.
    *
    * @param withinMs how long each answer may take
    */
   async #catchUp(from: Place, withinMs: number): Promise<Place> {
     this.#hinted = false;
     for (let last = from; ; ) {
-      const since = last.id === null ? last.seq : last.seq - 1;
-      const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(since, BATCH));
-      const isContinued = last.id === null || read.changes[0]?.id === last.id;
-      if (read.gone || !isContinued) {
-        const isPruned = read.gone && read.head >= last.seq;
+      const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(last.seq, BATCH));
+      if (read.gone || read.idOfSeq !== last.id) {
+        const isPruned = read.idOfSeq === null && read.head >= last.seq;
         if (!isPruned) this.#reportWentBackwards(last.seq, read.head);
         return this.#load();
       }
       const newest = read.changes.at(-1);
-      if (newest === undefined || newest.seq === last.seq) return last;
+      if (newest === undefined) return last;
       await this.#state.apply(read);
       this.#sweepStreams();
       last = { seq: newest.seq, id: newest.id };

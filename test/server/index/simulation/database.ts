@@ -147,6 +147,7 @@ export class SimDatabase {
     const refs = new Set(gone ? [] : changes.map(({ ref }) => ref));
     return {
       head: this.#head,
+      idOfSeq: this.#idOf(seq),
       changes: gone ? [] : changes,
       gone,
       keys: [...this.#keys].filter(([id]) => refs.has(id)).map(indexed),
