@@ -119,9 +119,7 @@ async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChang
         and (version_state <> all(${ENDED_VERSION_STATES}::text[])
           or changed_tx = any((select transactions from touched)::uuid[]))
     )
-    select head, "idOfSeq", changes, transactions, erased, ${RECORD_COLUMNS} from about full join records on false`.execute(
-    db,
-  );
+    select head, "idOfSeq", changes, transactions, erased, records.* from about full join records on false`.execute(db);
   const about = rows.find((row) => row.head !== null);
   if (about === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
   const { head, idOfSeq, changes, transactions, erased } = about;

@@ -26,35 +26,37 @@ const PAGE = 2_000;
 const JOIN_MEMORY = "64MB";
 
 /** A row of the view `key_records`, without what no decision reads. */
-export type RecordRow = TermsRow & {
+export type RecordRow = {
   readonly key_id: string;
   readonly version: number;
   readonly digest: Uint8Array;
   readonly is_foreign: boolean;
   readonly expires_ms: number | null;
+  /** {@link TERMS_COLUMNS} as the database writes a record of them. */
+  readonly terms: string;
 };
 
 /** What many rows have in common. */
-type TermsRow = {
-  readonly team_id: string;
-  readonly namespace: string;
-  readonly team_holds_namespace: boolean;
-  readonly state: string;
-  readonly version_state: string;
-  readonly scopes: string;
-  readonly bound_gateway_id: string | null;
-  readonly library_ids: string | null;
-  readonly mcp_default_library_id: string | null;
-  readonly team_default_library_id: string | null;
-  readonly allowed_models: readonly string[] | null;
-  readonly requests_per_minute: number | null;
-  readonly burst: number | null;
-};
+const TERMS_COLUMNS = [
+  "team_id",
+  "namespace",
+  "team_holds_namespace",
+  "state",
+  "version_state",
+  "scopes",
+  "bound_gateway_id",
+  "library_ids",
+  "mcp_default_library_id",
+  "team_default_library_id",
+  "to_json(allowed_models)",
+  "requests_per_minute",
+  "burst",
+] as const;
+type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
-/** The columns of a {@link RecordRow}. To join them to one text for each row would cost the database more than to send them. */
+/** The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text. */
 export const RECORD_COLUMNS = sql.raw(
-  `key_id, version, digest, is_foreign, expires_ms, team_id, namespace, team_holds_namespace, state, version_state, scopes,
-  bound_gateway_id, library_ids, mcp_default_library_id, team_default_library_id, allowed_models, requests_per_minute, burst`,
+  `key_id, version, digest, is_foreign, expires_ms, row(${TERMS_COLUMNS.join(", ")})::text as terms`,
 );
 
 /**
@@ -94,15 +96,14 @@ export async function readRecords(
   await sql`close records`.execute(tx);
 }
 
-/** Makes what reads rows, and gives equal terms as one object. */
+/** Makes what reads rows, and gives equal terms as one object: the text of a record tells null from empty, and all values apart. */
 export function recordReader(): (row: RecordRow) => IndexedKey {
   const known = new Map<string, KeyTerms>();
   return (row) => {
-    const text = textOf(row);
-    let terms = known.get(text);
+    let terms = known.get(row.terms);
     if (terms === undefined) {
-      terms = toTerms(row);
-      known.set(text, terms);
+      terms = toTerms(row.terms);
+      known.set(row.terms, terms);
     }
     return {
       digest: fromDigest(row.digest),
@@ -115,48 +116,46 @@ export function recordReader(): (row: RecordRow) => IndexedKey {
   };
 }
 
-/**
- * What a row has in common with others, as one text: rows with the same text have the same terms. No text of the database
- * has a NUL, and the last number says which were null, so that no two rows can be taken for one another.
- */
-function textOf(row: TermsRow): string {
-  const present = `${row.team_id}\0${row.namespace}\0${row.team_holds_namespace}\0${row.state}\0${row.version_state}\0${row.scopes}`;
-  let nulls = 0;
-  let rest = "";
-  for (const value of [
-    row.bound_gateway_id,
-    row.library_ids,
-    row.mcp_default_library_id,
-    row.team_default_library_id,
-    row.allowed_models === null ? null : JSON.stringify(row.allowed_models),
-    row.requests_per_minute,
-    row.burst,
-  ]) {
-    nulls <<= 1;
-    if (value === null) nulls |= 1;
-    else rest += `\0${value}`;
-  }
-  return `${present}${rest}\0${nulls}`;
+/** Casts: a state of a later build is passed on as it is, so that the decision refuses it (threats c42). */
+function toTerms(record: string): KeyTerms {
+  const fields = fieldsOf(record);
+  if (fields.length !== TERMS_COLUMNS.length)
+    throw new TypeError("a key's record has other fields than were asked for");
+  const fieldOf = (column: TermsColumn): string | null => fields[TERMS_COLUMNS.indexOf(column)] ?? null;
+  const textOf = (column: TermsColumn): string => {
+    const value = fieldOf(column);
+    if (value === null) throw new TypeError(`a key's record has no ${column}`);
+    return value;
+  };
+  const libraryIds = fieldOf("library_ids");
+  const allowedModels = fieldOf("to_json(allowed_models)");
+  const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
+  return {
+    teamId: textOf("team_id"),
+    namespace: textOf("namespace"),
+    teamHoldsNamespace: textOf("team_holds_namespace") === "t",
+    state: textOf("state") as KeyState,
+    versionState: textOf("version_state") as VersionState,
+    // A scope of a later build grants nothing here.
+    scopes: scopeSet(textOf("scopes").split(" ").filter(isScope)),
+    boundGatewayId: fieldOf("bound_gateway_id"),
+    libraryIds: libraryIds === null ? null : libraryIds.split(" ").filter((id) => id !== ""),
+    mcpDefaultLibraryId: fieldOf("mcp_default_library_id"),
+    teamDefaultLibraryId: fieldOf("team_default_library_id"),
+    allowedModels: allowedModels === null ? null : (JSON.parse(allowedModels) as string[]),
+    rateLimit:
+      requestsPerMinute === null || burst === null
+        ? null
+        : { requestsPerMinute: Number(requestsPerMinute), burst: Number(burst) },
+  };
 }
 
-/** Casts: a state of a later build is passed on as it is, so that the decision refuses it (threats c42). */
-function toTerms(row: TermsRow): KeyTerms {
-  return {
-    teamId: row.team_id,
-    namespace: row.namespace,
-    teamHoldsNamespace: row.team_holds_namespace,
-    state: row.state as KeyState,
-    versionState: row.version_state as VersionState,
-    // A scope of a later build grants nothing here.
-    scopes: scopeSet(row.scopes.split(" ").filter(isScope)),
-    boundGatewayId: row.bound_gateway_id,
-    libraryIds: row.library_ids === null ? null : row.library_ids.split(" ").filter((id) => id !== ""),
-    mcpDefaultLibraryId: row.mcp_default_library_id,
-    teamDefaultLibraryId: row.team_default_library_id,
-    allowedModels: row.allowed_models,
-    rateLimit:
-      row.requests_per_minute === null || row.burst === null
-        ? null
-        : { requestsPerMinute: row.requests_per_minute, burst: row.burst },
-  };
+/** A field of a record: nothing for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */
+const FIELD = /[(,](?:"((?:[^"\\]|""|\\\\)*)"|([^",]*))/gy;
+
+/** The values of a record, by the database's text of it (PostgreSQL's manual, "Composite Type Input and Output Syntax"). */
+function fieldsOf(record: string): (string | null)[] {
+  return Array.from(record.slice(0, -1).matchAll(FIELD), ([, quoted, plain]) =>
+    quoted === undefined ? plain || null : quoted.replace(/(["\\])\1/g, "$1"),
+  );
 }

@@ -75,7 +75,7 @@ const deps: DecisionDeps = {
 /** Texts as the parser makes them: flat, and nobody else's. */
 const flat = (text: string): string => Buffer.from(text, "latin1").toString("latin1");
 
-/** What all keys have in common, and a row of the view for one: each text of it is a string of its own. */
+/** A row of the view for one key, with what all have in common: each text of it is a string of its own. */
 const readRow = recordReader();
 function indexedKey(key: string): IndexedKey {
   return readRow({
@@ -83,20 +83,10 @@ function indexedKey(key: string): IndexedKey {
     version: 1,
     digest: toDigest(keyDigest(key)),
     is_foreign: false,
-    team_id: flat(team),
-    namespace: flat("research-dev"),
-    team_holds_namespace: true,
-    state: flat("active"),
-    version_state: flat("active"),
     expires_ms: null,
-    scopes: flat("gateway:generate gateway:embed gateway:routes memory:read"),
-    bound_gateway_id: null,
-    library_ids: null,
-    mcp_default_library_id: null,
-    team_default_library_id: null,
-    allowed_models: null,
-    requests_per_minute: null,
-    burst: null,
+    terms: flat(
+      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,)`,
+    ),
   });
 }
 
