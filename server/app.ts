@@ -48,8 +48,10 @@ export async function buildApp(
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
   app.removeContentTypeParser("text/plain");
-  app.addHook("onResponse", (request, reply, done) => {
-    deps.metrics.countRequest(request.access?.operation ?? "none", reply.raw.statusCode);
+  app.addHook("onRequest", (request, { raw }, done) => {
+    // Not by an onResponse hook: what the framework does for one costs a request as much as its routing.
+    const count = () => deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode);
+    raw.on("finish", count).on("error", count);
     done();
   });
   requireKeys(app, deps, PUBLIC_ROUTES);

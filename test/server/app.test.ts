@@ -45,3 +45,21 @@ test("a gateway's route gives its handler the gateway", async () => {
   const answer = await fetch(`${harness.url}/g/${publicId}/v1/embeddings?key=${key}`);
   expect(await answer.json()).toEqual({ gateway: publicId });
 });
+
+test("every answer is counted once, by the operation that it was let through to and its status", async () => {
+  const key = harness.addKey();
+  const headers = { "x-api-key": key };
+  for (const path of ["/atoms", "/atoms", "/nowhere"]) await fetch(`${harness.url}${path}`, { headers });
+  await fetch(`${harness.url}/atoms`, { method: "PUT", headers });
+  await fetch(`${harness.url}/atoms`);
+  const counted = async () => (await harness.metrics.registry.metrics()).match(/^keyplane_requests_total.*/gm)?.sort();
+  // The last one is counted when it has been sent, which its client may know first.
+  await expect
+    .poll(counted)
+    .toEqual([
+      'keyplane_requests_total{operation="atoms.list",status="200"} 2',
+      'keyplane_requests_total{operation="none",status="401"} 1',
+      'keyplane_requests_total{operation="none",status="404"} 1',
+      'keyplane_requests_total{operation="none",status="405"} 1',
+    ]);
+});
