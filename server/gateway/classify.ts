@@ -29,15 +29,14 @@ const FIXED_OPERATIONS: Readonly<Record<string, Entry>> = {
   "GET v1beta/models": { operation: "gateway.list_models", dialect: "gemini" },
 };
 
-/** The same, by path and then by method: a call of each, made once. */
-const FIXED = new Map<string, Map<string, GatewayCall>>();
-for (const [line, entry] of Object.entries(FIXED_OPERATIONS)) {
+/** The same, with a call of each, made once. A list: to compare a few texts costs less than to hash the path for a map. */
+const FIXED = Object.entries(FIXED_OPERATIONS).map(([line, entry]) => {
   const [method = "", rawPath = ""] = line.split(" ");
   const version = rawPath.startsWith("v1beta/") ? "v1beta" : "v1";
   const path: UpstreamPath = { version, before: rawPath.slice(rawPath.indexOf("/")), after: "" };
-  const byMethod = FIXED.get(rawPath) ?? new Map<string, GatewayCall>();
-  FIXED.set(rawPath, byMethod.set(method, { ...entry, path, model: undefined }));
-}
+  const call: GatewayCall = { ...entry, path, model: undefined };
+  return { method, rawPath, call };
+});
 
 /** What may stand behind the colon of a Gemini model's path. */
 const GEMINI_ACTIONS: Readonly<Record<string, GatewayOperation>> = {
@@ -66,8 +65,7 @@ const MAX_MODEL_LENGTH = 256;
  * @returns undefined for anything that is no operation: it is answered 404 and never forwarded
  */
 export function classify(method: string, rawPath: string): GatewayCall | undefined {
-  const fixed = FIXED.get(rawPath)?.get(method);
-  if (fixed !== undefined) return fixed;
+  for (const fixed of FIXED) if (fixed.rawPath === rawPath && fixed.method === method) return fixed.call;
   if (!RAW_PATH.test(rawPath)) return undefined;
   const [, version, segment] = MODEL_PATH.exec(rawPath) ?? [];
   if (segment === undefined || (version !== "v1" && version !== "v1beta")) return undefined;

@@ -8,6 +8,7 @@ export type RequestTarget = {
   readonly query: string;
 };
 
+const PREFIX = "/g/";
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
@@ -19,8 +20,9 @@ export function splitTarget(url: string, publicId: string): RequestTarget {
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
   const query = mark === -1 ? "" : target.slice(mark + 1);
-  const prefix = `/g/${publicId}/`;
-  return { rawPath: path.startsWith(prefix) ? path.slice(prefix.length) : undefined, query };
+  const end = PREFIX.length + publicId.length;
+  const isSpeltOut = path.startsWith(PREFIX) && path.startsWith(publicId, PREFIX.length) && path[end] === "/";
+  return { rawPath: isSpeltOut ? path.slice(end + 1) : undefined, query };
 }
 
 /** The path of an upstream's base URL, without a slash at its end. */

@@ -131,8 +131,9 @@ function sendError(deps: ServerDeps, error: unknown, request: FastifyRequest, re
 }
 
 function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
-  const { rawHeaders, url = "" } = request.raw;
-  return callerDialect(targetOf(request).rawPath, rawHeaders, url, deps.config.vendorHeader);
+  const { gatewayCall, raw } = request;
+  const { rawHeaders, url = "" } = raw;
+  return gatewayCall?.dialect ?? callerDialect(targetOf(request).rawPath, rawHeaders, url, deps.config.vendorHeader);
 }
 
 /** What the authentication hook has made sure of. */
