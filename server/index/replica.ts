@@ -15,6 +15,10 @@ import { SWEEP_MS, sweepStreams } from "./stream-sweep.ts";
 
 /** How often the head is asked for when nothing hints at a change. */
 const BEAT_MS = 1_000;
+/** The same when something was applied that is not acknowledged: under a flood of changes once for many of them. */
+const ACKNOWLEDGE_MS = 25;
+/** Between two readings of what hints told of: a flood's changes come many at a time, which costs little more than one. */
+const SPACING_MS = 10;
 /** A question that is not answered by then is given up. */
 const ANSWER_MS = 2_000;
 /** The head is asked for again, by another connection, when there is no answer by then. */
@@ -63,6 +67,10 @@ export class Replica {
   #removedAt = Number.NEGATIVE_INFINITY;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
+  #followedAt = Number.NEGATIVE_INFINITY;
+  #beatAt = Number.NEGATIVE_INFINITY;
+  /** From one beat to the next. */
+  #pace = BEAT_MS;
   #wake = Promise.withResolvers<void>();
   /** What was last said of the database: that it is followed, that it is not, or that this has come to refusals. */
   #reported: "follows" | "lags" | "refuses" = "follows";
@@ -151,16 +159,18 @@ export class Replica {
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#deps;
     while (!this.#stopped) {
       this.#wake = Promise.withResolvers<void>();
       try {
-        await this.#beat();
+        await this.#round();
         this.#reportSuccess();
       } catch (error) {
         this.#reportFailure(error);
+        this.#beatAt = clock.monotonic();
+        this.#pace = this.#lease.holds() ? RETRY_MS : BEAT_MS;
       }
-      const isToBeSaved = this.#reported !== "follows" && this.#lease.holds();
-      await pause(isToBeSaved ? RETRY_MS : BEAT_MS, this.#wake.promise);
+      await pause(Math.max(0, this.#beatAt + this.#pace - clock.monotonic()), this.#wake.promise);
     }
   }
 
@@ -182,9 +192,8 @@ export class Replica {
     }
   }
 
-  /** One round: everything up to the head that was asked for is applied, or this throws. */
-  async #beat(): Promise<void> {
-    const { feed, id } = this.#deps;
+  /** Applies what a hint told of, and beats when it is time. What has failed is tried again at any sign. */
+  async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
     this.#removeTheDead();
     const listening = this.#listener.tend();
@@ -192,7 +201,27 @@ export class Replica {
     if (this.#last === null) await listening;
     let last = this.#last ?? (await this.#load());
     // What a hint tells of may be a revocation: it is applied before anything else is asked.
-    if (this.#hinted) last = await this.#catchUp(last, HINTED_MS).catch(() => this.#last ?? last);
+    if (this.#hinted) last = await this.#followHint(last);
+    const isDue = this.#deps.clock.monotonic() >= this.#beatAt + this.#pace;
+    if (isDue || this.#reported !== "follows") await this.#beat(last);
+  }
+
+  async #followHint(last: Place): Promise<Place> {
+    const { clock } = this.#deps;
+    const early = this.#followedAt + SPACING_MS - clock.monotonic();
+    if (early > 0) await pause(early);
+    this.#followedAt = clock.monotonic();
+    this.#pace = ACKNOWLEDGE_MS;
+    return this.#catchUp(last, HINTED_MS).catch(() => {
+      this.#pace = 0;
+      return this.#last ?? last;
+    });
+  }
+
+  /** Acknowledges `last` and asks for the head: everything up to it is applied and the lease renewed, or this throws. */
+  async #beat(last: Place): Promise<void> {
+    const { feed, id, clock } = this.#deps;
+    this.#beatAt = clock.monotonic();
     const { moment, beat } = await firstAnswer(ANSWER_MS, AGAIN_MS, async () => {
       const moment = this.#lease.moment();
       return { moment, beat: await feed.heartbeat(id, last) };
@@ -205,14 +234,13 @@ export class Replica {
     if (isSameHistory && beat.registered) {
       if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
       this.#lease.renew(moment);
-      if (beat.head === last.seq) return;
     } else if (!isSameHistory) {
       const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
       if (!isPruned) this.#reportWentBackwards(last.seq, beat.head);
       await this.#load();
     }
-    // The next round is due at once: it acknowledges what was applied, which a publication may wait for.
-    this.#wake.resolve();
+    const isAcknowledged = isSameHistory && beat.registered && beat.head === last.seq;
+    this.#pace = isAcknowledged ? BEAT_MS : ACKNOWLEDGE_MS;
   }
 
   async #register(): Promise<void> {
