@@ -111,7 +111,8 @@ async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChang
       select array(select ref from made where kind = 'key') as keys, array(select tx from made) as transactions
     ), about as (
       select head, (select id from changes where seq = ${seq}) as "idOfSeq", transactions::text[] as transactions,
-        (select coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'kind', kind, 'ref', ref)), '[]') from made) as changes,
+        (select coalesce(json_agg(json_build_object('seq', seq, 'id', id, 'kind', kind, 'ref', ref) order by seq), '[]')
+          from made) as changes,
         array(select ref from made where kind = 'key' and (select k.id from keys k where k.id = ref) is null) as erased
       from feed, touched
     ), records as (
