@@ -14,6 +14,7 @@ import { startUpstream } from "./upstream.ts";
 const SOAK_MS = process.env.KEYPLANE_NIGHTLY === undefined ? 120_000 : 600_000;
 /** To learn what the server can take; what it keeps for good, it has after that. */
 const WARM_UP_MS = 10_000;
+const TIMEOUT_MS = SOAK_MS + 180_000;
 const CLIENTS = 32;
 /**
  * The server's heap has this for all that it keeps: what stayed of each request would end it. In two minutes of a hundred
@@ -26,7 +27,9 @@ const GROWTH_MB = 64;
 const agent = new Agent({ keepAlive: true });
 
 describeOnPostgres("the gateway under load", (store) => {
-  test("for minutes at half its rate it makes no error, and its memory stays as it is", async () => {
+  test("for minutes at half its rate it makes no error, and its memory stays as it is", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const upstream = await startUpstream((response, { url }) => {
       if (!url.includes("stream")) return response.end(JSON.stringify({ text: "x".repeat(1_000) }));
       response.writeHead(200, { "content-type": "text/event-stream" });
