@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../domain/key-record.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
 import { isScope } from "../domain/scopes.ts";
@@ -6,6 +6,7 @@ import type { StoredKey as DomainKey, KeySource, RevocationReason, StoredVersion
 import type { Db } from "./change.ts";
 import { fromDigest } from "./digest.ts";
 import type { KeySecret } from "./key-secrets.ts";
+import type { Database } from "./schema.ts";
 import { toMs } from "./times.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
@@ -63,33 +64,9 @@ export function toKeys(rows: readonly Row[]): StoredKey[] {
   return keys;
 }
 
-export type Row = {
-  id: string;
-  cluster: string;
-  namespace: string;
-  name: string;
-  owner_uid: string | null;
-  team_id: string;
-  source: string;
-  state: string;
-  display_name: string;
-  scopes: string[];
-  gateway_bound: boolean;
-  gateway_id: string | null;
+/** A row of `key_rows`: a key, what the statement adds to it, and one version of it. */
+export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   library_ids: string[] | null;
-  mcp_default_library_id: string | null;
-  allowed_models: string[] | null;
-  expires_at: Date | null;
-  requests_per_minute: number | null;
-  burst: number | null;
-  generation: number;
-  rotation_requested_at: Date | null;
-  rotation_revoke_old: boolean;
-  revocation_reason: string | null;
-  revoked_at: Date | null;
-  revoked_seq: number | null;
-  created_at: Date;
-  spec: MadeKeySpec | null;
   secret_version: string | null;
   secret_number: number | null;
   secret_content: string | null;
@@ -106,17 +83,12 @@ export const KEY_ROW_COLUMNS =
   version_expires_at rotation_trigger source_kind last_used_at`.split(/\s+/);
 
 /** All null, `number` too, for a key without a version. */
-type VersionColumns = {
-  number: number;
-  digest: Uint8Array;
-  prefix: string;
+type VersionColumns = Omit<
+  Selectable<Database["key_versions"]>,
+  "key_id" | "state" | "expires_at" | "retiring_slot" | "changed_tx"
+> & {
   version_state: string;
-  minted_at: Date;
-  activated_at: Date | null;
-  retire_at: Date | null;
   version_expires_at: Date | null;
-  rotation_trigger: string | null;
-  source_kind: string;
   last_used_at: Date | null;
 };
 

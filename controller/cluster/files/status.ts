@@ -5,6 +5,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
@@ -117,4 +118,3 @@ export function createStatusFiles(root: string, report: (message: string) => voi
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
