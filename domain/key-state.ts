@@ -1,18 +1,15 @@
 import type { KeyRecord } from "./key-record.ts";
 
 /** Why a credential is refused with 401; counted and sampled, never told to the caller (spec §2.2). */
-export const REFUSAL_CAUSES = [
-  "missing",
-  "repeated_carrier",
-  "malformed",
-  "unknown",
-  "revoked",
-  "expired",
-  "suspended",
-  "wrong_team",
-] as const;
-
-export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+export type RefusalCause =
+  | "missing"
+  | "repeated_carrier"
+  | "malformed"
+  | "unknown"
+  | "revoked"
+  | "expired"
+  | "suspended"
+  | "wrong_team";
 
 /**
  * Why this version of a key may not be used at `now` (milliseconds since the epoch), or undefined when it may.

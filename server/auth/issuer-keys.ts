@@ -9,9 +9,9 @@ export class IssuerAwayError extends Error {
 }
 
 /** How old keys may get before they are fetched again, in milliseconds: by then a withdrawn one is withdrawn here. */
-export const KEYS_MAX_AGE_MS = 600_000;
+const KEYS_MAX_AGE_MS = 600_000;
 /** The least time between two fetches, failed ones too: however many tokens name keys that there are not. */
-export const KEYS_MIN_INTERVAL_MS = 30_000;
+const KEYS_MIN_INTERVAL_MS = 30_000;
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 << 10;
 

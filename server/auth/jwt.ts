@@ -7,15 +7,7 @@ import type { Manager } from "./manager.ts";
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
 export type JudgedJwt = { readonly manager: Manager } | { readonly cause: JwtCause };
 
-export const JWT_CAUSES = [
-  "jwt_malformed",
-  "jwt_issuer",
-  "jwt_key",
-  "jwt_signature",
-  "jwt_expired",
-  "jwt_claims",
-] as const;
-export type JwtCause = (typeof JWT_CAUSES)[number];
+export type JwtCause = "jwt_malformed" | "jwt_issuer" | "jwt_key" | "jwt_signature" | "jwt_expired" | "jwt_claims";
 
 /** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];

@@ -18,7 +18,7 @@ const REVOKED = "The key is revoked, which is final: make a new one.";
 export type ByHand = Pick<Management, "store" | "clock"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
-export function requireKey(key: StoredKey | undefined, rights: Rights): StoredKey {
+function requireKey(key: StoredKey | undefined, rights: Rights): StoredKey {
   if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, "change keys");
   return key;

@@ -3,7 +3,7 @@ import type { FastifyReply } from "fastify";
 import { problem } from "../errors.ts";
 
 /** Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. */
-export function etagOf({ id, spec }: { readonly id: string; readonly spec: unknown }): string {
+function etagOf({ id, spec }: { readonly id: string; readonly spec: unknown }): string {
   return `"${createHash("sha256")
     .update(JSON.stringify([id, spec]))
     .digest("base64url")

@@ -87,7 +87,7 @@ export function secretsIn(value: Value, within = false): string[] {
   return isRecord(value) ? Object.values(value as Values).flatMap((item) => secretsIn(item, within)) : [];
 }
 
-export function hasSecret(value: Value): boolean {
+function hasSecret(value: Value): boolean {
   if (value instanceof Secret) return true;
   if (isList(value)) return value.some(hasSecret);
   return isRecord(value) && Object.values(value as Values).some(hasSecret);
