@@ -26,11 +26,6 @@ export function scopeBit(scope: Scope): ScopeSet {
   return 1 << SCOPES.indexOf(scope);
 }
 
-/** The scopes of a set, in the catalogue's order. */
-export function scopesOf(set: ScopeSet): Scope[] {
-  return SCOPES.filter((scope) => (set & scopeBit(scope)) !== 0);
-}
-
 /** All scopes of one product. */
 export function productScopes(product: Product): ScopeSet {
   return scopeSet(SCOPES.filter((scope) => scope.startsWith(`${product}:`)));

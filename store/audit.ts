@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { Db } from "./change.ts";
-import { toMs } from "./times.ts";
 
 /** Who changed something, from where and why. */
 export type Author = {
@@ -26,12 +25,6 @@ export type AuditEvent = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
-  readonly id: number;
-  readonly at: number;
-  readonly actor: string;
-};
-
 const CONTROLLER: Author = { actor: "controller" };
 
 /** Appends to the audit log: in the transaction of what happened, where there is one. */
@@ -50,18 +43,4 @@ export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promis
       })),
     )
     .execute();
-}
-
-/** What happened to a key, oldest first. */
-export async function auditOfKey(db: Db, keyId: string): Promise<StoredAuditEvent[]> {
-  const rows = await db.selectFrom("audit_events").selectAll().where("key_id", "=", keyId).orderBy("id").execute();
-  return rows.map((row) => ({
-    id: row.id,
-    at: toMs(row.at),
-    kind: row.kind,
-    keyId: row.key_id,
-    teamId: row.team_id,
-    actor: row.actor,
-    detail: row.detail,
-  }));
 }

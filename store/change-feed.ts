@@ -249,9 +249,3 @@ function missing(wanted: readonly string[], present: readonly string[]): string[
   const there = new Set(present);
   return wanted.filter((id) => !there.has(id));
 }
-
-/** The seq of the last change that has committed. */
-export async function feedHead(store: Store): Promise<number> {
-  const { head } = await store.db.selectFrom("feed").select("head").executeTakeFirstOrThrow();
-  return head;
-}

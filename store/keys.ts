@@ -17,15 +17,9 @@ export { reserveVersion } from "./key-reservations.ts";
 export { activateVersion, endRetiring, retireVersions } from "./key-versions.ts";
 
 /**
- * The key that a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
+ * Which key a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
  * namespace moved is history, and hides none that was revoked for good.
  */
-export async function findKeyByOwner(db: Db, cluster: string, ownerUid: string): Promise<StoredKey | undefined> {
-  const [key] = await loadKeys(db, ownedBy(cluster, ownerUid));
-  return key;
-}
-
-/** Which key {@link findKeyByOwner} finds. */
 export function ownedBy(cluster: string, ownerUid: string): RawBuilder<unknown> {
   return sql`where k.cluster = ${cluster} and k.owner_uid = ${ownerUid}
     order by (k.state = 'revoked'), (k.revocation_reason = 'Moved'), k.created_at desc limit 1`;

@@ -157,13 +157,6 @@ export async function holdsNamespace(db: Db, teamId: string, cluster: string, na
   return held !== undefined;
 }
 
-/** Who belongs to a team. */
-export async function membersOfTeam(db: Db, teamId: string): Promise<TeamMember[]> {
-  const { rows } = await sql<TeamMember>`
-    select role, kind, value from team_members where team_id = ${teamId} order by kind, value, role`.execute(db);
-  return rows;
-}
-
 /** The names of teams, deleted ones too, by their ids. */
 export async function teamNames(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();

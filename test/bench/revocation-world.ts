@@ -4,7 +4,6 @@ import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
 import { PRESETS } from "../../domain/scopes.ts";
 import { LEASE_MS } from "../../server/index/lease.ts";
 import { change } from "../../store/change.ts";
-import { feedHead } from "../../store/change-feed.ts";
 import { createConfirmer } from "../../store/confirmer.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
@@ -18,6 +17,7 @@ import { type Serving, startServing } from "../env/serving.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
 import { makeTeam, NOW, policyOf, reservationOf } from "../store/fixtures.ts";
+import { feedHead } from "../store/questions.ts";
 import { Prober } from "./prober.ts";
 
 export const REPLICAS = 3;

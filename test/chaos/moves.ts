@@ -1,8 +1,9 @@
 /** What users do, as a table. Each move chooses from the model alone, so that a seed makes the same choices again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { change, type Tx } from "../../store/change.ts";
-import { findKeyByOwner, requestRotation, revokeKey } from "../../store/keys.ts";
+import { requestRotation, revokeKey } from "../../store/keys.ts";
 import type { Random } from "../env/random.ts";
+import { findKeyByOwner } from "../store/questions.ts";
 import { keysPath, secretsPath } from "./admin.ts";
 import { type Declared, forget, NAMESPACES, TEAMS, teamOf } from "./model.ts";
 import { base64 } from "./secrets.ts";

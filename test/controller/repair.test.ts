@@ -3,11 +3,11 @@ import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
 import type { Cluster } from "../../controller/cluster/port.ts";
 import { takeLeadership } from "../../store/change.ts";
-import { feedHead } from "../../store/change-feed.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPGlite, type Store } from "../../store/open.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas.ts";
 import { until } from "../env/until.ts";
+import { feedHead } from "../store/questions.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, makeWorld, NAMESPACE, NO_VIEW, startWorld, team } from "./fixtures/world.ts";
 

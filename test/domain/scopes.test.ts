@@ -1,6 +1,20 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isScope, PRESETS, productScopes, SCOPES, scopeSet, scopesOf } from "../../domain/scopes.ts";
+import {
+  isScope,
+  PRESETS,
+  productScopes,
+  SCOPES,
+  type Scope,
+  type ScopeSet,
+  scopeBit,
+  scopeSet,
+} from "../../domain/scopes.ts";
+
+/** The scopes of a set, in the catalogue's order. */
+function scopesOf(set: ScopeSet): Scope[] {
+  return SCOPES.filter((scope) => (set & scopeBit(scope)) !== 0);
+}
 
 test("a set of scopes and its bits say the same", () => {
   fc.assert(

@@ -6,7 +6,6 @@ import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { change } from "../../store/change.ts";
-import { feedHead } from "../../store/change-feed.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { readReplicas } from "../../store/replicas.ts";
@@ -15,6 +14,7 @@ import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
 import { storeKey } from "../server/index/replica-fixtures.ts";
 import { makeTeam, policyOf } from "../store/fixtures.ts";
+import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
 
 describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotated", () => {

@@ -10,7 +10,6 @@ import { Replica } from "../../server/index/replica.ts";
 import { createLog } from "../../server/log.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { systemClock } from "../../server/system-clock.ts";
-import { feedHead } from "../../store/change-feed.ts";
 import { openPostgres } from "../../store/open.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { dropNotifications, repeatNotifications } from "../env/notifications.ts";
@@ -18,6 +17,7 @@ import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 import { keyring, storeKey } from "../server/index/replica-fixtures.ts";
 import { digestOf, makeTeam, reserveKey, run } from "../store/fixtures.ts";
+import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy, follow, metricOf } from "./feed-fixtures.ts";
 
 describe.skipIf(postgresMissing !== undefined)("the change feed on its way to a replica", () => {

@@ -5,11 +5,11 @@ import { parseServerConfig } from "../../server/config.ts";
 import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
-import { auditOfKey } from "../../store/audit.ts";
 import { openPGlite, type Store } from "../../store/open.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
+import { auditOfKey } from "../store/questions.ts";
 import { keyring, storeKey } from "./index/replica-fixtures.ts";
 
 const FLAGS = { port: "0", adminPort: "0" };

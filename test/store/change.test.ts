@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { appendAudit, auditOfKey } from "../../store/audit.ts";
+import { appendAudit } from "../../store/audit.ts";
 import { change, type Tx, takeLeadership } from "../../store/change.ts";
 import { type Change, changesAfter } from "../../store/change-feed.ts";
 import { StaleLeaderError } from "../../store/errors.ts";
@@ -10,7 +10,6 @@ import {
   activateVersion,
   endRetiring,
   findKey,
-  findKeyByOwner,
   listKeys,
   orphanedKeys,
   releaseKey,
@@ -22,7 +21,7 @@ import {
 } from "../../store/keys.ts";
 import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
 import { deregisterReplica, heartbeat, readReplicas, registerReplica, removeReplicas } from "../../store/replicas.ts";
-import { deleteTeam, findTeam, findTeamOfNamespace, membersOfTeam, saveTeam } from "../../store/teams.ts";
+import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../store/teams.ts";
 import { recordUsage } from "../../store/usage.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import { until } from "../env/until.ts";
@@ -39,6 +38,7 @@ import {
   teamDraft,
   unique,
 } from "./fixtures.ts";
+import { auditOfKey, findKeyByOwner, membersOfTeam } from "./questions.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { change } from "../../store/change.ts";
-import { feedHead } from "../../store/change-feed.ts";
 import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../store/keys.ts";
 import { keysChangedByHand } from "../../store/keys-by-hand.ts";
 import { type Place, pruneChanges } from "../../store/replicas.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, NOW, reserveKey, run, unique } from "./fixtures.ts";
+import { feedHead } from "./questions.ts";
 
 describeOnEachEngine("What was changed by hand", (store) => {
   /** A declared and delivered key in a cluster of its own. */

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { auditOfKey } from "../../store/audit.ts";
 import { change } from "../../store/change.ts";
 import {
   DigestTakenError,
@@ -17,7 +16,6 @@ import {
   activateVersion,
   endRetiring,
   findKey,
-  findKeyByOwner,
   listKeys,
   orphanedKeys,
   releaseKey,
@@ -42,6 +40,7 @@ import {
   run,
   unique,
 } from "./fixtures.ts";
+import { auditOfKey, findKeyByOwner } from "./questions.ts";
 
 async function read(store: Store, keyId: string): Promise<StoredKey> {
   const key = await findKey(store.db, keyId);

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { change } from "../../store/change.ts";
-import { changesAfter, feedHead } from "../../store/change-feed.ts";
+import { changesAfter } from "../../store/change-feed.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPGlite } from "../../store/open.ts";
 import { saveTeam } from "../../store/teams.ts";
 import { teamDraft } from "./fixtures.ts";
+import { feedHead } from "./questions.ts";
 
 /** A new database: its transactions are numbered from the same number as those of any other. */
 async function newStore() {

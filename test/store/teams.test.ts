@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
 import { StaleDeclarationError } from "../../store/errors.ts";
-import {
-  deleteTeam,
-  findTeam,
-  findTeamOfNamespace,
-  membersOfTeam,
-  saveTeam,
-  type TeamDraft,
-} from "../../store/teams.ts";
+import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import { makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";
+import { membersOfTeam } from "./questions.ts";
 
 describeOnEachEngine("A team", (store) => {
   const save = (draft: TeamDraft) => run(store(), (tx) => saveTeam(tx, draft));

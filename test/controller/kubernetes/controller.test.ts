@@ -8,7 +8,7 @@ import type { Cluster } from "../../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../../controller/deps.ts";
 import { sweep } from "../../../controller/sweep.ts";
 import { keyDigest } from "../../../domain/key-format.ts";
-import { findKeyByOwner, listKeys } from "../../../store/keys.ts";
+import { listKeys } from "../../../store/keys.ts";
 import { migrate } from "../../../store/migrate.ts";
 import { openPostgres, type Store } from "../../../store/open.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
@@ -16,6 +16,7 @@ import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { kubernetesMissing } from "../../env/kubernetes/missing.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
+import { findKeyByOwner } from "../../store/questions.ts";
 
 const missing = kubernetesMissing ?? postgresMissing;
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
-import { auditOfKey } from "../../../store/audit.ts";
 import { LISTED_STATES } from "../../../store/key-lists.ts";
 import { activateVersion, findKey, releaseKey, revokeKey } from "../../../store/keys.ts";
 import { migrate } from "../../../store/migrate.ts";
@@ -10,6 +9,7 @@ import { registerReplica } from "../../../store/replicas.ts";
 import { recordUsage } from "../../../store/usage.ts";
 import { until } from "../../env/until.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
+import { auditOfKey } from "../../store/questions.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Asked, ask } from "../management/api.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyPrefix, mintKey } from "../../../domain/key-format.ts";
-import { auditOfKey } from "../../../store/audit.ts";
 import { orphanedKeys, releaseKey } from "../../../store/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
+import { auditOfKey } from "../../store/questions.ts";
 import { type Api, startApi } from "./api.ts";
 
 /** What a provider does: makes a key itself, and tells its hash alone. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
-import { auditOfKey } from "../../../store/audit.ts";
 import { change } from "../../../store/change.ts";
 import { migrate } from "../../../store/migrate.ts";
 import { openPGlite, type Store } from "../../../store/open.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams.ts";
 import { makeTeam, reserveKey, unique } from "../../store/fixtures.ts";
+import { auditOfKey } from "../../store/questions.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./issuer.ts";
 
