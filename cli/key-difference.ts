@@ -15,6 +15,7 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
     "rate",
     ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}`),
   ],
+  ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
 ];
 
 /** What of a policy changes, as `scopes: memory:read -> memory:read, memory:write`. */

@@ -30,6 +30,7 @@ export const NO_KEY: StoredKey = {
     suspended: false,
     expiresAt: null,
     rateLimit: null,
+    concurrent: null,
   },
   generation: 1,
   revocation: null,

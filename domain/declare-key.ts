@@ -2,6 +2,7 @@ import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type O
 import { parseDuration } from "./manifest/duration.ts";
 import { effectiveScopes, secretTarget } from "./manifest/effective.ts";
 import type { Spec } from "./manifest/kinds.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** Reads a valid spec. `namespace` and `name` are the object's own. */
 export function declareKey(namespace: string, name: string, spec: Spec<"PlatformKey">): DeclaredKey {
@@ -24,12 +25,8 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     rotationInterval: rotation?.interval === undefined ? null : parseDuration(rotation.interval),
     rotationTrigger: rotation?.trigger ?? null,
     overlap: declareOverlap(rotation?.overlap),
-    rateLimit: spec.rateLimit
-      ? {
-          requestsPerMinute: spec.rateLimit.requestsPerMinute,
-          burst: spec.rateLimit.burst ?? spec.rateLimit.requestsPerMinute,
-        }
-      : null,
+    rateLimit: declareRate(spec.rateLimit),
+    concurrent: spec.rateLimit?.concurrent ?? null,
     secret: {
       ...secretTarget(name, spec),
       deleteWithKey: spec.secret?.creationPolicy !== "Orphan",
@@ -56,4 +53,9 @@ function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotation"]>["o
   return overlap.duration === undefined
     ? DEFAULT_OVERLAP
     : { mode: "Fixed", duration: parseDuration(overlap.duration) };
+}
+
+function declareRate(limit: Spec<"PlatformKey">["rateLimit"]): RateLimit | null {
+  if (limit?.requestsPerMinute === undefined) return null;
+  return { requestsPerMinute: limit.requestsPerMinute, burst: limit.burst ?? limit.requestsPerMinute };
 }

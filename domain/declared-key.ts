@@ -1,4 +1,5 @@
 import type { Spec } from "./manifest/kinds.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { Scope } from "./scopes.ts";
 
 /** A reference to an object of one of our kinds; the namespace is filled in. */
@@ -32,7 +33,9 @@ export type DeclaredKey = {
   readonly rotationInterval: number | null;
   readonly rotationTrigger: string | null;
   readonly overlap: Overlap;
-  readonly rateLimit: { readonly requestsPerMinute: number; readonly burst: number } | null;
+  readonly rateLimit: RateLimit | null;
+  /** Calls that may be under way at once; null for the usual bound. */
+  readonly concurrent: number | null;
   readonly secret: {
     readonly name: string;
     readonly dataKey: string;

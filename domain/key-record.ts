@@ -30,6 +30,8 @@ export type KeyTerms = {
   /** Routes and models that may be named at a gateway, or null for any. */
   readonly allowedModels: readonly string[] | null;
   readonly rateLimit: RateLimit | null;
+  /** Calls that may be under way at once; null for the usual bound. */
+  readonly concurrent: number | null;
 };
 
 /**

@@ -179,6 +179,7 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
     suspended: declared.state === "Suspended",
     expiresAt: declared.expiresAt,
     rateLimit: declared.rateLimit,
+    concurrent: declared.concurrent,
   };
 }
 
@@ -190,6 +191,7 @@ function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
     policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
     [policy.displayName, policy.boundGatewayId, policy.mcpDefaultLibraryId, policy.suspended, policy.expiresAt],
     policy.rateLimit && [policy.rateLimit.requestsPerMinute, policy.rateLimit.burst],
+    policy.concurrent,
   ];
   return JSON.stringify(sets(a)) === JSON.stringify(sets(b));
 }

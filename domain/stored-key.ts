@@ -1,4 +1,5 @@
 import type { KeyState, VersionState } from "./key-record.ts";
+import type { RateLimit } from "./rate-limit.ts";
 import type { Scope } from "./scopes.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
@@ -23,7 +24,9 @@ export type KeyPolicy = {
   readonly allowedModels: readonly string[] | null;
   readonly suspended: boolean;
   readonly expiresAt: number | null;
-  readonly rateLimit: { readonly requestsPerMinute: number; readonly burst: number } | null;
+  readonly rateLimit: RateLimit | null;
+  /** Calls that may be under way at once; null for the usual bound. */
+  readonly concurrent: number | null;
 };
 
 /** One version of a key as the store holds it: a digest, never the secret. */

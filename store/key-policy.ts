@@ -17,6 +17,7 @@ export function policyColumns(policy: KeyPolicy) {
     expires_at: toDate(policy.expiresAt),
     requests_per_minute: policy.rateLimit?.requestsPerMinute ?? null,
     burst: policy.rateLimit?.burst ?? null,
+    concurrent: policy.concurrent,
   };
 }
 

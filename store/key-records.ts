@@ -51,6 +51,7 @@ const TERMS_COLUMNS = [
   "to_json(allowed_models)",
   "requests_per_minute",
   "burst",
+  "concurrent",
 ] as const;
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
@@ -130,6 +131,7 @@ function toTerms(record: string): KeyTerms {
   const libraryIds = fieldOf("library_ids");
   const allowedModels = fieldOf("to_json(allowed_models)");
   const [requestsPerMinute, burst] = [fieldOf("requests_per_minute"), fieldOf("burst")];
+  const concurrent = fieldOf("concurrent");
   return {
     teamId: textOf("team_id"),
     namespace: textOf("namespace"),
@@ -147,6 +149,7 @@ function toTerms(record: string): KeyTerms {
       requestsPerMinute === null || burst === null
         ? null
         : { requestsPerMinute: Number(requestsPerMinute), burst: Number(burst) },
+    concurrent: concurrent === null ? null : Number(concurrent),
   };
 }
 

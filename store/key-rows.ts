@@ -77,7 +77,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids mcp_default_library_id allowed_models expires_at requests_per_minute burst generation
+  gateway_id library_ids mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec secret_version
   secret_number secret_content last_number number digest prefix version_state minted_at activated_at retire_at
   version_expires_at rotation_trigger source_kind last_used_at`.split(/\s+/);
@@ -116,6 +116,7 @@ function toKey(row: Row, versions: StoredVersion[]): StoredKey {
         row.requests_per_minute === null || row.burst === null
           ? null
           : { requestsPerMinute: row.requests_per_minute, burst: row.burst },
+      concurrent: row.concurrent,
     },
     generation: row.generation,
     createdAt: toMs(row.created_at),

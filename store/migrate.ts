@@ -7,6 +7,7 @@ import { sql as usageKnown } from "./migrations/004-usage-known.ts";
 import { sql as fullQueue } from "./migrations/005-full-queue.ts";
 import { sql as management } from "./migrations/006-management.ts";
 import { sql as changeByIndex } from "./migrations/007-change-by-index.ts";
+import { sql as concurrent } from "./migrations/008-concurrent.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -18,6 +19,7 @@ const MIGRATIONS = [
   { version: 5, name: "full-queue", script: fullQueue },
   { version: 6, name: "management", script: management },
   { version: 7, name: "change-by-index", script: changeByIndex },
+  { version: 8, name: "concurrent", script: concurrent },
 ] as const;
 
 /** The schema version that this build was written for. */

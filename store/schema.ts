@@ -99,6 +99,7 @@ type KeysTable = {
   expires_at: Date | null;
   requests_per_minute: number | null;
   burst: number | null;
+  concurrent: number | null;
   generation: number;
   rotation_requested_at: Date | null;
   rotation_revoke_old: Generated<boolean>;

@@ -71,6 +71,9 @@ export class KeyRow implements KeyRecord {
   get allowedModels(): KeyRecord["allowedModels"] {
     return this.#terms.allowedModels;
   }
+  get concurrent(): KeyRecord["concurrent"] {
+    return this.#terms.concurrent;
+  }
   get rateLimit(): KeyRecord["rateLimit"] {
     return this.#terms.rateLimit;
   }

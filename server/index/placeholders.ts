@@ -66,6 +66,7 @@ export function resolvePlaceholders(
       teamDefaultLibraryId: only.defaultLibraryId,
       allowedModels: null,
       rateLimit: null,
+      concurrent: null,
     });
   }
   return { records, unresolved: placeholders.length - records.size };

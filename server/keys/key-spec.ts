@@ -36,7 +36,9 @@ function declaredSpec(
     ...(library && { mcpDefaultLibraryRef: library }),
     state: policy.suspended ? "Suspended" : "Active",
     ...(policy.expiresAt !== null && { expiresAt: new Date(policy.expiresAt).toISOString() }),
-    ...(policy.rateLimit && { rateLimit: policy.rateLimit }),
+    ...((policy.rateLimit !== null || policy.concurrent !== null) && {
+      rateLimit: { ...policy.rateLimit, ...(policy.concurrent !== null && { concurrent: policy.concurrent }) },
+    }),
   };
 }
 

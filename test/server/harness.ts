@@ -159,6 +159,7 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
     teamDefaultLibraryId: null,
     allowedModels: null,
     rateLimit: null,
+    concurrent: null,
     ...fields,
   };
 }

@@ -322,6 +322,7 @@ describeOnEachEngine("The change feed", (store) => {
         allowedModels: ["fast chat", "a,b"],
         expiresAt: NOW + 2 * HOUR,
         rateLimit: { requestsPerMinute: 60, burst: 5 },
+        concurrent: 3,
       }),
     });
     const plain = await reserveKey(store(), { ...home, namespace: "" }, { key: { source: "Placeholder" } });
@@ -346,6 +347,7 @@ describeOnEachEngine("The change feed", (store) => {
         teamDefaultLibraryId: libraryId,
         allowedModels: ["fast chat", "a,b"],
         rateLimit: { requestsPerMinute: 60, burst: 5 },
+        concurrent: 3,
       },
     });
     expect(recordOf(plain.digest)).toMatchObject({
@@ -358,6 +360,7 @@ describeOnEachEngine("The change feed", (store) => {
         libraryIds: null,
         allowedModels: null,
         rateLimit: null,
+        concurrent: null,
       },
     });
 

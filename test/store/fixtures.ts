@@ -35,6 +35,7 @@ export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
     suspended: false,
     expiresAt: null,
     rateLimit: null,
+    concurrent: null,
     ...overrides,
   };
 }

@@ -30,6 +30,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
         mcpDefaultLibraryId: libraryId,
         allowedModels: ["fast chat", "a,b"],
         rateLimit: { requestsPerMinute: 60, burst: 5 },
+        concurrent: 3,
         expiresAt: NOW + HOUR,
       }),
     });
@@ -65,6 +66,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
       teamDefaultLibraryId: null,
       allowedModels: null,
       rateLimit: null,
+      concurrent: null,
     };
     const key = (keyId: string, digest: string, terms: object, version = 1) => ({
       digest,
@@ -83,6 +85,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
           mcpDefaultLibraryId: libraryId,
           allowedModels: ["fast chat", "a,b"],
           rateLimit: { requestsPerMinute: 60, burst: 5 },
+          concurrent: 3,
         }),
         expiresAt: NOW + HOUR,
       },

@@ -78,6 +78,7 @@ describeOnEachEngine("A key", (store) => {
       suspended: true,
       expiresAt: NOW + 3 * HOUR + 7,
       rateLimit: { requestsPerMinute: 10, burst: 2 },
+      concurrent: 3,
     });
     const reservation = await reserveKey(store(), home, { policy, expiresAt: NOW + 1, rotationTrigger: "2026-11" });
     const { key } = reservation;
@@ -298,6 +299,7 @@ describeOnEachEngine("A key", (store) => {
       suspended: true,
       expiresAt: NOW,
       rateLimit: { requestsPerMinute: 1, burst: 1 },
+      concurrent: 3,
     });
     await run(store(), (tx) => updateKeyPolicy(tx, { keyId: key.id, policy, generation: 2, expiresAfter: null }));
     const after = await read(store(), key.id);

@@ -160,17 +160,21 @@ export type PlatformKeySpec = {
     trigger?: string;
   };
   /**
-   * How many requests the key may make, on each server replica; unlimited where it is left out.
+   * How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once.
    */
   rateLimit?: {
     /**
-     * Requests a minute, in the long run.
+     * Requests a minute, in the long run; unlimited where it is left out.
      */
-    requestsPerMinute: number;
+    requestsPerMinute?: number;
     /**
      * Requests at once; a minute's worth where it is left out.
      */
     burst?: number;
+    /**
+     * Calls under way at once, an answer that streams included; 256 where it is left out.
+     */
+    concurrent?: number;
   };
   /**
    * The Secret that the key is written to.

@@ -892,14 +892,21 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rateLimit": {
-            "description": "How many requests the key may make, on each server replica; unlimited where it is left out.",
+            "description": "How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once.",
             "type": "object",
-            "required": [
-              "requestsPerMinute"
+            "x-kubernetes-validations": [
+              {
+                "rule": "has(self.requestsPerMinute) || has(self.concurrent)",
+                "message": "rateLimit limits nothing: write requestsPerMinute, concurrent or both"
+              },
+              {
+                "rule": "!has(self.burst) || has(self.requestsPerMinute)",
+                "message": "burst belongs to a rate: write requestsPerMinute beside it, or remove burst"
+              }
             ],
             "properties": {
               "requestsPerMinute": {
-                "description": "Requests a minute, in the long run.",
+                "description": "Requests a minute, in the long run; unlimited where it is left out.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
@@ -911,6 +918,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 1000000
+              },
+              "concurrent": {
+                "description": "Calls under way at once, an answer that streams included; 256 where it is left out.",
+                "type": "integer",
+                "format": "int32",
+                "minimum": 1,
+                "maximum": 10000
               }
             }
           },

@@ -56,12 +56,14 @@ export type PlatformKeyArgs = {
   expiresAfter?: Input<string> | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: Input<string> | undefined;
-  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
   rateLimit?: Input<{
-    /** Requests a minute, in the long run. */
-    requestsPerMinute: Input<number>;
+    /** Requests a minute, in the long run; unlimited where it is left out. */
+    requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
+    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    concurrent?: Input<number> | undefined;
   }> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: Input<"secret" | "none"> | undefined;
@@ -126,12 +128,14 @@ export type PlatformKeyState = {
   expiresAfter?: string | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
   rateLimit?: {
-    /** Requests a minute, in the long run. */
-    requestsPerMinute: number;
+    /** Requests a minute, in the long run; unlimited where it is left out. */
+    requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
+    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    concurrent?: number | undefined;
   } | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: "secret" | "none" | undefined;
@@ -447,12 +451,14 @@ export type GetKeyResult = {
   expiresAfter?: string | undefined;
   /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
   rateLimit?: {
-    /** Requests a minute, in the long run. */
-    requestsPerMinute: number;
+    /** Requests a minute, in the long run; unlimited where it is left out. */
+    requestsPerMinute?: number | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: number | undefined;
+    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    concurrent?: number | undefined;
   } | undefined;
   /** The key's id, the same for as long as the key lives. */
   keyID: string;

@@ -74,6 +74,7 @@ export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
     rotationTrigger: null,
     overlap: DEFAULT_OVERLAP,
     rateLimit: null,
+    concurrent: null,
     secret: {
       name: "key",
       dataKey: "api-key",

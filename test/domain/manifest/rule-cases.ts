@@ -95,6 +95,18 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.expiresAfter: expiresAfter and expiresAt exclude each other",
   },
   {
+    rule: "a rate limit limits something",
+    accepts: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4 } }")],
+    refuses: [key("{ preset: MCPReadOnly, rateLimit: {} }")],
+    says: "spec.rateLimit: rateLimit limits nothing",
+  },
+  {
+    rule: "a burst belongs to a rate",
+    accepts: [key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, burst: 2, concurrent: 4 } }")],
+    refuses: [key("{ preset: MCPReadOnly, rateLimit: { concurrent: 4, burst: 2 } }")],
+    says: "spec.rateLimit: burst belongs to a rate",
+  },
+  {
     rule: "a version lives for a second at least",
     accepts: [key("{ preset: MCPReadOnly, expiresAfter: 1s }")],
     refuses: [key("{ preset: MCPReadOnly, expiresAfter: 999ms }"), key("{ preset: MCPReadOnly, expiresAfter: 0h }")],

@@ -82,12 +82,14 @@ export type PlatformKeySpecArgs = {
     /** Any text. A change of it mints a new version. */
     trigger?: Input<string> | undefined;
   }> | undefined;
-  /** How many requests the key may make, on each server replica; unlimited where it is left out. */
+  /** How many requests the key may make, on each server replica. Where it is left out the rate is unlimited, and 256 calls may be under way at once. */
   rateLimit?: Input<{
-    /** Requests a minute, in the long run. */
-    requestsPerMinute: Input<number>;
+    /** Requests a minute, in the long run; unlimited where it is left out. */
+    requestsPerMinute?: Input<number> | undefined;
     /** Requests at once; a minute's worth where it is left out. */
     burst?: Input<number> | undefined;
+    /** Calls under way at once, an answer that streams included; 256 where it is left out. */
+    concurrent?: Input<number> | undefined;
   }> | undefined;
   /** The Secret that the key is written to. Default `{}`. */
   secret?: Input<{

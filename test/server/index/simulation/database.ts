@@ -184,6 +184,7 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
       teamDefaultLibraryId: null,
       allowedModels: null,
       rateLimit: null,
+      concurrent: null,
     },
   };
 }
