@@ -20,17 +20,21 @@ const REFUSED_V4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 4],
   ["240.0.0.0", 4],
 ];
+/**
+ * All of IPv6 that may be the public internet: the block that IANA gives out addresses of, and IPv4 behind the prefixes
+ * that are no more than another notation of it. Whatever else is or will be defined outside (IPv4-translated, local NAT64
+ * 64:ff9b:1::/48, segment routing 5f00::/16, unique-local, link-local, multicast) is refused without being listed.
+ */
+const PUBLIC_V6: readonly (readonly [string, number])[] = [
+  ["2000::", 3],
+  ["::ffff:0:0", 96], // IPv4-mapped: judged as the IPv4 address
+  ["64:ff9b::", 96], // NAT64: the IPv4 addresses of REFUSED_V4 are taken out again
+];
 const REFUSED_V6: readonly (readonly [string, number])[] = [
-  ["::", 96], // unspecified, loopback, and IPv4-compatible
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001::", 32], // Teredo: an IPv4 address inside
+  ["2001::", 23], // protocols' own: Teredo (an IPv4 address inside), benchmarking, ORCHID
   ["2001:db8::", 32],
   ["2002::", 16], // 6to4: an IPv4 address inside
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["fec0::", 10],
-  ["ff00::", 8],
+  ["3fff::", 20], // documentation
 ];
 
 /** Decides which addresses an upstream may have. */
@@ -64,13 +68,16 @@ export function createAddressGuard(allowed: BlockList): AddressGuard {
     refused.addSubnet(`64:ff9b::${network}`, 96 + bits, "ipv6");
   }
   for (const [network, bits] of REFUSED_V6) refused.addSubnet(network, bits, "ipv6");
+  const publicV6 = new BlockList();
+  for (const [network, bits] of PUBLIC_V6) publicV6.addSubnet(network, bits, "ipv6");
 
   const allows = (address: string): boolean => {
     const literal = address.replace(/^\[|\]$|%.*$/g, "");
     const version = isIP(literal);
     if (version === 0) return false;
     const family = version === 6 ? "ipv6" : "ipv4";
-    return allowed.check(literal, family) || !refused.check(literal, family);
+    if (allowed.check(literal, family)) return true;
+    return !refused.check(literal, family) && (version === 4 || publicV6.check(literal, family));
   };
   const lookup: LookupFunction = (hostname, options, callback) => {
     resolveName(hostname, { ...options, all: true }, (error, addresses) => {

@@ -44,12 +44,46 @@ test.each([
   expect(guard.allows(address)).toBe(false);
 });
 
-test.each(["8.8.8.8", "1.1.1.1", "172.32.0.1", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8"])(
-  "%s is one",
-  (address) => {
-    expect(guard.allows(address)).toBe(true);
-  },
-);
+test.each([
+  "::ffff:0:a9fe:a9fe", // IPv4-translated
+  "::ffff:0:8.8.8.8",
+  "64:ff9b::a9fe:a9fe", // NAT64
+  "64:ff9b:0:0:0:0:a9fe:a9fe",
+  "64:ff9b:1::a9fe:a9fe", // NAT64 of a local prefix
+  "64:ff9b:1:ffff::8.8.8.8",
+  "64:ff9b:2::a9fe:a9fe",
+  "2002:a9fe:a9fe::1", // 6to4
+  "2001:0:a9fe:a9fe::1", // Teredo
+  "2001::5601:5601", // Teredo: the client's address inverted
+  "2001:2::1", // benchmarking
+  "2001:20::1", // ORCHID
+  "3fff::1",
+  "3fff:fff:ffff:ffff::1",
+  "5f00::1",
+  "5f00:ffff::1",
+  "100::1",
+  "100:0:0:1::1",
+  "4000::1",
+  "8000::1",
+  "fec0::1",
+  "[::ffff:0:a9fe:a9fe]",
+  "::ffff:0:a9fe:a9fe%eth0",
+])("b98: %s is no upstream's address", (address) => {
+  expect(guard.allows(address)).toBe(false);
+});
+
+test.each([
+  "8.8.8.8",
+  "1.1.1.1",
+  "172.32.0.1",
+  "2606:4700::1111",
+  "2001:4860:4860::8888",
+  "2a00:1450::1",
+  "::ffff:8.8.8.8",
+  "64:ff9b::8.8.8.8",
+])("%s is one", (address) => {
+  expect(guard.allows(address)).toBe(true);
+});
 
 test("what the installation lists is let through, in either notation, and nothing beside it", () => {
   const allowed = new BlockList();
