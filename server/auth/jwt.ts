@@ -7,10 +7,19 @@ import type { Manager } from "./manager.ts";
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
 export type JudgedJwt = { readonly manager: Manager } | { readonly cause: JwtCause };
 
-export type JwtCause = "jwt_malformed" | "jwt_issuer" | "jwt_key" | "jwt_signature" | "jwt_expired" | "jwt_claims";
+export type JwtCause =
+  | "jwt_malformed"
+  | "jwt_type"
+  | "jwt_issuer"
+  | "jwt_key"
+  | "jwt_signature"
+  | "jwt_expired"
+  | "jwt_claims";
 
 /** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
+/** Media types of a token that says who its bearer is. One of another use (RFC 8725 §3.11) opens nothing. */
+const TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt"]);
 /** How far the issuer's clock may be off ours, in seconds. */
 const CLOCK_SKEW_S = 60;
 /** What a subject may be (OpenID Connect Core §2). */
@@ -37,7 +46,7 @@ export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string
       const { iss: issuer = "" } = decodeJwt(token);
       const keys = keysOf.get(issuer);
       if (keys === undefined) return { cause: "jwt_issuer" };
-      const { payload } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
         issuer,
         audience: config.audience,
         algorithms: ALGORITHMS,
@@ -45,7 +54,7 @@ export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string
         currentDate: new Date(clock.now()),
         requiredClaims: ["exp", "sub", "aud"],
       });
-      return judgeClaims(config, issuer, payload);
+      return isOfThisUse(protectedHeader.typ) ? judgeClaims(config, issuer, payload) : { cause: "jwt_type" };
     } catch (error) {
       if (error instanceof IssuerAwayError) throw error;
       if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
@@ -56,9 +65,15 @@ export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string
   };
 }
 
+/** @param typ left out by issuers that sign nothing else; as a media type it may stand without `application/` */
+function isOfThisUse(typ: unknown): boolean {
+  return typ === undefined || (typeof typ === "string" && TYPES.has(typ.toLowerCase().replace(/^application\//, "")));
+}
+
 function judgeClaims({ adminGroups }: OidcConfig, issuer: string, claims: JWTPayload): JudgedJwt {
-  const { sub: subject } = claims;
-  if (subject === undefined || !SUBJECT.test(subject)) return { cause: "jwt_claims" };
+  // As it was signed, whatever the library's type says of it.
+  const subject: unknown = claims.sub;
+  if (typeof subject !== "string" || !SUBJECT.test(subject)) return { cause: "jwt_claims" };
   const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, GROUPS) : [];
   const isAdmin = groups.some((group) => adminGroups.includes(group));
   const names = isAdmin ? null : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };

@@ -62,6 +62,13 @@ describe("a token of the issuer", () => {
     expect(await status(await token({ aud: ["other", "keyplane"] }))).toBe(200);
   });
 
+  test.each([undefined, "JWT", "jwt", "at+jwt", "application/at+jwt", "APPLICATION/AT+JWT"])(
+    "may say that it is one: typ %s",
+    async (typ) => {
+      expect(await status(await token({}, { typ }))).toBe(200);
+    },
+  );
+
   test("of a member of an admin group may do everything", async () => {
     const { teamId } = await makeTeam(store);
     expect((await get(await token({ groups: ["platform"] }), `/teams/${teamId}`)).status).toBe(200);
@@ -132,6 +139,26 @@ describe("one and the same 401 is the answer to a token", () => {
     expect(await get((await attempts[name]?.()) ?? "")).toEqual(expected);
     expect(harness.refused.at(-1)?.cause).toMatch(/^(jwt_|no_management_token)/);
     expect(harness.lines.join("")).not.toContain("eyJ");
+  });
+
+  const ofAnotherUse: Record<string, () => Promise<string>> = {
+    "of which the subject is a number": () => token({ sub: 7 }),
+    "of which the subject is a list": () => token({ sub: ["ann"] }),
+    "of which the subject is true": () => token({ sub: true }),
+    "of which the subject is an object": () => token({ sub: { toString: "ann" } }),
+    "that ends a session": () => token({}, { typ: "logout+jwt" }),
+    "that ends a session, by its media type": () => token({}, { typ: "application/Logout+JWT" }),
+    "that proves a key": () => token({}, { typ: "dpop+jwt" }),
+    "that tells of events": () => token({}, { typ: "secevent+jwt" }),
+    "of an empty type": () => token({}, { typ: "" }),
+    "of a type that is no text": () => token({}, { typ: ["JWT"] }),
+  };
+
+  test.each(Object.keys(ofAnotherUse))("b95: %s", async (name) => {
+    const expected = await get("nothing");
+    expect(expected.status).toBe(401);
+    expect(await get((await ofAnotherUse[name]?.()) ?? "")).toEqual(expected);
+    expect(harness.refused.at(-1)?.cause).toMatch(/^jwt_(claims|type)$/);
   });
 
   test("with a key that is too short to be safe", async () => {
