@@ -32,14 +32,14 @@ export async function runRevoke(
   const key = await findNamedKey(client, named);
   if (key.state === "revoked") out(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`);
   const { sequence } = await client.revoke(key.id, flags.reason);
-  if (key.state !== "revoked") out(`revoked ${keyTitle(key)}: change ${sequence}`);
+  if (key.state !== "revoked") out(`revoked ${keyTitle(key)}${sequence === null ? "" : `: change ${sequence}`}`);
   const { revocation } = await waitFor(
     () => client.getKey(key.id),
     (now) => now.revocation?.confirmed === true,
     CONFIRMATION_MS,
   );
   if (!revocation?.confirmed) {
-    throw new Error(`change ${sequence} stands, and not every replica has confirmed it: see keyplane doctor`);
+    throw new Error(`the revocation stands${sequence === null ? "" : ` (change ${sequence})`}, and not every replica has confirmed it: see keyplane doctor`);
   }
   out(`confirmed: every replica refuses it, as of change ${revocation.sequence}`);
   if (key.declaredIn !== null && key.state !== "revoked") {

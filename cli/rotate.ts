@@ -32,7 +32,7 @@ export async function runRotate(
   const client = await openManagement(env, flags);
   const key = await findNamedKey(client, named);
   const { sequence } = await client.rotate(key.id, flags.revokeOld ?? false);
-  out(`a new version of ${keyTitle(key)} is asked for: change ${sequence}`);
+  out(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
   const before = versionInUse(key)?.number ?? 0;
   const after = await waitFor(
     () => client.getKey(key.id),

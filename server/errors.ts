@@ -159,13 +159,24 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   503: "unavailable",
 };
 
+/** Of RFC 9110: they change nothing. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+const UNREAD = problem("unavailable", "The database does not answer: try again.");
+/** The answer to a COMMIT may be what was lost. */
+const IN_DOUBT = problem(
+  "unavailable",
+  "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
+);
+
 /**
  * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
  * own refusals become the catalogue's of the same status, all else is `internal`.
+ *
+ * @param method of the request: whether something may have been changed
  */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown, method = "GET"): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof DatabaseAwayError) return problem("unavailable", "The database does not answer: try again.");
+  if (error instanceof DatabaseAwayError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
   if (error instanceof Error) {
     const { code, statusCode, validation }: Error & { code?: unknown; statusCode?: unknown; validation?: unknown } =
       error;
@@ -189,7 +200,7 @@ function validationDetail(faults: readonly unknown[]): string {
 /** The root error handler: renders problem documents, and logs what was not one without its text's secrets. */
 export function errorHandler(log: Logger): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
-    const shown = problemOf(error);
+    const shown = problemOf(error, request.method);
     if (shown.code === "internal") {
       log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
     }

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from "kysely";
-import { StaleLeaderError, sqlState } from "./errors.ts";
+import { DatabaseAwayError, StaleLeaderError, sqlState } from "./errors.ts";
 import type { Store } from "./open.ts";
 import type { Database } from "./schema.ts";
 
@@ -54,6 +54,16 @@ export async function commitChange<T>(
     }),
   );
   return { result, askSeq: () => seqOf(store, name) };
+}
+
+/** The answer to the question for a seq; null where the database does not give it: the change stands all the same. */
+export async function seqIfKnown(askSeq: () => Promise<number>): Promise<number | null> {
+  try {
+    return await askSeq();
+  } catch (error) {
+    if (error instanceof DatabaseAwayError) return null;
+    throw error;
+  }
 }
 
 async function untilThrough<T>(task: (attempt: number) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../domain/stored-key.ts";
 import type { Author } from "../../store/audit.ts";
-import { change, type Tx } from "../../store/change.ts";
+import { change, commitChange, seqIfKnown, type Tx } from "../../store/change.ts";
 import type { StoredKey } from "../../store/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../store/keys.ts";
 import { lockKey } from "../../store/made-keys.ts";
@@ -40,7 +40,7 @@ export function requireMadeHere({ cluster, namespace, name, ownerUid }: StoredKe
  * Revokes a key and all its versions, for ever. Repeated, nothing changes, and the first revocation's seq is answered.
  *
  * @param check what else must hold of the key
- * @returns the seq of the revocation
+ * @returns the seq of the revocation; null where it stands, and the database is gone before it could say
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
@@ -48,29 +48,29 @@ export async function revokeByHand(
   keyId: string,
   reason: RevocationReason,
   check: (key: StoredKey) => void = () => {},
-): Promise<number> {
-  const { result: known, seq } = await change(store, null, async (tx) => {
+): Promise<number | null> {
+  const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await lockKey(tx, keyId), rights);
     check(key);
     await revokeKey(tx, keyId, reason, clock.now(), author);
     return key.revocation?.seq ?? null;
   });
-  return known ?? seq;
+  return known ?? (await seqIfKnown(askSeq));
 }
 
 /**
  * Asks for a new version of a declared key. While one is asked for already, asking again changes nothing but that the
  * old version may be wanted to end at once.
  *
- * @returns the seq of the request
+ * @returns the seq of the request; null as of a revocation
  * @throws Problem `not_found`, `forbidden`, or `conflict` for a key that no controller makes a new version of
  */
 export async function rotateByHand(
   { store, clock, author, rights }: ByHand,
   keyId: string,
   revokeOld: boolean,
-): Promise<number> {
-  const { seq } = await change(store, null, async (tx) => {
+): Promise<number | null> {
+  const { askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await findKey(tx, keyId), rights);
     if (key.state === "revoked") throw problem("conflict", REVOKED);
     if (key.cluster === API_CLUSTER) {
@@ -84,7 +84,7 @@ export async function rotateByHand(
     const at = Math.max(clock.now(), pending?.at ?? 0, ...key.versions.map(({ mintedAt }) => mintedAt + 1));
     await requestRotation(tx, keyId, at, revokeOld, author);
   });
-  return seq;
+  return seqIfKnown(askSeq);
 }
 
 /**

@@ -8,7 +8,7 @@ import { LEASE_MS } from "../index/lease.ts";
 
 /** What somebody who changed a key is told of it (design §3). */
 export type Receipt = {
-  /** The change's number in the feed. */
+  /** The change's number in the feed; null where the database was gone before it could say. */
   readonly sequence: number | null;
   /** Whether every replica decides by it, or refuses everything. */
   readonly confirmed: boolean;
@@ -20,8 +20,10 @@ export type Receipts = {
   /**
    * The receipt of a change once it is confirmed, or as it is when patience is over, or the database is away: the change
    * stands, and whoever asked can ask again.
+   *
+   * @param sequence null where the database did not say: then nothing can be waited for
    */
-  wait(sequence: number, patienceMs?: number): Promise<Receipt>;
+  wait(sequence: number | null, patienceMs?: number): Promise<Receipt>;
 };
 
 /** How long an answer waits for the replicas: they acknowledge in milliseconds while all is well. */
@@ -50,6 +52,7 @@ export function createReceipts(store: Store, clock: Clock): Receipts {
   return {
     read,
     async wait(sequence, patienceMs = PATIENCE_MS) {
+      if (sequence === null) return { sequence, confirmed: false };
       const deadline = clock.monotonic() + patienceMs;
       for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
         const receipt = await read().then(

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { commitChange, type Tx } from "../../store/change.ts";
-import { DatabaseAwayError } from "../../store/errors.ts";
+import { commitChange, seqIfKnown, type Tx } from "../../store/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../errors.ts";
-import type { Receipt, Receipts } from "../keys/receipt.ts";
+import type { Receipt } from "../keys/receipt.ts";
 import { managerOf } from "./author.ts";
 import type { Management } from "./context.ts";
 
@@ -50,17 +49,7 @@ export async function createOnce<Shown>(
     if (creation !== undefined) await endCreation(tx, creation, id);
     return { id, shown: await show(tx, id), secret, replayed: false };
   });
-  return { ...result, change: await receiptOf(receipts, askSeq) };
-}
-
-/** The change stands, whatever can still be learned of it. */
-async function receiptOf(receipts: Receipts, askSeq: () => Promise<number>): Promise<Receipt> {
-  try {
-    return await receipts.wait(await askSeq(), PATIENCE_MS);
-  } catch (error) {
-    if (error instanceof DatabaseAwayError) return { sequence: null, confirmed: false };
-    throw error;
-  }
+  return { ...result, change: await receipts.wait(await seqIfKnown(askSeq), PATIENCE_MS) };
 }
 
 /** Undefined for a request that does not say how to know it again. */

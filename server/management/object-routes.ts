@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Author } from "../../store/audit.ts";
-import { change, type Db, type Tx } from "../../store/change.ts";
+import { change, commitChange, type Db, seqIfKnown, type Tx } from "../../store/change.ts";
 import { isId } from "../../store/ids.ts";
 import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../store/objects.ts";
 import { problem } from "../errors.ts";
@@ -143,12 +143,12 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     },
     async (request) => {
       const hand = await handOf(request, request.body);
-      const { seq } = await change(store, null, async (tx) => {
+      const { askSeq } = await commitChange(store, null, async (tx) => {
         const stored = await lockChangeable(tx, hand.rights, request.params.id);
         checkIfMatch(request.headers["if-match"], json(stored));
         await resource.remove(tx, hand, stored);
       });
-      return receipts.wait(seq);
+      return receipts.wait(await seqIfKnown(askSeq));
     },
   );
 

@@ -19,6 +19,7 @@ export function readCursor(cursor: string | undefined): string | undefined {
 
 /** A request without a body says as much as one with an empty object. */
 export const bodyMayBeMissing: preValidationHookHandler = (request, _reply, done) => {
-  request.body ??= {};
+  // `null` is a body, and not the one that is asked for.
+  if (request.body === undefined) request.body = {};
   done();
 };

@@ -329,7 +329,7 @@ describe("a revocation by hand", () => {
     expect((await findKey(store.db, key.id))?.state).toBe("active");
   });
 
-  test.each([[{ reason: 1 }], [{ reason: "" }], [{ reason: "a\u0000b" }], [{ why: "x" }], [[]]])(
+  test.each([[{ reason: 1 }], [{ reason: "" }], [{ reason: "a\u0000b" }], [{ why: "x" }], [[]], [null]])(
     "with a body of another shape is 400: %j",
     async (body) => {
       const key = await makeKey();

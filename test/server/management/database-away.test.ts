@@ -9,7 +9,7 @@ import { type Api, startApi } from "./api.ts";
 
 const SPEC = { preset: "MCPReadOnly" } as const;
 
-describeOnPostgres("a database that goes away after the commit of a new secret", () => {
+describeOnPostgres("a database that goes away after a commit", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let proxy: TcpProxy;
   let store: Store;
@@ -33,11 +33,16 @@ describeOnPostgres("a database that goes away after the commit of a new secret",
     await database.drop();
   });
 
-  /** Sends a request that mints a secret; the database is gone from the first question that follows its commit. */
-  async function whileItGoes(path: string, body: object) {
-    const seqIsAsked = proxy.resetAt("sent", () => (bytes) => bytes.includes("max(seq) from changes where tx"));
-    const gone = seqIsAsked.then(() => proxy.cut());
-    const answer = await api.send("POST", path, body);
+  /** Sends a change; the database is gone from the first question that follows its commit, or the one given. */
+  async function whileItGoes(
+    path: string,
+    body: object,
+    [method, headers, question]: [method?: string, headers?: Record<string, string>, question?: string] = [],
+  ) {
+    const last = question ?? "max(seq) from changes where tx";
+    const asked = proxy.resetAt("sent", () => (bytes) => bytes.includes(last));
+    const gone = asked.then(() => proxy.cut());
+    const answer = await api.send(method ?? "POST", path, body, headers);
     await gone;
     proxy.thaw();
     await until("the database answers", async () => (await api.send("GET", "/keys?limit=1")).status === 200);
@@ -51,5 +56,36 @@ describeOnPostgres("a database that goes away after the commit of a new secret",
     expect([answer.status, answer.body.change]).toEqual([201, { sequence: null, confirmed: false }]);
     expect(answer.body).toMatchObject({ state: "active", prefix: answer.body.secret.slice(0, 12) });
     await until("the new secret works", async () => (await api.tryKey(answer.body.secret)) === 200);
+  });
+
+  const makeKey = async () => (await api.send("POST", "/keys", { name: unique("key"), team, spec: SPEC })).body;
+
+  test.each([
+    ["POST", "/keys/{id}/revoke"],
+    ["DELETE", "/keys/{id}"],
+  ])("answers that the key is revoked, and repeated from what is stored: %s %s", async (method, path) => {
+    const { id } = await makeKey();
+    const at = path.replace("{id}", id);
+    const answer = await whileItGoes(at, {}, [method]);
+    expect([answer.status, answer.body]).toEqual([200, { sequence: null, confirmed: false }]);
+    const again = await api.send(method, at, {});
+    const { revocation } = (await api.send("GET", `/keys/${id}`)).body;
+    expect([again.status, again.body.sequence]).toEqual([200, revocation.sequence]);
+  });
+
+  test("says of a changed key that it may be changed", async () => {
+    const { id } = await makeKey();
+    const etag = (await api.send("GET", `/keys/${id}`)).headers.get("etag") ?? "";
+    const changed = { spec: { ...SPEC, displayName: "Another" } };
+    const answer = await whileItGoes(`/keys/${id}`, changed, ["PUT", { "if-match": etag }]);
+    expect([answer.status, answer.body.detail]).toEqual([503, expect.stringContaining("may have been made")]);
+    expect((await api.send("GET", `/keys/${id}`)).body.displayName).toBe("Another");
+  });
+
+  test("says of a revocation whose commit got no answer that it may be made", async () => {
+    const { id } = await makeKey();
+    const answer = await whileItGoes(`/keys/${id}/revoke`, {}, ["POST", {}, "commit"]);
+    expect([answer.status, answer.body.detail]).toEqual([503, expect.stringContaining("may have been made")]);
+    expect((await api.send("POST", `/keys/${id}/revoke`, {})).status).toBe(200);
   });
 });
