@@ -5,6 +5,7 @@ import type { Importable, ObservedKey, ResolvedReferences } from "../domain/obse
 import type { Endpoints } from "../domain/secret-template.ts";
 import { dependsOnUsage } from "../domain/stale-consumers.ts";
 import { type DeclaredRows, findDeclaredKey } from "../store/declared-key.ts";
+import { isPrefixTaken } from "../store/key-prefixes.ts";
 import type { StoredKey } from "../store/key-rows.ts";
 import { findKeyOfDigest } from "../store/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "./cluster/port.ts";
@@ -59,7 +60,7 @@ export async function observeKey(
     secret: secretNow,
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
-        ? await withoutTaken(deps, await readImport(deps, object, declared))
+        ? await withoutTaken(deps, declared, await readImport(deps, object, declared))
         : null,
     held: observeHeld(deps, object.uid, stored),
     confirmed: deps.confirmations.isConfirmed(object.uid),
@@ -96,11 +97,23 @@ async function readImport(
     : importText(value.trim());
 }
 
-/** An import of a secret that is known already, an ended one included, would be a second key with the same secret. */
-async function withoutTaken({ store }: ControllerDeps, found: Importable | null): Promise<Importable | null> {
-  if (found === null || "problem" in found || (await findKeyOfDigest(store.db, found.digest)) === undefined)
-    return found;
-  return { problem: "This secret already belongs to a key, or did: a secret is one key's for ever." };
+/**
+ * An import of a secret that is known already, an ended one included, would be a second key with the same secret; one
+ * under another key's prefix would be taken for that key wherever it is listed or logged.
+ */
+async function withoutTaken(
+  { store: { db } }: ControllerDeps,
+  { source: { type: source } }: DeclaredKey,
+  found: Importable | null,
+): Promise<Importable | null> {
+  if (found === null || "problem" in found) return found;
+  if ((await findKeyOfDigest(db, found.digest)) !== undefined) {
+    return { problem: "This secret already belongs to a key, or did: a secret is one key's for ever." };
+  }
+  if (!(await isPrefixTaken(db, { ...found, source, keyId: null }))) return found;
+  return {
+    problem: `The prefix ${found.prefix} identifies another key: give the first 12 characters of this secret, or import another one.`,
+  };
 }
 
 /** Each reference to what is stored under its name within the team. */

@@ -18,6 +18,9 @@ export class VersionTakenError extends StoreError {}
 /** Another secret or key already has this digest: a secret belongs to one version of one key, for ever. */
 export class DigestTakenError extends StoreError {}
 
+/** The prefix that an import gives identifies another key already. */
+export class PrefixTakenError extends StoreError {}
+
 /** The version has ended and cannot come back. */
 export class VersionEndedError extends StoreError {}
 

@@ -6,12 +6,14 @@ import { toDigest } from "./digest.ts";
 import {
   DigestTakenError,
   OwnerTakenError,
+  PrefixTakenError,
   StaleDeclarationError,
   VersionEndedError,
   VersionTakenError,
   violatedConstraint,
 } from "./errors.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
+import { isPrefixTaken } from "./key-prefixes.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { lockLivingKey } from "./key-versions.ts";
 import { toDate } from "./times.ts";
@@ -52,6 +54,7 @@ export type Reservation = {
  *
  * @throws VersionTakenError when the number belongs to another secret
  * @throws DigestTakenError when the secret belongs to another version or key
+ * @throws PrefixTakenError when an imported secret's prefix identifies another key
  * @throws OwnerTakenError when the declaration owns another key that lives
  * @throws VersionEndedError when it was reserved, and has been given up since
  * @throws KeyRevokedError, StaleDeclarationError
@@ -67,6 +70,10 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
     if (await isReserved(tx, key.id, number, digest)) return;
   }
   const imported = reservation.imported ?? (key.source !== "Generate" && number === 1);
+  const { prefix } = reservation;
+  if (imported && (await isPrefixTaken(tx, { ...reservation, source: key.source, keyId: key.id }))) {
+    throw new PrefixTakenError(`key ${key.id}: the prefix ${prefix} identifies another key`);
+  }
   try {
     await tx
       .insertInto("key_versions")
@@ -74,7 +81,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
         key_id: key.id,
         number,
         digest,
-        prefix: reservation.prefix,
+        prefix,
         state: "reserved",
         source_kind: imported ? "imported" : "minted",
         minted_at: toDate(reservation.mintedAt),
@@ -96,7 +103,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       keyId: key.id,
       teamId: key.teamId,
       by: reservation.by,
-      detail: { version: number, prefix: reservation.prefix, source: key.source },
+      detail: { version: number, prefix, source: key.source },
     },
   ]);
 }

@@ -4,7 +4,9 @@ import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
 import type { OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";
 import type { Product } from "../../domain/scopes.ts";
+import type { ServerConfig } from "../config.ts";
 import type { Clock, KeyIndexView } from "../deps.ts";
+import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, readCredential } from "./credential.ts";
 
@@ -45,7 +47,7 @@ export type DecisionDeps = {
   readonly index: KeyIndexView;
   readonly clock: Clock;
   readonly metrics: ServerMetrics;
-  readonly config: { readonly vendorHeader: string };
+  readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };
 
 /** In a millisecond. */
@@ -68,8 +70,11 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   const shape = keyShape(presented.key);
   if (shape === "malformed") return unauthorized("malformed");
   if (shape === "foreign" && !index.acceptsForeignKeys()) return unauthorized("malformed");
+  if (shape === "short" && !hasPlaceholders(deps)) return unauthorized("malformed");
   deps.metrics.countLookUp();
-  const key = index.findKey(keyDigest(presented.key));
+  const found = index.findKey(keyDigest(presented.key));
+  // A hash does not tell how long its secret is: one that was imported by it may be short enough to guess.
+  const key = shape === "short" && found?.version !== PLACEHOLDER_VERSION ? undefined : found;
   const gateway = ask.publicId === undefined ? undefined : servingGateway(index, ask.publicId);
   const denial = authorize(key, { product: ask.product, operation: ask.operation, gateway }, deps.clock.now());
   if (denial !== undefined) return refused(denial, key);
@@ -77,6 +82,10 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   const rate = key.rateLimit === null ? undefined : index.chargeRequest(key, deps.clock.monotonic() * NANOSECONDS);
   if (rate?.admitted === false) return { granted: false, code: "rate_limited", cause: "rate_limited", key, rate };
   return { granted: true, key, gateway: gateway ?? null, operation: ask.operation, carrier: presented.carrier, rate };
+}
+
+function hasPlaceholders({ config: { production, placeholders } }: DecisionDeps): boolean {
+  return !production && placeholders.length > 0;
 }
 
 /** A gateway whose namespace its team has lost is to everybody as if it were not there. */

@@ -4,13 +4,14 @@ import { DEFAULT_OVERLAP, overlapLimit } from "../../domain/declared-key.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
 import { parseDuration } from "../../domain/manifest/duration.ts";
 import type { Tx } from "../../store/change.ts";
-import { DigestTakenError } from "../../store/errors.ts";
+import { DigestTakenError, PrefixTakenError } from "../../store/errors.ts";
 import { newId } from "../../store/ids.ts";
 import type { Reservation } from "../../store/key-reservations.ts";
 import { retireVersions } from "../../store/key-versions.ts";
 import { activateVersion, reserveVersion } from "../../store/keys.ts";
 import { findMadeKey } from "../../store/made-keys.ts";
 import { problem } from "../errors.ts";
+import { invalid } from "../management/faults.ts";
 import { exists, requireNamespace, teamFor } from "../management/placement.ts";
 import { type ByHand, lockLivingMadeKey } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
@@ -125,6 +126,10 @@ async function addActive(
       by: author,
     });
   } catch (error) {
+    if (error instanceof PrefixTakenError) {
+      const message = "identifies another key: give the first 12 characters of this secret itself";
+      throw invalid([{ path: "source.hash.prefix", message }]);
+    }
     if (!(error instanceof DigestTakenError)) throw error;
     throw problem("conflict", "This secret belongs to a key, or did: a secret is one key's for ever.");
   }

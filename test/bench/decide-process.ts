@@ -69,7 +69,7 @@ const deps: DecisionDeps = {
   },
   clock: { now: () => lease.now(), monotonic: systemClock.monotonic },
   metrics: createMetrics(),
-  config: { vendorHeader: "x-goog-api-key" },
+  config: { vendorHeader: "x-goog-api-key", production: true, placeholders: [] },
 };
 
 /** Texts as the parser makes them: flat, and nobody else's. */

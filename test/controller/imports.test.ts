@@ -50,6 +50,34 @@ describeWorlds("an imported key", (setup) => {
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
   });
 
+  it("b90: from a hash under another key's prefix is refused, and says so; a key of its own prefix is made", async (context) => {
+    const world = await startWorld(context, setup(), key("victim"));
+    const victim = await world.plaintextOf("victim");
+    const value = elsewhere();
+    const source = (prefix: string) => ({ type: "ImportHash", hash: { sha256: hash("sha256", value), prefix } });
+    await world.declare(key("agent", { source: source(victim.slice(0, 12)) }));
+    expect(world.condition("Ready", "agent")).toBe("False/ImportUnusable");
+    expect(JSON.stringify(await world.status("agent"))).toContain("identifies another key");
+    expect(world.decide(value)).toBe("unauthorized");
+
+    await world.declare(key("fleet", { source: source(value.slice(0, 12)) }));
+    expect([world.decide(value), world.decide(victim)]).toEqual(["allowed", "allowed"]);
+  });
+
+  it("b90: whose text begins as another key does is refused, and several of one foreign system are not", async (context) => {
+    const world = await startWorld(context, setup(), key("victim"));
+    const victim = await world.plaintextOf("victim");
+    await world.declare(legacy(`${victim.slice(0, 12)}${"x".repeat(30)}`), fromSecret());
+    expect(world.condition("Ready", "agent")).toBe("False/ImportUnusable");
+
+    const [first, second] = ["a", "b"].map((c) => `inf_live-of-old-${c.repeat(32)}`);
+    await world.declare(legacy(first ?? ""), fromSecret({ displayName: "Mended" }));
+    const other = { kind: "Secret", name: "other", stringData: { token: second ?? "" } } as const;
+    const source = { type: "ImportSecret", secretRef: { name: "other", key: "token" } };
+    await world.declare(other, key("second", { source, secret: { name: "second-key" } }));
+    expect([world.decide(first ?? ""), world.decide(second ?? "")]).toEqual(["allowed", "allowed"]);
+  });
+
   it("that could be guessed, or is another's, is refused, and says so without the secret", async (context) => {
     const short = `inf_${"a".repeat(31)}`;
     const world = await startWorld(context, setup(), legacy(short), fromSecret());

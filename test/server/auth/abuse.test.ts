@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checksum, mintKey } from "../../../domain/key-format.ts";
+import { checksum, keyDigest, mintKey } from "../../../domain/key-format.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
+import { parsePlaceholders, resolvePlaceholders } from "../../../server/index/placeholders.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
@@ -231,16 +232,41 @@ describe("b15-b17: the key's text", () => {
   });
 
   test("a foreign shape is looked up only while imported or placeholder keys exist", async () => {
-    expect((await get(["X-API-Key: inf_imported-and-long-enough"])).status).toBe(401);
+    expect((await get(["X-API-Key: inf_imported-and-long-enough-to-be-hard-to-guess"])).status).toBe(401);
     expect(await lookUps()).toBe(0);
-    const imported = harness.addKey({}, "inf_imported-and-long-enough");
+    const imported = harness.addKey({}, "inf_imported-and-long-enough-to-be-hard-to-guess");
     expect((await get([`X-API-Key: ${imported}`])).status).toBe(200);
-    expect((await get(["X-API-Key: inf_another"])).status).toBe(401);
+    expect((await get(["X-API-Key: inf_another-one-of-as-many-characters-or-more"])).status).toBe(401);
     expect(await lookUps()).toBe(2);
   });
 
+  test("b90: a short secret that was imported by its hash opens nothing, and is not looked up", async () => {
+    const short = harness.addKey({}, `inf_${"x".repeat(31)}`);
+    harness.addKey({}, `inf_${"x".repeat(32)}`);
+    expect((await get([`X-API-Key: ${short}`])).status).toBe(401);
+    expect((await get(["X-API-Key: inf_x"])).status).toBe(401);
+    expect(await lookUps()).toBe(0);
+    expect((await get([`X-API-Key: ${short}x`])).status).toBe(200);
+  });
+
+  test("b90: a placeholder of development may be short, and makes no imported key of its length one", async () => {
+    const shortImport = `inf_${"x".repeat(20)}`;
+    const { placeholders } = parsePlaceholders("inf_dev");
+    const { records } = resolvePlaceholders(placeholders, [{ teamId: "team-1", name: "one", defaultLibraryId: null }]);
+    const developing = await startHarness({ mounts: [{ at: "", routes }], config: { placeholders } });
+    try {
+      developing.addKey({}, shortImport);
+      developing.addKey(records.get(keyDigest("inf_dev")), "inf_dev");
+      const ask = async (presented: string) =>
+        (await sendRaw(developing.port, requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${presented}`]))).status;
+      expect([await ask("inf_dev"), await ask(shortImport)]).toEqual([200, 401]);
+    } finally {
+      await developing.close();
+    }
+  });
+
   test("b17: near misses of a key are 401, also while foreign shapes are looked up", async () => {
-    harness.addKey({}, "inf_imported-and-long-enough");
+    harness.addKey({}, "inf_imported-and-long-enough-to-be-hard-to-guess");
     const flipped = key.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
     for (const near of [key.slice(0, -1), `${key}0`, key.slice(0, 12), `${key}%20`, flipped, key.toUpperCase()]) {
       expect((await get([`X-API-Key: ${near}`])).status).toBe(near === key ? 200 : 401);

@@ -104,7 +104,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
   const operation = request.operation as OperationName | undefined;
   const ask = { product: request.product, operation, publicId };
   const decision = decide(
-    { index: view, clock, metrics, config: { vendorHeader: "x-goog-api-key" } },
+    { index: view, clock, metrics, config: { vendorHeader: "x-goog-api-key", production: true, placeholders: [] } },
     rawHeaders,
     url,
     ask,

@@ -56,6 +56,22 @@ describeOnEachEngine("a key that the management API makes", (store) => {
     expect((await make({ source })).body).toMatchObject({ status: 409, code: "conflict" });
   });
 
+  test("b90: of a secret that its maker keeps is not known by another key's prefix", async () => {
+    const { body: victim } = await make();
+    const { sha256, source } = ownSecret();
+    const under = { hash: { sha256, prefix: victim.prefix } };
+    expect((await make({ source: under })).body).toMatchObject({
+      status: 422,
+      errors: [{ path: "source.hash.prefix", message: expect.stringContaining("identifies another key") }],
+    });
+    const { status, body } = await make({ source });
+    expect(status).toBe(201);
+    const version = await api.send("POST", `/keys/${body.id}/versions`, {
+      source: { hash: { ...ownSecret().source.hash, prefix: victim.prefix } },
+    });
+    expect(version.status).toBe(422);
+  });
+
   test("b64, b78: its plaintext is in one answer alone: in no row, log line, event or other answer", async () => {
     const key = unique("canary");
     const { body: made } = await make({ reason: "for the canary" }, { "idempotency-key": key });
