@@ -39,7 +39,9 @@ export async function runRevoke(
     CONFIRMATION_MS,
   );
   if (!revocation?.confirmed) {
-    throw new Error(`the revocation stands${sequence === null ? "" : ` (change ${sequence})`}, and not every replica has confirmed it: see keyplane doctor`);
+    throw new Error(
+      `the revocation stands${sequence === null ? "" : ` (change ${sequence})`}, and not every replica has confirmed it: see keyplane doctor`,
+    );
   }
   out(`confirmed: every replica refuses it, as of change ${revocation.sequence}`);
   if (key.declaredIn !== null && key.state !== "revoked") {
