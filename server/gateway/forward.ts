@@ -9,10 +9,10 @@ import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";
-import type { ForwardedBody } from "./model-of-request.ts";
 import type { ReachableUpstream, UpstreamPools } from "./pools.ts";
 import { collectBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
+import type { ForwardedBody } from "./requested-model.ts";
 import type { Candidate } from "./resolve.ts";
 import { isFallbackStatus, isRedirect, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 

@@ -9,11 +9,11 @@ import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { type ForwardingDeps, forward, UPSTREAM_TIMES, type UpstreamTimes } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
-import { bodyNeed, type ModelOfRequest, readModels } from "./model-of-request.ts";
 import { modelDescription, modelList, nameableRoutes } from "./models.ts";
 import { answerProblem } from "./own-answer.ts";
 import { createUpstreamPools } from "./pools.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
+import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
 import { resolve } from "./resolve.ts";
 
 declare module "fastify" {
@@ -74,7 +74,7 @@ function serve(
   const { principal: key, raw } = request;
   const head = readHead(raw.rawHeaders, vendorHeader);
   const need = bodyNeed(call, head, gateway, key.allowedModels);
-  const proceed = ({ model, body }: ModelOfRequest): void => {
+  const proceed = ({ model, body }: RequestedModel): void => {
     const mayResolveRoutes = permits(key, "gateway.resolve_route");
     const resolution = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
     if ("refusal" in resolution) {
@@ -97,7 +97,7 @@ function serve(
       routeId: resolution.routeId,
     });
   };
-  // Most calls need no look into their body, and so no promise either.
+  // Most calls' bodies are not inspected, and so no promise either.
   if (need === "stream" || need === "small") proceed({ model: call.model, body: need });
   else readModels(raw, call, head, need).then(proceed).catch(refuse);
 }

@@ -1,6 +1,16 @@
-import { assert, jsonValue, property, string } from "fast-check";
+import { assert, jsonValue, nat, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { BodyFault, findModels, GEMINI_REPEATS, replaceModels, TOP_LEVEL } from "../../../server/gateway/body-model.ts";
+import { GEMINI_REPEATS, type ModelPlaces, TOP_LEVEL } from "../../../server/gateway/model-places.ts";
+import { ModelScan, type ModelSpan, replaceModels } from "../../../server/gateway/model-scan.ts";
+import { BodyFault } from "../../../server/http/json-scanner.ts";
+import { SLICE_STEPS } from "../../../server/http/slices.ts";
+import { hostileBodies } from "../../bench/hostile-bodies.ts";
+
+function findModels(body: Buffer, places: ModelPlaces, steps = 1_000): readonly ModelSpan[] {
+  const scan = new ModelScan(body, places);
+  while (!scan.run(steps));
+  return scan.models;
+}
 
 const find = (text: string) => findModels(Buffer.from(text), TOP_LEVEL).map(({ value }) => value);
 
@@ -89,17 +99,32 @@ test("what is found is what JSON.parse finds, and text is refused that it refuse
   );
 });
 
-test("32 MiB of one string are scanned in no more time than parsing them takes", () => {
-  const body = Buffer.from(`{"image":"${"a".repeat(32 << 20)}","model":"m"}`);
-  const timed = (act: () => unknown) => {
-    const start = performance.now();
-    act();
-    return performance.now() - start;
-  };
-  const rounds = Array.from({ length: 5 }, () => ({
-    scanned: timed(() => expect(findModels(body, TOP_LEVEL)).toHaveLength(1)),
-    parsed: timed(() => JSON.parse(body.toString())),
-  }));
-  const best = (of: "scanned" | "parsed") => Math.min(...rounds.map((round) => round[of]));
-  expect(best("scanned")).toBeLessThan(2 * best("parsed"));
+test("b83: a model is found in slices of any size", () => {
+  assert(
+    property(jsonValue(), string(), nat(40), (value, model, steps) => {
+      const body = Buffer.from(JSON.stringify({ value, requests: [value, { value, model }], model }));
+      expect(findModels(body, GEMINI_REPEATS, steps + 1).map((found) => found.value)).toEqual([model, model]);
+    }),
+  );
+});
+
+test.each([...hostileBodies(8 << 20)])("b83: %s: the search for a model holds the thread for no slice", (_, body) => {
+  for (const places of [TOP_LEVEL, GEMINI_REPEATS]) {
+    const scan = new ModelScan(body, places);
+    let [slices, longest, isDone] = [0, 0, false];
+    while (!isDone) {
+      slices += 1;
+      const before = process.threadCpuUsage();
+      try {
+        isDone = scan.run(SLICE_STEPS);
+      } catch (error) {
+        expect(error).toBeInstanceOf(BodyFault);
+        isDone = true;
+      }
+      const { user, system } = process.threadCpuUsage(before);
+      longest = Math.max(longest, (user + system) / 1_000);
+    }
+    expect(slices).toBeLessThanOrEqual(1 + (16 * body.length) / SLICE_STEPS);
+    expect(longest).toBeLessThanOrEqual(50);
+  }
 });

@@ -2,9 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../domain/key-record.ts";
 import type { GatewayOperation } from "../../domain/operations.ts";
 import { problem } from "../errors.ts";
-import { BodyFault, findModels, GEMINI_REPEATS, type ModelSpan, replaceModels, TOP_LEVEL } from "./body-model.ts";
+import { BodyFault } from "../http/json-scanner.ts";
+import { inSlices } from "../http/slices.ts";
 import type { GatewayCall } from "./classify.ts";
 import type { RequestHead } from "./headers.ts";
+import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
+import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 import { isSmallBody, readBody } from "./request-body.ts";
 import { type Candidate, needsModel } from "./resolve.ts";
 
@@ -12,7 +15,7 @@ import { type Candidate, needsModel } from "./resolve.ts";
 export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buffer);
 
 /** The model that a request names, and its body for each upstream that it may go to. */
-export type ModelOfRequest = { readonly model: string | undefined; readonly body: ForwardedBody };
+export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };
 
 /** Gemini's operations whose bodies repeat the model of their path; a repetition that differs would be another model. */
 const REPEATING: ReadonlySet<GatewayOperation> = new Set<GatewayOperation>([
@@ -30,16 +33,16 @@ export function bodyNeed(
   head: RequestHead,
   gateway: GatewayRecord,
   allowedModels: readonly string[] | null,
-): "stream" | "small" | "repeat" | "look into" {
+): "stream" | "small" | "repeat" | "inspect" {
   if (needsModel(gateway, allowedModels) && (call.model === undefined || REPEATING.has(call.operation))) {
-    return "look into";
+    return "inspect";
   }
   if (gateway.routes.some(({ model, fallbacks }) => model === call.model && fallbacks.length > 0)) return "repeat";
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 
 /**
- * Reads a body that is looked into, or may have to be sent again.
+ * Reads a body that is inspected, or may have to be sent again.
  *
  * @throws Problem 400, 413 or 415 for a body whose model cannot be known without doubt
  */
@@ -47,12 +50,12 @@ export async function readModels(
   request: IncomingMessage,
   call: GatewayCall,
   head: RequestHead,
-  need: "repeat" | "look into",
-): Promise<ModelOfRequest> {
-  if (need === "look into") requireReadable(head);
+  need: "repeat" | "inspect",
+): Promise<RequestedModel> {
+  if (need === "inspect") requireReadable(head);
   const body = await readBody(request, head.contentLength);
   if (need === "repeat") return { model: call.model, body: () => body };
-  const spans = modelsIn(body, call.model !== undefined);
+  const spans = await modelsIn(body, call.model !== undefined);
   if (call.model === undefined) {
     return { model: spans[0]?.value, body: ({ model }) => replaced(body, spans, () => model) };
   }
@@ -67,7 +70,7 @@ export async function readModels(
   };
 }
 
-/** A body is looked into only where every reader would take it for the same JSON text. */
+/** A body is inspected only where every reader would take it for the same JSON text. */
 function requireReadable({ contentType, contentEncoding }: RequestHead): void {
   if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
     throw problem("unsupported_media_type", "A compressed body cannot be read for its model: send it uncompressed.");
@@ -77,12 +80,14 @@ function requireReadable({ contentType, contentEncoding }: RequestHead): void {
   }
 }
 
-function modelsIn(body: Buffer, inPath: boolean): ModelSpan[] {
+async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSpan[]> {
+  const scan = new ModelScan(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);
   try {
-    return findModels(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);
+    await inSlices((steps) => scan.run(steps));
   } catch (error) {
     throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
   }
+  return scan.models;
 }
 
 function replaced(body: Buffer, spans: readonly ModelSpan[], name: (old: string) => string | undefined): Buffer {

@@ -1,0 +1,35 @@
+/** A piece of work that can stop and go on: takes a slice of about so many steps, and says whether it is done. */
+export type SlicedWork = (steps: number) => boolean;
+
+/** A step is a few nanoseconds, so that a slice stays far below the 50 ms that a call may hold others up. */
+export const SLICE_STEPS = 250_000;
+
+type Waiting = { readonly work: SlicedWork; readonly resolve: () => void; readonly reject: (error: unknown) => void };
+
+const waiting: Waiting[] = [];
+
+/**
+ * Does work in slices, other requests between them: one slice of all such work in a turn of the event loop, however many
+ * wait, each in its turn. Work that is done in its first slice is done at once.
+ *
+ * @returns undefined where the work is done, else a promise that it will be, which is rejected with what the work throws
+ */
+export function inSlices(work: SlicedWork): Promise<void> | undefined {
+  if (work(SLICE_STEPS)) return undefined;
+  return new Promise((resolve, reject) => {
+    if (waiting.push({ work, resolve, reject }) === 1) setImmediate(takeSlice);
+  });
+}
+
+function takeSlice(): void {
+  const [first] = waiting;
+  if (first === undefined) return;
+  waiting.shift();
+  try {
+    if (first.work(SLICE_STEPS)) first.resolve();
+    else waiting.push(first);
+  } catch (error) {
+    first.reject(error);
+  }
+  if (waiting.length > 0) setImmediate(takeSlice);
+}
