@@ -77,10 +77,18 @@ export async function runUp(
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
     const store = await openPGlite(join(flags.data, "db"));
     closers.unshift(() => store.close());
+    const broken = store.failed.then((error) => {
+      throw error;
+    });
+    // Heard where it is waited for; while others close, it is too late to tell.
+    broken.catch(() => {});
     await migrate(store);
     // The folder is locked: a replica that is still registered was killed, and no key shall wait for its lease to end.
     await removeAllReplicas(store);
-    const server = await startServer({ store, config, keyring, clock: systemClock, log, managementToken: token });
+    const server = await startServer({
+      ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
+      managementToken: token,
+    });
     closers.unshift(() => server.close());
     await server.whenCurrent;
 
@@ -103,9 +111,9 @@ export async function runUp(
     });
     closers.unshift(() => removeServerFile(flags.data));
     out(`ready ${server.url}`);
-    await Promise.race([firstLook.done, whenAborted(signal), controlling]);
+    await Promise.race([firstLook.done, whenAborted(signal), controlling, broken]);
     if (!signal.aborted) out(await welcome(flags.data, server.url));
-    await Promise.race([whenAborted(signal), controlling]);
+    await Promise.race([whenAborted(signal), controlling, broken]);
   } finally {
     for (const close of closers) await close();
   }

@@ -21,6 +21,14 @@ export type Store = {
   close(): Promise<void>;
 };
 
+/** The embedded database: one connection, which all of its handles share. Any `close` closes it. */
+export type EmbeddedStore = Store & {
+  /** For what keeps the key index current: passes all others that wait for the connection. */
+  readonly feedStore: Store;
+  /** Resolves when the database has ended by itself: nothing can be asked of it any more. */
+  readonly failed: Promise<Error>;
+};
+
 export type ListenConnection = {
   /** Rejects when the connection does not answer within two seconds: it is dead then, and `onEnd` has been called. */
   ping(): Promise<void>;
@@ -36,6 +44,6 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
  * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
  * at a time: the caller holds the folder's lock (design §2, the files cluster).
  */
-export async function openPGlite(folder: string): Promise<Store> {
+export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   return openPGliteDatabase(folder);
 }

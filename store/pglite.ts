@@ -1,30 +1,46 @@
-import { PGlite } from "@electric-sql/pglite";
-import { Kysely, PGliteDialect } from "kysely";
-import type { Store } from "./open.ts";
+import { Kysely } from "kysely";
+import { ConnectionQueue, type Priority } from "./database/connection-queue.ts";
+import { PGliteClient } from "./database/pglite-client.ts";
+import { pgliteDialect } from "./database/pglite-dialect.ts";
+import type { EmbeddedStore, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
 
-/**
- * PGlite has one connection. Kysely lets one user at a time have it, so a transaction's queries go through its own
- * handle, and everything else waits until it is over. Isolation levels are therefore not asked for, nor needed.
- */
-export async function openPGliteDatabase(folder: string): Promise<Store> {
-  const pglite = await PGlite.create(folder);
-  const db = new Kysely<Database>({ dialect: new PGliteDialect({ pglite }) });
-  return {
-    db,
-    engine: "pglite",
-    async listen(channel, onNotify, _onEnd) {
-      const unlisten = await pglite.listen(channel, onNotify);
-      return {
-        ping: async () => {
-          await pglite.query("select 1");
-        },
-        close: () => unlisten(),
-      };
-    },
-    async close() {
-      await db.destroy();
-      if (!pglite.closed) await pglite.close();
-    },
+/** PGlite has one connection, in a thread of its own. What keeps the key index current passes all others that wait for it. */
+export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore> {
+  const client = await PGliteClient.open(folder);
+  const queue = new ConnectionQueue();
+  const databaseOf = (priority: Priority, signal?: AbortSignal) =>
+    new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, ...(signal ? { signal } : {}) }) });
+
+  async function alone<T>(body: () => Promise<T>): Promise<T> {
+    await queue.acquire("feed");
+    try {
+      return await body();
+    } finally {
+      queue.release();
+    }
+  }
+
+  const listen: Store["listen"] = async (channel, onNotify, onEnd) => {
+    await alone(() => client.listen(channel, onNotify));
+    let isClosed = false;
+    client.failed.then((error) => {
+      if (!isClosed) onEnd(error);
+    });
+    return {
+      ping: () => alone(async () => void (await client.ask({ ask: "query", sql: "select 1", parameters: [] }))),
+      async close() {
+        isClosed = true;
+        await alone(() => client.unlisten(channel, onNotify));
+      },
+    };
   };
+
+  const storeOf = (priority: Priority): Store => ({
+    db: databaseOf(priority),
+    engine: "pglite",
+    listen,
+    close: () => alone(() => client.close()),
+  });
+  return { ...storeOf("general"), feedStore: storeOf("feed"), failed: client.failed };
 }

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { change } from "../../store/change.ts";
+import { DatabaseAwayError, sqlState, violatedConstraint } from "../../store/errors.ts";
 import { assertListenWorks } from "../../store/listen-check.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPGlite } from "../../store/open.ts";
@@ -89,6 +90,60 @@ describe("The embedded database", () => {
     letGo.resolve();
     await expect(write).rejects.toThrow("undone");
     expect(await seen).toBeUndefined();
+    await store.close();
+  });
+
+  test("b87: runs a long statement apart from the thread that decides, and lets the feed's question pass all that wait", async () => {
+    const store = await openPGlite("memory://");
+    const isLong = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
+    const answered: string[] = [];
+    const ask = async (name: string, { db }: Pick<typeof store, "db">) => {
+      await sql`select 1`.execute(db);
+      answered.push(name);
+    };
+    const waiting = [ask("first", store), ask("second", store), ask("feed", store.feedStore)];
+    let turns = 0;
+    let isRunning = true;
+    const turn = () => {
+      turns++;
+      if (isRunning) setImmediate(turn);
+    };
+    turn();
+    await isLong;
+    isRunning = false;
+    expect(turns).toBeGreaterThan(100);
+    await Promise.all(waiting);
+    expect(answered).toEqual(["feed", "first", "second"]);
+    await store.close();
+  });
+
+  test("fails whatever is asked once its thread is gone, tells who listens, and closes", async () => {
+    const started = once(process, "worker");
+    const store = await openPGlite("memory://");
+    const [thread] = await started;
+    const deaf = Promise.withResolvers<Error | undefined>();
+    await store.listen("news", () => {}, deaf.resolve);
+    const running = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
+    const waiting = sql`select 1`.execute(store.db);
+    const failures = Promise.allSettled([running, waiting]);
+    await thread.terminate();
+    for (const outcome of await failures) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseAwayError) });
+    }
+    expect(await deaf.promise).toBeInstanceOf(DatabaseAwayError);
+    expect(await store.failed).toBeInstanceOf(DatabaseAwayError);
+    await store.close();
+  });
+
+  test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
+    const store = await openPGlite("memory://");
+    await sql`create table once (name text constraint once_name unique)`.execute(store.db);
+    const insert = () => sql`insert into once values (${"secret-value"})`.execute(store.db);
+    await insert();
+    const error = await insert().catch((refused: unknown) => refused);
+    expect(sqlState(error)).toBe("23505");
+    expect(violatedConstraint(error)).toBe("once_name");
+    expect(error).not.toHaveProperty("params");
     await store.close();
   });
 });

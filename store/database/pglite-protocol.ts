@@ -1,0 +1,23 @@
+/** What the thread that runs PGlite is asked, and what it tells: plain values, as `postMessage` copies them. */
+
+export type Query = { readonly ask: "query"; readonly sql: string; readonly parameters: readonly unknown[] };
+
+export type Question =
+  | { readonly ask: "open"; readonly folder: string }
+  | Query
+  /** At most one transaction is open; queries are its own until it ends. */
+  | { readonly ask: "begin" | "commit" | "rollback" }
+  | { readonly ask: "listen" | "unlisten"; readonly channel: string }
+  | { readonly ask: "close" };
+
+export type ToThread = Question & { readonly id: number };
+
+export type Rows = { readonly rows: unknown[]; readonly affectedRows: number | undefined };
+
+/** A database error without the statement and its values, which may hold a secret. */
+export type Failure = { readonly message: string; readonly fields: Readonly<Record<string, string>> };
+
+export type FromThread =
+  | { readonly told: "answer"; readonly id: number; readonly answer: Rows }
+  | { readonly told: "failure"; readonly id: number; readonly failure: Failure }
+  | { readonly told: "notification"; readonly channel: string; readonly payload: string };

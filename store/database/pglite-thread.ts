@@ -1,0 +1,103 @@
+/** The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by `pglite-client.ts`. */
+import { parentPort } from "node:worker_threads";
+import { PGlite, type Transaction } from "@electric-sql/pglite";
+import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
+
+const main = parentPort;
+if (main === null) throw new Error("this file is a worker's, not a program");
+
+const NO_ROWS: Rows = { rows: [], affectedRows: undefined };
+/** Of PostgreSQL's own error fields those that a caller may decide by or read. */
+const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
+
+type OpenTransaction = { readonly handle: Transaction; end(how: "commit" | "rollback"): Promise<void> };
+
+let opened: PGlite | undefined;
+let transaction: OpenTransaction | undefined;
+const unlistens = new Map<string, () => Promise<void>>();
+
+const tell = (message: FromThread) => main.postMessage(message);
+
+main.on("message", async ({ id, ...question }: ToThread) => {
+  try {
+    tell({ told: "answer", id, answer: await answer(question) });
+  } catch (error) {
+    tell({ told: "failure", id, failure: failureOf(error) });
+  }
+});
+
+async function answer(question: Question): Promise<Rows> {
+  switch (question.ask) {
+    case "open":
+      opened = await PGlite.create(question.folder);
+      return NO_ROWS;
+    case "query":
+      return query(question);
+    case "begin":
+      transaction = await begin();
+      return NO_ROWS;
+    case "commit":
+    case "rollback": {
+      const ending = transaction;
+      transaction = undefined;
+      await ending?.end(question.ask);
+      return NO_ROWS;
+    }
+    case "listen": {
+      const { channel } = question;
+      const unlisten = await pglite().listen(channel, (payload) => tell({ told: "notification", channel, payload }));
+      unlistens.set(channel, unlisten);
+      return NO_ROWS;
+    }
+    case "unlisten":
+      await unlistens.get(question.channel)?.();
+      unlistens.delete(question.channel);
+      return NO_ROWS;
+    case "close":
+      await opened?.close();
+      return NO_ROWS;
+  }
+}
+
+function pglite(): PGlite {
+  if (opened === undefined) throw new Error("the embedded database is not open");
+  return opened;
+}
+
+async function query({ sql, parameters }: Query): Promise<Rows> {
+  const { rows, affectedRows } = await (transaction?.handle ?? pglite()).query(sql, [...parameters]);
+  return { rows, affectedRows };
+}
+
+/** PGlite hands its transaction to a function, which is kept waiting here for how it is to end. */
+async function begin(): Promise<OpenTransaction> {
+  const { promise: began, resolve: hasBegun } = Promise.withResolvers<Transaction>();
+  const { promise: ended, resolve: commit, reject: rollback } = Promise.withResolvers<void>();
+  const through = pglite().transaction(async (handle) => {
+    hasBegun(handle);
+    await ended;
+  });
+  const undone = new Error("rolled back");
+  const handle = await Promise.race([began, through.then(() => began)]);
+  return {
+    handle,
+    async end(how) {
+      if (how === "commit") commit();
+      else rollback(undone);
+      await through.catch((error: unknown) => {
+        if (error !== undone) throw error;
+      });
+    },
+  };
+}
+
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof Error)) return { message: String(error), fields: {} };
+  const given: Readonly<Record<string, unknown>> = { ...error };
+  const fields: Record<string, string> = {};
+  for (const name of FIELDS) {
+    const value = given[name];
+    if (typeof value === "string") fields[name] = value;
+  }
+  return { message: error.message, fields };
+}
