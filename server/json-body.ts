@@ -1,5 +1,8 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { problem } from "./errors.ts";
+import { memberScan } from "./http/json-members.ts";
+import { BodyFault } from "./http/json-scanner.ts";
+import { inSlices } from "./http/slices.ts";
 
 /** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (b45). */
 const JSON_TYPE = /^application\/json[ \t]*(;.*)?$/i;
@@ -11,15 +14,45 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
   done(problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json."));
 };
 
-/** Makes JSON the only thing that the routes of a plugin parse. An empty body is none, whatever its type says. */
+/**
+ * Makes JSON the only thing that the routes of a plugin parse. An empty body is none, whatever its type says. A body that
+ * is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is parsed.
+ */
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, body, done) => {
-    if (body === "") return done(null, undefined);
-    parse(request, body, (error, parsed) => {
-      if (error === null) done(null, parsed);
-      else done(problem("invalid_request", "The body is not valid JSON."));
-    });
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
+    if (bytes.length === 0) return done(null, undefined);
+    const parseText = (): void => {
+      parse(request, bytes.toString(), (error, parsed) => {
+        if (error === null) done(null, parsed);
+        else done(MALFORMED);
+      });
+    };
+    const refuse = (error: unknown): void => {
+      done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
+    };
+    const scan = memberScan(withoutMark(bytes));
+    try {
+      const pending = inSlices((steps) => scan.run(steps));
+      if (pending === undefined) parseText();
+      else pending.then(parseText).catch(refuse);
+    } catch (error) {
+      refuse(error);
+    }
   });
+}
+
+const MALFORMED = problem("invalid_request", "The body is not valid JSON.");
+const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
+
+/** The parser passes over a byte order mark, and so does the scan before it. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? bytes.subarray(BYTE_ORDER_MARK.length)
+    : bytes;
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
 }

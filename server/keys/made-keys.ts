@@ -30,8 +30,8 @@ export async function createKey(
   { clock, author, rights }: ByHand,
   { name, namespace, team: named, spec, source }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
-  const read = readKey({ name, namespace, spec });
   const team = await teamFor(tx, rights, named, "change keys");
+  const read = readKey({ name, namespace, spec });
   await requireNamespace(tx, team.id, namespace);
   const policy = await resolvePolicy(tx, team.id, read.declared);
   const taken = await findMadeKey(tx, { teamId: team.id, namespace, name });

@@ -45,8 +45,8 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
   }),
 
   async create(tx, hand, { name, namespace, team: named, spec }) {
-    const read = readGateway({ name, namespace, spec });
     const { id: teamId } = await teamFor(tx, hand.rights, named, "change gateways");
+    const read = readGateway({ name, namespace, spec });
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });
     if (taken !== undefined) throw exists("gateway", taken);

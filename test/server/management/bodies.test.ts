@@ -68,6 +68,17 @@ describeOnEachEngine("a body of the management API", (store) => {
     }
   });
 
+  test("b94: that names its team twice is refused", async () => {
+    const spec = JSON.stringify(KEY);
+    expect(await post("/keys", `{"name":"twice","team":"other","team":"${team}","spec":${spec}}`)).toBe(400);
+  });
+
+  test("b83: with a megabyte of unknown fields is refused", async () => {
+    const fields = Array.from({ length: 80_000 }, (_, i) => `"f${i}":1`).join(",");
+    expect(await post("/keys", `{"name":"many","team":"${team}","spec":{${fields}}}`)).toBe(400);
+    expect(await post("/keys", `{"name":"many","team":"${team}",${fields}}`)).toBe(400);
+  });
+
   /** The status that answers a body as it stands, sent with an idempotency key. */
   async function post(path: string, body: string): Promise<number | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();

@@ -112,6 +112,16 @@ describe("who may do what in their team", () => {
     }
   });
 
+  test("b83: whoever lacks the right is told so, and nothing is said of the spec", async () => {
+    const spec = Object.fromEntries(Array.from({ length: 9_000 }, (_, i) => [`field${i}`, 1]));
+    const ids = await makeAll(mine);
+    for (const kind of KINDS) {
+      const made = await as("viewer", "POST", `/${kind}`, { name: unique("by"), team: mine.name, spec });
+      const changed = await as("viewer", "PUT", `/${kind}/${ids[kind]}`, { spec });
+      expect([kind, made.status, changed.status]).toEqual([kind, 403, 403]);
+    }
+  });
+
   test.each([
     ["admin", 2],
     ["member", 2],

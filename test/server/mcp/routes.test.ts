@@ -69,6 +69,25 @@ const toolCall = (name: unknown, args: unknown = {}, id: unknown = 1) => ({
   params: { name, arguments: args },
 });
 
+test("b83: a call with more arguments than any tool takes is 400, before they are checked one by one", async () => {
+  const args = Object.fromEntries(Array.from({ length: 70_000 }, (_, i) => [`a${i}`, 1]));
+  const answer = await rpc(toolCall("memory_search", args));
+  expect([answer.status, answer.json.error.message]).toEqual([
+    400,
+    "The body has more than 10000 members and elements.",
+  ]);
+});
+
+test("b94: a call that names its tool or an argument twice is 400", async () => {
+  for (const body of [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_list","name":"memory_save_atom"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_list","arguments":{"library":"a","library":"b"}}}',
+  ]) {
+    const answer = await rpc(body);
+    expect([answer.status, answer.json.error.code]).toEqual([400, -32_600]);
+  }
+});
+
 async function atomCount(): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count(*)::integer as n from atoms`.execute(store.db);
   return rows[0]?.n ?? -1;
@@ -326,11 +345,11 @@ describe("abuse", () => {
       ],
       [
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_search","name":"memory_save_atom",${save}}}`,
-        403,
+        400,
       ],
       [
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_search","n\\u0061me":"memory_save_atom",${save}}}`,
-        403,
+        400,
       ],
       [
         `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"memory_save_atom"},"Params":{"name":"memory_search"}}`,

@@ -1,0 +1,91 @@
+import { assert, jsonValue, property } from "fast-check";
+import { fastify } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { errorHandler } from "../../../server/errors.ts";
+import { API_BOUNDS, memberScan } from "../../../server/http/json-members.ts";
+import { BodyFault } from "../../../server/http/json-scanner.ts";
+import { SLICE_STEPS } from "../../../server/http/slices.ts";
+import { parseJsonOnly } from "../../../server/json-body.ts";
+import { createLog } from "../../../server/log.ts";
+import { hostileBodies } from "../../bench/hostile-bodies.ts";
+
+const app = fastify({ logger: false });
+beforeAll(async () => {
+  app.setErrorHandler(errorHandler(createLog("error", { write: () => {} })));
+  parseJsonOnly(app);
+  app.post("/", (request) => ({ parsed: request.body ?? null }));
+  await app.ready();
+});
+afterAll(() => app.close());
+
+async function post(payload: string | Buffer) {
+  const headers = { "content-type": "application/json" };
+  const { statusCode: status, body } = await app.inject({ method: "POST", url: "/", headers, payload });
+  return { status, body: JSON.parse(body) };
+}
+
+test.each([
+  ['{"team":"t2","team":"t1"}'],
+  ['{"team":"t2","te\\u0061m":"t1"}'],
+  ['{"spec":{"scopes":["a"],"scopes":["b"]}}'],
+  ['[{"a":1,"a":1}]'],
+  ['{"":1,"":1}'],
+  ['{"\\u00e9":1,"é":1}'],
+])("b94: the body %s, which has a member twice, is 400", async (body) => {
+  const answer = await post(body);
+  expect(answer.status).toBe(400);
+  expect(answer.body.detail).toBe("The body has an object with two members of one name.");
+});
+
+test.each([
+  ['{"team":"t2","Team":"t1"}'],
+  ['{"a":{"b":1},"b":{"a":1}}'],
+  ['[{"a":1},{"a":1}]'],
+  ['{"a\\"b":1,"a":1}'],
+  ['\uFEFF{"a":1}'],
+])("b94: the body %s, which has no member twice, is read", async (body) => {
+  expect(await post(body)).toEqual({ status: 200, body: { parsed: JSON.parse(body.replace("\uFEFF", "")) } });
+});
+
+test("b83: a body at the bounds is read, and beyond them it is 400 and says the bound", async () => {
+  const { values, depth } = API_BOUNDS;
+  const list = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
+  const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  expect((await post(list(values))).status).toBe(200);
+  expect((await post(deep(depth))).status).toBe(200);
+  const many = await post(list(values + 1));
+  expect([many.status, many.body.detail]).toEqual([400, "The body has more than 10000 members and elements."]);
+  const deeper = await post(deep(depth + 1));
+  expect([deeper.status, deeper.body.detail]).toEqual([400, "The body is nested more than 64 deep."]);
+});
+
+test("b83: what the scan lets through is what JSON.parse reads", () => {
+  assert(
+    property(jsonValue({ maxDepth: 8 }), (value) => {
+      const scan = memberScan(Buffer.from(JSON.stringify(value)));
+      expect(scan.run(1_000_000)).toBe(true);
+    }),
+  );
+});
+
+test.each([...hostileBodies(800_000)])(
+  "b83: %s: a body of an API is answered, and no slice holds the thread",
+  async (_, body) => {
+    const scan = memberScan(body);
+    let longest = 0;
+    for (let isDone = false, slices = 1; !isDone; slices += 1) {
+      expect(slices).toBeLessThanOrEqual(1 + (16 * body.length) / SLICE_STEPS);
+      const before = process.threadCpuUsage();
+      try {
+        isDone = scan.run(SLICE_STEPS);
+      } catch (error) {
+        expect(error).toBeInstanceOf(BodyFault);
+        isDone = true;
+      }
+      const { user, system } = process.threadCpuUsage(before);
+      longest = Math.max(longest, (user + system) / 1_000);
+    }
+    expect(longest).toBeLessThanOrEqual(50);
+    expect([200, 400]).toContain((await post(body)).status);
+  },
+);
