@@ -1,5 +1,8 @@
-import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
-import { ATOM_COLUMNS, ATOMS_IN_LIBRARIES, type Atom, type AtomRow, type Reach, reachable, toAtom } from "./atoms.ts";
+import { type RawBuilder, sql } from "kysely";
+import { ATOM_COLUMNS, type Atom, type AtomRow, type Reach, reachable, toAtom } from "./atoms.ts";
+import type { Db } from "./change.ts";
+import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./memory/candidates.ts";
+import { withOrderedPlans } from "./memory/ordered-plans.ts";
 
 /** An atom that a search found. */
 export type AtomHit = {
@@ -27,62 +30,105 @@ const SNIPPET = "StartSel=**, StopSel=**, MaxFragments=2, MinWords=8, MaxWords=3
 const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 + a.importance / 10)
   * power(0.5, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20))`;
 
-function within(search: { libraryId: string | null; tags: readonly string[] }): RawBuilder<unknown> {
-  return sql`${search.libraryId === null ? sql`` : sql`and a.library_id = ${search.libraryId}`}
-    ${search.tags.length === 0 ? sql`` : sql`and a.tags @> ${[...search.tags]}::text[]`}`;
-}
+/** An atom may be a candidate of each source: the index, the newest, the most important. */
+const SOURCES = 3;
 
 /** The atoms that a full-text query finds, the closest first. Only rows of the reach are ranked (b60). */
-export async function searchAtoms(db: QueryExecutorProvider, reach: Reach, search: Search): Promise<AtomHit[]> {
-  const { rows } = await sql<AtomRow & { rank: number; snippet: string }>`
-    with wanted as (select websearch_to_tsquery('english', ${search.query}) as q),
-    hits as (
-      select ${ATOM_COLUMNS}, ts_rank(a.search, wanted.q)::float8 as rank, a.created_at
-      from ${ATOMS_IN_LIBRARIES}, wanted
-      where a.search @@ wanted.q and ${reachable(reach)} ${within(search)}
-      order by rank desc, a.importance desc, a.created_at desc, a.id desc
-      limit ${search.limit}
-    )
-    select hits.*, ts_headline('english', left(hits.content, ${SNIPPET_SOURCE}::integer), wanted.q, ${SNIPPET}) as snippet
-    from hits, wanted
-    order by hits.rank desc, hits.importance desc, hits.created_at desc, hits.id desc`.execute(db);
-  return rows.map((row) => ({ atom: toAtom(row), rank: row.rank, snippet: row.snippet }));
+export async function searchAtoms(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<AtomHit[]> {
+  return withOrderedPlans(db, async (tx) => {
+    const asked = sql`websearch_to_tsquery('english', ${search.query})`;
+    const scope = await resolveScope(tx, reach, search.libraryId, asked, search.tags);
+    const found = await candidates(tx, scope, bounds);
+    if (found === undefined) return [];
+    const { rows } = await sql<AtomRow & { rank: number; snippet: string }>`
+      with wanted as (select ${scope.query}::tsquery as q),
+      ranked as (
+        select a.id, ts_rank(a.search, wanted.q)::float8 as rank
+        from ${found} a, wanted where ${matches(scope)}
+        order by rank desc, a.importance desc, a.created_at desc, a.id desc
+        limit ${search.limit * SOURCES}
+      ),
+      hits as (
+        select ${ATOM_COLUMNS}, best.rank, a.created_at
+        from (select id, max(rank) as rank from ranked group by id) best
+          join atoms a on a.id = best.id join libraries l on l.id = a.library_id
+        where ${reachable(reach)}
+        order by best.rank desc, a.importance desc, a.created_at desc, a.id desc
+        limit ${search.limit}
+      )
+      select hits.*, ts_headline('english', left(hits.content, ${SNIPPET_SOURCE}::integer), wanted.q, ${SNIPPET}) as snippet
+      from hits, wanted
+      order by hits.rank desc, hits.importance desc, hits.created_at desc, hits.id desc`.execute(tx);
+    return rows.map((row) => ({ atom: toAtom(row), rank: row.rank, snippet: row.snippet }));
+  });
 }
 
 /**
  * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
  * recent before the others.
  */
-export async function recallAtoms(db: QueryExecutorProvider, reach: Reach, search: Search): Promise<Atom[]> {
-  // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
-  const { rows } = await sql<AtomRow>`
-    with wanted as (select replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery as q)
-    select ${ATOM_COLUMNS} from ${ATOMS_IN_LIBRARIES}, wanted
-    where a.search @@ wanted.q and ${reachable(reach)} ${within(search)}
-    order by ${RECALL_SCORE} desc, a.id desc
-    limit ${search.limit}`.execute(db);
-  return rows.map(toAtom);
+export async function recallAtoms(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<Atom[]> {
+  return withOrderedPlans(db, async (tx) => {
+    // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
+    const asked = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
+    const scope = await resolveScope(tx, reach, search.libraryId, asked, search.tags);
+    const found = await candidates(tx, scope, bounds);
+    if (found === undefined) return [];
+    const { rows } = await sql<AtomRow>`
+      with wanted as (select ${scope.query}::tsquery as q),
+      ranked as (
+        select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
+        order by score desc, a.id desc
+        limit ${search.limit * SOURCES}
+      )
+      select ${ATOM_COLUMNS} from (select id, max(score) as score from ranked group by id) best
+        join atoms a on a.id = best.id join libraries l on l.id = a.library_id
+      where ${reachable(reach)}
+      order by best.score desc, a.id desc
+      limit ${search.limit}`.execute(tx);
+    return rows.map(toAtom);
+  });
 }
 
 /** The most important atoms of one library, the last corrected first among equals. */
-export async function importantAtoms(
-  db: QueryExecutorProvider,
-  reach: Reach,
-  libraryId: string,
-  limit: number,
-): Promise<Atom[]> {
-  const { rows } = await sql<AtomRow>`
-    select ${ATOM_COLUMNS} from ${ATOMS_IN_LIBRARIES}
-    where ${reachable(reach)} and a.library_id = ${libraryId}
-    order by a.importance desc, a.updated_at desc, a.id desc
-    limit ${limit}`.execute(db);
+export async function importantAtoms(db: Db, reach: Reach, libraryId: string, limit: number): Promise<Atom[]> {
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<AtomRow>`
+      select ${ATOM_COLUMNS} from libraries l cross join lateral (
+        select * from atoms a where a.library_id = l.id
+        order by a.importance desc, a.updated_at desc, a.id desc limit ${limit}
+      ) a
+      where ${reachable(reach)} and l.id = ${libraryId}
+      order by a.importance desc, a.updated_at desc, a.id desc`.execute(tx),
+  );
   return rows.map(toAtom);
 }
 
-/** How many atoms a library holds. */
-export async function countAtoms(db: QueryExecutorProvider, reach: Reach, libraryId: string): Promise<number> {
-  const { rows } = await sql<{ atoms: number }>`
-    select count(*)::integer as atoms from ${ATOMS_IN_LIBRARIES}
-    where ${reachable(reach)} and a.library_id = ${libraryId}`.execute(db);
-  return rows[0]?.atoms ?? 0;
+/** Counted no further: an exact count reads every row. */
+const MAX_COUNTED = 1_000;
+
+/** How many atoms a library holds; of a large one, that there are more than were counted. */
+export type AtomCount = { readonly atoms: number; readonly isMore: boolean };
+
+export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promise<AtomCount> {
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<{ atoms: number }>`
+      select count(*)::integer as atoms from libraries l cross join lateral (
+        select a.team_id, a.library_id from atoms a where a.library_id = l.id
+        order by a.created_at desc, a.id desc limit ${MAX_COUNTED + 1}
+      ) a
+      where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),
+  );
+  const atoms = rows[0]?.atoms ?? 0;
+  return { atoms: Math.min(atoms, MAX_COUNTED), isMore: atoms > MAX_COUNTED };
 }

@@ -1,4 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Db } from "./change.ts";
+import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./memory/atom-pages.ts";
+import { withOrderedPlans } from "./memory/ordered-plans.ts";
 
 /**
  * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
@@ -125,7 +128,7 @@ export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: re
 
 /** One page of the reach's atoms, newest first, from behind `after`. */
 export async function listAtoms(
-  db: QueryExecutorProvider,
+  db: Db,
   reach: Reach,
   page: {
     readonly libraryId: string | null;
@@ -133,16 +136,14 @@ export async function listAtoms(
     readonly after: AtomPosition | null;
     readonly limit: number;
   },
+  bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<Atom[]> {
-  const after = page.after;
-  const { rows } = await sql<AtomRow>`
-    select ${ATOM_COLUMNS} from ${ATOMS_IN_LIBRARIES}
-    where ${reachable(reach)}
-      ${page.libraryId === null ? sql`` : sql`and a.library_id = ${page.libraryId}`}
-      ${page.tag === null ? sql`` : sql`and a.tags @> array[${page.tag}]::text[]`}
-      ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
-    order by a.created_at desc, a.id desc
-    limit ${page.limit}`.execute(db);
+  const { tag, limit, libraryId, after } = page;
+  const list = { reach, libraryId, after };
+  if (tag !== null) return findAtoms(db, reach, await idsWithTag(db, list, tag, limit, bounds));
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<AtomRow>`select ${ATOM_COLUMNS} from ${newestOf(list, limit)}`.execute(tx),
+  );
   return rows.map(toAtom);
 }
 

@@ -9,6 +9,7 @@ import { sql as management } from "./migrations/006-management.ts";
 import { sql as changeByIndex } from "./migrations/007-change-by-index.ts";
 import { sql as concurrent } from "./migrations/008-concurrent.ts";
 import { sql as keyPrefix } from "./migrations/009-key-prefix.ts";
+import { sql as atomTerms } from "./migrations/010-atom-terms.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -22,6 +23,7 @@ const MIGRATIONS = [
   { version: 7, name: "change-by-index", script: changeByIndex },
   { version: 8, name: "concurrent", script: concurrent },
   { version: 9, name: "key-prefix", script: keyPrefix },
+  { version: 10, name: "atom-terms", script: atomTerms },
 ] as const;
 
 /** The schema version that this build was written for. */

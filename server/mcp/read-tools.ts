@@ -100,12 +100,13 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }>(
     output: {
       library: {
         type: "object",
-        required: ["name", "displayName", "description", "atoms"],
+        required: ["name", "displayName", "description", "atoms", "moreAtoms"],
         properties: {
           name: { type: "string" },
           displayName: { type: "string" },
           description: { type: "string" },
-          atoms: { type: "integer" },
+          atoms: { type: "integer", description: "How many it holds, counted to 1,000." },
+          moreAtoms: { type: "boolean", description: "It holds more than were counted." },
         },
       },
       important: ATOMS_OUTPUT,
@@ -117,16 +118,16 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }>(
     const library = await libraryOf(context, named);
     const reach = reachOf(key);
     const name = libraryName(key, library);
-    const atoms = await countAtoms(store.db, reach, library.id);
+    const { atoms, isMore: moreAtoms } = await countAtoms(store.db, reach, library.id);
     const brief = (atom: Parameters<typeof atomJson>[1]): AtomJson => shorten(atomJson(key, atom));
     const important = (await importantAtoms(store.db, reach, library.id, limit)).map(brief);
     const latest = await listAtoms(store.db, reach, { libraryId: library.id, tag: null, after: null, limit });
     const recent = latest.map(brief).filter(({ id }) => !important.some((atom) => atom.id === id));
     const { displayName, description } = library;
     return {
-      structured: { library: { name, displayName, description, atoms }, important, recent },
+      structured: { library: { name, displayName, description, atoms, moreAtoms }, important, recent },
       text: [
-        `Library ${name}${displayName === "" ? "" : ` (${displayName})`}: ${atoms} atoms. ${description}`.trim(),
+        `Library ${name}${displayName === "" ? "" : ` (${displayName})`}: ${moreAtoms ? `more than ${atoms}` : atoms} atoms. ${description}`.trim(),
         `Most important:\n\n${atomsText(important, "Nothing is remembered yet.")}`,
         `Latest besides:\n\n${atomsText(recent, "None.")}`,
       ].join("\n\n"),

@@ -4,6 +4,7 @@ import { benchController } from "./controller.ts";
 import { benchDecide } from "./decide.ts";
 import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
+import { benchMemory } from "./memory.ts";
 import { benchRevocation } from "./revocation.ts";
 
 const [cpu] = cpus();
@@ -17,6 +18,7 @@ const BENCHES = {
   gateway: benchGateway,
   revocation: benchRevocation,
   controller: benchController,
+  memory: benchMemory,
 };
 const [only] = process.argv.slice(2);
 for (const [name, bench] of Object.entries(BENCHES)) {

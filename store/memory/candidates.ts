@@ -1,0 +1,159 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../atoms.ts";
+import type { Db } from "../change.ts";
+import {
+  chooseIndexCondition,
+  type IndexCondition,
+  lexemesOf,
+  parseTextQuery,
+  printTextQuery,
+  type TextQuery,
+} from "./index-condition.ts";
+
+/** How much a search looks at, whatever is stored and whatever is asked (docs/decisions/memory-search.md). */
+export type SearchBounds = {
+  /** The newest atoms, of which the words' frequencies are estimated. */
+  readonly sample: number;
+  /** Rows of the index. */
+  readonly indexed: number;
+  /** The newest atoms, and the most important ones, where the index alone does not answer. */
+  readonly newest: number;
+  readonly important: number;
+  /** Of the words' vectors as stored, from each source. */
+  readonly bytes: number;
+};
+
+export const SEARCH_BOUNDS: SearchBounds = {
+  sample: 250,
+  indexed: 10_000,
+  newest: 2_000,
+  important: 500,
+  bytes: 8 << 20,
+};
+
+/** Beyond so many libraries their atoms are looked for in the team's, and the newest only in the first of these. */
+const MAX_LIBRARIES_IN_INDEX = 16;
+const MAX_LIBRARIES_WALKED = 500;
+
+/** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
+export type Scope = {
+  readonly reach: Reach;
+  readonly libraryIds: readonly string[];
+  readonly query: string;
+  readonly tags: readonly string[];
+};
+
+/** The active libraries of a reach, and a query in PostgreSQL's words. */
+export async function resolveScope(
+  db: Db,
+  reach: Reach,
+  libraryId: string | null,
+  query: RawBuilder<unknown>,
+  tags: readonly string[],
+): Promise<Scope> {
+  const { rows } = await sql<{ query: string; ids: string[] }>`
+    select (${query})::text as query, array(
+      select l.id from libraries l
+      where l.team_id = ${reach.teamId} and l.state = 'active' and (${libraryId}::text is null or l.id = ${libraryId})
+        and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
+      order by l.id) as ids`.execute(db);
+  const [{ query: printed, ids } = { query: "", ids: [] }] = rows;
+  return { reach, libraryIds: ids, query: printed, tags };
+}
+
+/** The columns that {@link candidates} has. */
+const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.importance, a.created_at, a.updated_at`;
+
+/**
+ * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index where
+ * few atoms have the words, and the newest and the most important ones where many do. What it looks at is bounded.
+ *
+ * @returns undefined for a query that finds nothing
+ */
+export async function candidates(
+  db: Db,
+  scope: Scope,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<RawBuilder<unknown> | undefined> {
+  const words = parseTextQuery(scope.query);
+  if (words === undefined || scope.libraryIds.length === 0) return undefined;
+  const query: TextQuery =
+    scope.tags.length === 0
+      ? words
+      : { kind: "and", of: [words, ...scope.tags.map((tag) => ({ kind: "word", lexeme: `tag ${tag}` }) as const)] };
+  const { condition, isComplete } = await choose(db, scope, query, bounds);
+  const sources = [
+    condition && indexed(scope, condition, bounds),
+    isComplete ? walk(scope, NEWEST, bounds.sample, bounds) : walk(scope, NEWEST, bounds.newest, bounds),
+    isComplete ? null : walk(scope, IMPORTANT, bounds.important, bounds),
+  ].filter((source) => source !== null);
+  return sql`(${sql.join(sources, sql` union all `)})`;
+}
+
+async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBounds): Promise<IndexCondition> {
+  const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`
+    with sample as materialized (${walk(scope, NEWEST, bounds.sample, bounds)})
+    select (select count(*)::integer from sample) as looked,
+      (select count(*)::integer from sample where search @@ ${scope.query}::tsquery
+        and tags @> ${[...scope.tags]}::text[]) as matching,
+      (select coalesce(jsonb_object_agg(lexeme, atoms), '{}') from (
+        select lexeme, count(*) as atoms
+        from sample, unnest(tsvector_to_array(search) || array(select 'tag ' || tag from unnest(tags) tag)) lexeme
+        where lexeme = any(${lexemesOf(query)}::text[]) group by lexeme
+      ) counted) as counts`.execute(db);
+  const [{ looked, matching, counts } = { looked: 0, matching: 0, counts: {} }] = rows;
+  const counted = new Map(Object.entries(counts));
+  const share = (atoms: number): number => atoms / Math.max(1, looked);
+  return chooseIndexCondition(query, (lexeme) => share(counted.get(lexeme) ?? 0), share(matching));
+}
+
+const NEWEST = sql`a.created_at desc, a.id desc`;
+const IMPORTANT = sql`a.importance desc, a.updated_at desc, a.id desc`;
+
+/** The first atoms of each library in the order of an index, together about `rows`. */
+function walk(scope: Scope, order: RawBuilder<unknown>, rows: number, bounds: SearchBounds): RawBuilder<unknown> {
+  const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
+  const each = Math.max(10, Math.ceil(rows / libraryIds.length));
+  return withinBytes(
+    sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
+        select ${COLUMNS} from atoms a where a.library_id = library.id order by ${order} limit ${each}
+      ) a where a.team_id = ${scope.reach.teamId}`,
+    bounds,
+  );
+}
+
+/** What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read. */
+function indexed(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
+  const owned = owners(scope.reach, scope.libraryIds);
+  return withinBytes(
+    sql`select ${COLUMNS} from atoms a
+      where ${ATOM_TERMS} @@ ${printTextQuery({ kind: "and", of: [owned, condition] })}::tsquery
+      limit ${bounds.indexed}`,
+    bounds,
+  );
+}
+
+/** What the index has of the owners of a reach's atoms in these libraries. */
+export function owners(reach: Reach, libraryIds: readonly string[]): TextQuery {
+  const lexemes =
+    libraryIds.length > MAX_LIBRARIES_IN_INDEX
+      ? [`team ${reach.teamId}`]
+      : libraryIds.map((libraryId) => `library ${libraryId}`);
+  return { kind: "or", of: lexemes.map((lexeme) => ({ kind: "word", lexeme })) };
+}
+
+/** As the index `atoms_terms` has it. */
+export const ATOM_TERMS: RawBuilder<unknown> = sql`(a.search || atom_terms(a.team_id, a.library_id, a.tags))`;
+
+/** Cuts a source where the vectors that it would have to read come to too much: an atom of 60 kB has one of as much. */
+function withinBytes(source: RawBuilder<unknown>, bounds: SearchBounds): RawBuilder<unknown> {
+  return sql`(select ${COLUMNS} from (
+      select a.*, sum(pg_column_size(a.search)) over (rows unbounded preceding) as bytes from (${source}) a
+    ) a where a.bytes <= ${bounds.bytes}::bigint)`;
+}
+
+/** The condition of a candidate: within the reach, and what was asked for. */
+export function matches(scope: Scope): RawBuilder<unknown> {
+  return sql`a.team_id = ${scope.reach.teamId} and a.library_id = any(${[...scope.libraryIds]}::text[])
+    and a.tags @> ${[...scope.tags]}::text[] and a.search @@ ${scope.query}::tsquery`;
+}

@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Kysely, KyselyPlugin } from "kysely";
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
+import { insertAtom, listAtoms, type Reach } from "../../store/atoms.ts";
+import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
+import type { Database } from "../../store/schema.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
+import {
+  COMMON_TAG,
+  EVERYWHERE,
+  fillWithAtoms,
+  RARE,
+  RARE_TAG,
+  SOMETIMES,
+  wordOfRank,
+} from "../store/memory/filled-library.ts";
+import { figure, quantile, table } from "./table.ts";
+
+const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
+/** Of one question: as many rounds as fit into so many milliseconds, at least three. */
+const BUDGET_MS = 3_000;
+const MOST_ROUNDS = 50;
+
+const REACH: Reach = { teamId: "team-a", libraryIds: null };
+const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-handbook"] };
+const LIBRARY = "lib-diary";
+const QUESTION = [EVERYWHERE, SOMETIMES, ...[1, 2, 3, 5, 8, 12, 20, 35, 60, 100, 150].map(wordOfRank)].concat(
+  [300, 500, 900, 2_000, 5_000, 9_000, 15_000].map(wordOfRank),
+);
+const search = { libraryId: LIBRARY, tags: [], limit: 20 };
+const page = { libraryId: LIBRARY, tag: null, after: null, limit: 21 };
+
+type Db = Kysely<Database>;
+type Question = (db: Db) => Promise<unknown>;
+
+/** What the memory service is asked, by the name of its row. */
+const QUESTIONS: Readonly<Record<string, Question>> = {
+  "search: a rare word": (db) => searchAtoms(db, REACH, { ...search, query: RARE }),
+  "search: a word in 5 %": (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES }),
+  "search: a word in every atom": (db) => searchAtoms(db, REACH, { ...search, query: EVERYWHERE }),
+  "recall: a question of 20 words": (db) => recallAtoms(db, REACH, { ...search, query: QUESTION.join(" ") }),
+  wake_up: async (db) => {
+    await countAtoms(db, REACH, LIBRARY);
+    await importantAtoms(db, REACH, LIBRARY, 10);
+    await listAtoms(db, REACH, { ...page, limit: 10 });
+  },
+  "a page of one library": (db) => listAtoms(db, REACH, page),
+  "a page of a list of libraries": (db) => listAtoms(db, FEW, { ...page, libraryId: null }),
+  "a page of a frequent tag": (db) => listAtoms(db, REACH, { ...page, tag: COMMON_TAG }),
+  "a page of a tag in the oldest atom": (db) => listAtoms(db, REACH, { ...page, tag: RARE_TAG }),
+  "a page of a tag in no atom": (db) => listAtoms(db, REACH, { ...page, tag: "none" }),
+  "search: two frequent words, a rare one": (db) =>
+    searchAtoms(db, REACH, { ...search, query: `${EVERYWHERE} ${wordOfRank(1)} ${RARE}` }),
+  "search: 20 words, any": (db) => searchAtoms(db, REACH, { ...search, query: QUESTION.join(" or ") }),
+  "search: 12 frequent words, all": (db) =>
+    searchAtoms(db, REACH, { ...search, query: Array.from({ length: 12 }, (_, i) => wordOfRank(i + 1)).join(" ") }),
+  "search: a phrase of frequent words": (db) =>
+    searchAtoms(db, REACH, { ...search, query: `"${EVERYWHERE} ${EVERYWHERE}"` }),
+  "search: all but one word": (db) => searchAtoms(db, REACH, { ...search, query: `-${EVERYWHERE}` }),
+  "search: a frequent word, a tag in no atom": (db) =>
+    searchAtoms(db, REACH, { ...search, query: EVERYWHERE, tags: ["none"] }),
+  "save: an atom of 60 kB": (db) => insertAtom(db, REACH, "lib-handbook", LARGE, Date.now()),
+};
+
+const LARGE = {
+  content: Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`)
+    .join(" ")
+    .slice(0, 60_000),
+  tags: [],
+  source: null,
+  importance: 5,
+};
+
+type Cost = { readonly p50: number; readonly max: number; readonly statement: number };
+
+/** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
+export async function benchMemory(): Promise<string> {
+  const postgres = await onPostgres();
+  const pglite = await onPGlite();
+  const rows = Object.keys(QUESTIONS).map((name) => [name, ...cells(postgres[name]), ...cells(pglite[name])]);
+  const heads = ["PostgreSQL p50 ms", "max", "statement", "PGlite p50 ms", "max", "statement"];
+  return table([`${figure(ATOMS)} atoms in a library`, ...heads], rows);
+}
+
+function cells(cost: Cost | undefined): string[] {
+  return cost === undefined ? ["", "", ""] : [cost.p50, cost.max, cost.statement].map((ms) => figure(ms, 1));
+}
+
+async function onPostgres(): Promise<Record<string, Cost>> {
+  const server = await startOwnPostgres();
+  const store = await openPostgres(server.url, { answerTimeoutMs: 0 });
+  try {
+    return await measureAll(store);
+  } finally {
+    await store.close();
+    await server.stop();
+  }
+}
+
+async function onPGlite(): Promise<Record<string, Cost>> {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-bench-"));
+  const store = await openPGlite(folder);
+  try {
+    return await measureAll(store);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measureAll(store: Store): Promise<Record<string, Cost>> {
+  await fillWithAtoms(store, ATOMS);
+  const costs: Record<string, Cost> = {};
+  for (const [name, question] of Object.entries(QUESTIONS)) costs[name] = await measure(store, question);
+  return costs;
+}
+
+/** Milliseconds of a question after one that warms up, and of the longest statement that any of them took. */
+async function measure(store: Store, question: Question): Promise<Cost> {
+  await question(store.db);
+  const statements: number[] = [];
+  const db = store.db.withPlugin(timing(statements));
+  const took: number[] = [];
+  const begun = performance.now();
+  while (took.length < MOST_ROUNDS && (took.length < 3 || performance.now() - begun < BUDGET_MS)) {
+    const from = performance.now();
+    await question(db);
+    took.push(performance.now() - from);
+  }
+  return { p50: quantile(took, 0.5), max: Math.max(...took), statement: Math.max(...statements) };
+}
+
+/** Notes how long each statement takes, from its text to its rows. */
+function timing(statements: number[]): KyselyPlugin {
+  const begun = new WeakMap<object, number>();
+  return {
+    transformQuery({ node, queryId }) {
+      begun.set(queryId, performance.now());
+      return node;
+    },
+    async transformResult({ result, queryId }) {
+      statements.push(performance.now() - (begun.get(queryId) ?? Number.NaN));
+      return result;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { type Kysely, sql } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/atom-search.ts";
+import { listAtoms, type Reach } from "../../../store/atoms.ts";
+import type { Database } from "../../../store/schema.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "./filled-library.ts";
+
+const ATOMS = 20_000;
+const REACH: Reach = { teamId: "team-a", libraryIds: null };
+const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-ops"] };
+const LIBRARY = "lib-diary";
+const search = { libraryId: LIBRARY, tags: [], limit: 20 };
+const page = { libraryId: LIBRARY, tag: null, after: null, limit: 21 };
+const QUESTION = [EVERYWHERE, SOMETIMES, RARE, ...Array.from({ length: 17 }, (_, i) => wordOfRank(i * i + 1))];
+
+type Db = Kysely<Database>;
+
+/** Each question, and how many rows of the atoms it may read. */
+const QUESTIONS: readonly (readonly [string, number, (db: Db) => Promise<unknown>])[] = [
+  ["a rare word", 600, (db) => searchAtoms(db, REACH, { ...search, query: RARE })],
+  ["a word in 5 %", 2_000, (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES })],
+  ["a word in every atom", 3_500, (db) => searchAtoms(db, REACH, { ...search, query: EVERYWHERE })],
+  ["all but one word", 3_500, (db) => searchAtoms(db, REACH, { ...search, query: `-${RARE}` })],
+  ["a question", 5_000, (db) => recallAtoms(db, REACH, { ...search, query: QUESTION.join(" ") })],
+  ["any of its words", 5_000, (db) => searchAtoms(db, REACH, { ...search, query: QUESTION.join(" or ") })],
+  ["the most important", 100, (db) => importantAtoms(db, REACH, LIBRARY, 10)],
+  ["how many there are", 1_100, (db) => countAtoms(db, REACH, LIBRARY)],
+  ["a page", 100, (db) => listAtoms(db, REACH, page)],
+  ["a page of a list of libraries", 100, (db) => listAtoms(db, FEW, { ...page, libraryId: null })],
+  ["a page of a frequent tag", 8_000, (db) => listAtoms(db, REACH, { ...page, tag: COMMON_TAG })],
+  ["a page of a tag in the oldest atom", 100, (db) => listAtoms(db, REACH, { ...page, tag: RARE_TAG })],
+  ["a page of a tag in no atom", 100, (db) => listAtoms(db, REACH, { ...page, tag: "none" })],
+];
+
+describeOnEachEngine("a memory of 20,000 atoms", (opened) => {
+  beforeAll(() => fillWithAtoms(opened(), ATOMS));
+
+  test.for(["without statistics", "with statistics"])(
+    "b87: no question reads the table whole, and each reads a bounded number of rows, %s",
+    async (statistics) => {
+      if (statistics === "with statistics") await sql`analyze atoms`.execute(opened().db);
+      for (const [name, bound, question] of QUESTIONS) {
+        const { scans, rows } = await rowsRead(opened().db, question);
+        expect({ name, scans }).toEqual({ name, scans: 0 });
+        expect(rows, name).toBeLessThanOrEqual(bound);
+      }
+    },
+  );
+});
+
+/** How often the atoms were read whole, and how many rows of them by an index. */
+async function rowsRead(db: Db, question: (db: Db) => Promise<unknown>): Promise<{ scans: number; rows: number }> {
+  return db.connection().execute(async (connection) => {
+    const before = await tally(connection);
+    await question(connection);
+    const after = await tally(connection);
+    return { scans: after.scans - before.scans, rows: after.rows - before.rows };
+  });
+}
+
+async function tally(connection: Db): Promise<{ scans: number; rows: number }> {
+  // The first tells the database to note what this connection has done, the next one's end is when it does.
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<{ scans: number; rows: number }>`
+    select seq_scan::integer as scans, idx_tup_fetch::integer as rows
+    from pg_stat_user_tables where relname = 'atoms'`.execute(connection);
+  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
+}
