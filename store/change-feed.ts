@@ -1,14 +1,8 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "./change.ts";
 import { type GatewayRow, type SealedGateway, toSealedGateways } from "./gateways.ts";
-import {
-  ENDED_VERSION_STATES,
-  type IndexedKey,
-  RECORD_COLUMNS,
-  type RecordRow,
-  readRecords,
-  recordReader,
-} from "./key-records.ts";
+import { ENDED_VERSION_STATES, type IndexedKey, RECORD_COLUMNS, type RecordRow, recordReader } from "./key-records.ts";
+import { readLivingRecords } from "./living-records.ts";
 import type { Store } from "./open.ts";
 import { plannedOnce } from "./postgres.ts";
 
@@ -55,7 +49,7 @@ export async function snapshot(
 ): Promise<Snapshot> {
   return atOneMoment(store, async (tx) => {
     const { head, headId } = await readHead(tx);
-    await readRecords(tx, receive);
+    await readLivingRecords(store, tx, receive);
     return { head, headId, gateways: await readGateways(tx, null), teams: await readTeams(tx, null) };
   });
 }
@@ -116,7 +110,7 @@ async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChang
         array(select ref from made where kind = 'key' and (select k.id from keys k where k.id = ref) is null) as erased
       from feed, touched
     ), records as (
-      select ${RECORD_COLUMNS} from key_records where key_id = any((select keys from touched)::text[])
+      select ${sql.raw(RECORD_COLUMNS)} from key_records where key_id = any((select keys from touched)::text[])
         and (version_state <> all(${ENDED_VERSION_STATES}::text[])
           or changed_tx = any((select transactions from touched)::uuid[]))
     )
@@ -213,7 +207,7 @@ async function affectedKeys(
 async function readKeysOf(tx: Tx, keyIds: readonly string[], transactions: readonly string[]): Promise<IndexedKey[]> {
   if (keyIds.length === 0) return [];
   const { rows } = await sql<RecordRow>`
-    select ${RECORD_COLUMNS} from key_records where key_id = any(${keyIds}::text[])
+    select ${sql.raw(RECORD_COLUMNS)} from key_records where key_id = any(${keyIds}::text[])
       and (version_state <> all(${ENDED_VERSION_STATES}::text[]) or changed_tx = any(${transactions}::text[]::uuid[]))`.execute(
     tx,
   );

@@ -1,7 +1,5 @@
-import { sql } from "kysely";
 import type { KeyState, KeyTerms, VersionState } from "../domain/key-record.ts";
 import { isScope, scopeSet } from "../domain/scopes.ts";
-import type { Tx } from "./change.ts";
 import { fromDigest } from "./digest.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */
@@ -19,11 +17,6 @@ export type IndexedKey = {
 
 /** The states that a version never leaves, and in which it is refused. A state unknown here is none of them. */
 export const ENDED_VERSION_STATES = ["retired", "voided", "revoked"] as const satisfies readonly VersionState[];
-
-/** Rows fetched at a time: the event loop turns between them. */
-const PAGE = 2_000;
-/** What the database may use to join a snapshot's tables, so that it need not write them to disk in between. */
-const JOIN_MEMORY = "64MB";
 
 /** A row of the view `key_records`, without what no decision reads. */
 export type RecordRow = {
@@ -56,64 +49,31 @@ const TERMS_COLUMNS = [
 type TermsColumn = (typeof TERMS_COLUMNS)[number];
 
 /** The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text. */
-export const RECORD_COLUMNS = sql.raw(
-  `key_id, version, digest, is_foreign, expires_ms, row(${TERMS_COLUMNS.join(", ")})::text as terms`,
-);
+export const RECORD_COLUMNS = `key_id, version, digest, is_foreign, expires_ms, row(${TERMS_COLUMNS.join(", ")})::text as terms`;
 
-/**
- * Hands over every version that has not ended, page by page, so that no more than one is ever held.
- *
- * @param receive is told how many there are of all pages
- */
-export async function readRecords(
-  tx: Tx,
-  receive: (keys: readonly IndexedKey[], total: number) => void,
-): Promise<void> {
-  const ended = sql.join(ENDED_VERSION_STATES.map((state) => sql.lit(state)));
-  // A planner that expects a few rows of a cursor to be wanted would look up each key's joins one by one.
-  await sql`set local cursor_tuple_fraction = 1`.execute(tx);
-  await sql`set local work_mem = ${sql.lit(JOIN_MEMORY)}`.execute(tx);
-  const { rows } = await sql<{ total: number }>`
-    select count(*)::int as total from key_versions where state not in (${ended})`.execute(tx);
-  const total = rows[0]?.total ?? 0;
-  await sql`declare records no scroll cursor for
-    select ${RECORD_COLUMNS} from key_records where version_state not in (${ended})`.execute(tx);
-  const read = recordReader();
-  const fetchPage = () => {
-    const page = sql<RecordRow>`fetch forward ${sql.lit(PAGE)} from records`.execute(tx);
-    page.catch(() => {
-      // Whoever waits for it is told; where taking in the page before failed, nobody does.
-    });
-    return page;
-  };
-  let page = fetchPage();
-  for (;;) {
-    const { rows } = await page;
-    // The database works on the next page while this one is taken in.
-    if (rows.length === PAGE) page = fetchPage();
-    receive(rows.map(read), total);
-    if (rows.length < PAGE) break;
-  }
-  await sql`close records`.execute(tx);
+/** Makes what reads rows of one reading. */
+export function recordReader(): (row: RecordRow) => IndexedKey {
+  const termsOf = termsReader();
+  return (row) => ({
+    digest: fromDigest(row.digest),
+    keyId: row.key_id,
+    version: row.version,
+    expiresAt: row.expires_ms ?? Number.POSITIVE_INFINITY,
+    foreign: row.is_foreign,
+    terms: termsOf(row.terms),
+  });
 }
 
-/** Makes what reads rows, and gives equal terms as one object: the text of a record tells null from empty, and all values apart. */
-export function recordReader(): (row: RecordRow) => IndexedKey {
+/** Makes what reads terms, and gives equal ones as one object: the text of a record tells null from empty, and all values apart. */
+export function termsReader(): (text: string) => KeyTerms {
   const known = new Map<string, KeyTerms>();
-  return (row) => {
-    let terms = known.get(row.terms);
+  return (text) => {
+    let terms = known.get(text);
     if (terms === undefined) {
-      terms = toTerms(row.terms);
-      known.set(row.terms, terms);
+      terms = toTerms(text);
+      known.set(text, terms);
     }
-    return {
-      digest: fromDigest(row.digest),
-      keyId: row.key_id,
-      version: row.version,
-      expiresAt: row.expires_ms ?? Number.POSITIVE_INFINITY,
-      foreign: row.is_foreign,
-      terms,
-    };
+    return terms;
   };
 }
 

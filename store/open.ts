@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import type { CopyQuestion } from "./copy.ts";
 import { openPGliteDatabase } from "./pglite.ts";
 import { openPostgresDatabase, type PostgresOptions } from "./postgres.ts";
 import type { Database } from "./schema.ts";
@@ -18,6 +19,8 @@ export type Store = {
     onNotify: (payload: string) => void,
     onEnd: (error?: Error) => void,
   ): Promise<ListenConnection>;
+  /** Reads many rows at the least cost; undefined where the engine has no such way. */
+  readonly copyRows: ((question: CopyQuestion, take: (row: Buffer) => void) => Promise<void>) | undefined;
   close(): Promise<void>;
 };
 

@@ -40,6 +40,7 @@ export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore>
     db: databaseOf(priority),
     engine: "pglite",
     listen,
+    copyRows: undefined,
     close: () => alone(() => client.close()),
   });
   return { ...storeOf("general"), feedStore: storeOf("feed"), failed: client.failed };

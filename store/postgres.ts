@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { Socket } from "node:net";
 import { Kysely, PostgresDialect, sql } from "kysely";
 import pg from "pg";
+import { copyRows } from "./copy.ts";
 import { DatabaseAwayError, sqlState } from "./errors.ts";
 import type { ListenConnection, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
@@ -113,6 +114,10 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
     db,
     engine: "postgres",
     listen: (channel, onNotify, onEnd) => listen(connection, channel, onNotify, onEnd),
+    copyRows: (question, take) =>
+      copyRows(connection, answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take).catch((error: unknown) => {
+        throw awayOr(error);
+      }),
     close: () => db.destroy(),
   };
 }
