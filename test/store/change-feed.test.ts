@@ -325,7 +325,11 @@ describeOnEachEngine("The change feed", (store) => {
         concurrent: 3,
       }),
     });
-    const plain = await reserveKey(store(), { ...home, namespace: "" }, { key: { source: "Placeholder" } });
+    const plain = await reserveKey(
+      store(),
+      { ...home, namespace: "" },
+      { key: { source: "Placeholder" }, prefix: "inf_given" },
+    );
     const { keys, head } = await readSnapshot(store());
     const recordOf = (digest: string) => keys.find((key) => key.digest === digest);
     expect(recordOf(full.digest)).toEqual({

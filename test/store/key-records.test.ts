@@ -40,9 +40,10 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
     const given = { id: unique("by_hand"), namespace: "" };
     const imported = await reserveKey(store(), home, {
       key: { ...given, source: "ImportHash" },
+      prefix: "inf_given",
       expiresAt: NOW + 2 * HOUR,
     });
-    const placeholder = await reserveKey(store(), home, { key: { source: "Placeholder" } });
+    const placeholder = await reserveKey(store(), home, { key: { source: "Placeholder" }, prefix: "inf_placed" });
     const rotated = await reserveKey(store(), home);
     await run(store(), (tx) => activateVersion(tx, { keyId: rotated.key.id, number: 1, at: NOW, retireOldAt: NOW }));
     await run(store(), (tx) => reserveVersion(tx, nextVersion(rotated, 2)));
