@@ -53,8 +53,10 @@ export type UsageRecorder = {
   record(key: KeyRecord, at: number, consumer: Consumer): void;
 };
 
-/** One line of the audit log for a request that was refused. */
+/** A request that was refused, for the audit log. */
 export type RefusalEvent = {
+  /** Where it came from: read only where it is kept, since a request works its address out when it is asked. */
+  readonly client: { readonly ip: string };
   readonly at: number;
   readonly code: string;
   readonly cause: string;
@@ -63,6 +65,8 @@ export type RefusalEvent = {
   readonly route: string | undefined;
   readonly keyId: string | null;
   readonly teamId: string | null;
+  /** Who was refused by the management API, where it knows them. */
+  readonly principal?: string;
 };
 
 export type RefusalRecorder = {

@@ -111,7 +111,7 @@ export async function startServer({
   });
   metrics.observeIndex(() => replica.figures());
   const usage = new UsageBuffer(store, log, replica);
-  const refusals = new RefusalSampler(store, metrics, log, id);
+  const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
   const deps: ServerDeps = {
     store,
@@ -144,7 +144,7 @@ export async function startServer({
     draining = true;
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
-    await Promise.all([usage.flush(), refusals.flush()]);
+    await Promise.all([usage.flush(), refusals.close()]);
     await replica.close();
     await closeServer(admin);
   };

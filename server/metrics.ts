@@ -25,14 +25,17 @@ export type ServerMetrics = {
   countRefusal(cause: string): void;
   /** Counts a look-up in the index: a malformed key must never cause one. */
   countLookUp(): void;
-  /** Counts refusals that the audit log does not have: beyond the sample, or not written. */
-  countLostAudit(reason: "sampled" | "unwritten", count: number): void;
+  /** Counts refusals that the audit log does not have. */
+  countLostAudit(reason: LostAudit, count: number): void;
   /** Counts times that the database was found to have gone backwards. */
   countWentBackwards(): void;
   /** Counts streams that were cut because their key had ended. */
   countCutStream(): void;
   observeIndex(read: () => IndexFigures): void;
 };
+
+/** Why: beyond what the process keeps, beyond what the installation writes, or the database did not take it. */
+export type LostAudit = "sampled" | "limited" | "unwritten";
 
 /** Keys that have a time series of their own: beyond some thousands a Prometheus has more to do than it is worth. */
 const NAMED_KEYS = 1_000;

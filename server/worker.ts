@@ -36,7 +36,11 @@ const lease = Lease.read(systemClock, cells.lease);
 const sweep = () => sweepStreams(streams, lease, (record) => index.findPresent(record));
 // In a turn of its own: news may be taken in in the middle of a decision.
 const index: IndexMirror = new IndexMirror({ port: start.news, cells, lease, onChanged: () => setImmediate(sweep) });
-const refusals = new RefusalSampler(store, metrics, log, start.replicaId);
+const refusals = new RefusalSampler({
+  ...{ store, metrics, log, replica: start.replicaId },
+  clock: lease,
+  threads: start.config.workers,
+});
 let seen: SeenConsumers = new Map();
 const tellSeen = () => {
   if (seen.size > 0) report({ told: "seen", seen });
@@ -78,7 +82,7 @@ main.on("message", async (message: ToWorker) => {
   await listener.drain(message.graceMs);
   for (const timer of timers) clearInterval(timer);
   tellSeen();
-  await refusals.flush();
+  await refusals.close();
   await store.close();
   report({ told: "drained" });
 });

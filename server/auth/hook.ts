@@ -66,7 +66,7 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
         continueBody(raw, reply.raw);
         return done(unserved);
       }
-      countRefusal(deps, url, { code: "unauthorized", cause: decision.cause, key: undefined });
+      countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
       done(NOT_MANAGER);
     }, done);
   };
@@ -87,7 +87,7 @@ function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onReq
       done();
       return;
     }
-    countRefusal(deps, url, decision);
+    countRefusal(deps, url, request, decision);
     if (decision.rate !== undefined) done(rateLimited(decision.rate));
     else done(decision.code === "not_found" ? notFound : ANSWERS[decision.code]);
   };
@@ -103,9 +103,15 @@ function rateLimited(rate: RateVerdict): Problem {
   return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
 }
 
-function countRefusal(deps: ServerDeps, route: string, refused: Omit<Refused, "granted">): void {
+function countRefusal(
+  deps: ServerDeps,
+  route: string,
+  client: FastifyRequest,
+  refused: Omit<Refused, "granted">,
+): void {
   deps.metrics.countRefusal(refused.cause);
   deps.refusals.record({
+    client,
     at: deps.clock.now(),
     code: refused.code,
     cause: refused.cause,

@@ -1,67 +1,128 @@
-import { appendAudit } from "../../store/audit.ts";
 import type { Store } from "../../store/open.ts";
-import type { RefusalEvent, RefusalRecorder } from "../deps.ts";
+import { appendRefusals, countRefusals } from "../../store/refusals.ts";
+import type { Clock, RefusalEvent, RefusalRecorder } from "../deps.ts";
 import type { Logger } from "../log.ts";
-import type { ServerMetrics } from "../metrics.ts";
+import type { LostAudit, ServerMetrics } from "../metrics.ts";
+import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 
 /** How often refusals are written to the audit log. */
 export const AUDIT_FLUSH_MS = 1_000;
-/** Refusals of one cause that are kept between two writes: a flood of one kind must not hide the others. */
-const SAMPLE = 20;
+/** Rows that one process adds to the audit log in a minute, all its threads together. */
+export const MAX_REFUSAL_ROWS = 60;
+
+/** A row that was written, or could not be. */
+type Entry = {
+  readonly row: RefusalRow;
+  /** Why the audit log does not have it; the row's id where it does. */
+  readonly place: number | LostAudit;
+  /** As many as are written, or counted as lost. */
+  readonly told: number;
+};
+
+/** What the sampler works with. */
+export type RefusalDeps = {
+  readonly store: Store;
+  readonly metrics: ServerMetrics;
+  readonly log: Logger;
+  /** By which the replica is known. */
+  readonly replica: string;
+  readonly clock: Pick<Clock, "now">;
+  /** That serve this process's requests, each with a sampler of its own. */
+  readonly threads: number;
+};
 
 /**
- * Samples refusals for the audit log, off the request's path. What is beyond the sample is dropped and so is a batch
- * that cannot be written: both are counted, and requests are decided all the same (threats c44).
+ * Writes refusals to the audit log, off the request's path: a row for those that are alike, within a second of the first,
+ * and how many they were once their minute is over. What is beyond the bounds is dropped, and so is what cannot be
+ * written: both are counted, and requests are decided all the same (threats b88, c44).
  */
 export class RefusalSampler implements RefusalRecorder {
-  readonly #store: Store;
-  readonly #metrics: ServerMetrics;
-  readonly #log: Logger;
-  readonly #replica: string;
-  #batches = new Map<string, RefusalEvent[]>();
+  readonly #deps: RefusalDeps;
+  readonly #rows: RefusalRows;
+  #fresh: RefusalRow[] = [];
+  #entries: Entry[] = [];
   #flushing: Promise<void> | undefined;
 
-  constructor(store: Store, metrics: ServerMetrics, log: Logger, replica: string) {
-    this.#store = store;
-    this.#metrics = metrics;
-    this.#log = log;
-    this.#replica = replica;
+  constructor(deps: RefusalDeps) {
+    this.#deps = deps;
+    this.#rows = new RefusalRows(Math.max(1, Math.floor(MAX_REFUSAL_ROWS / deps.threads)));
   }
 
   record(refusal: RefusalEvent): void {
-    const batch = this.#batches.get(refusal.cause);
-    if (batch === undefined) this.#batches.set(refusal.cause, [refusal]);
-    else if (batch.length < SAMPLE) batch.push(refusal);
-    else this.#metrics.countLostAudit("sampled", 1);
+    const kept = this.#rows.add(refusal);
+    if (kept === false) this.#deps.metrics.countLostAudit("sampled", 1);
+    else if (kept !== true) this.#fresh.push(kept);
   }
 
-  /** Writes what was kept. */
+  /** Writes new rows, and the counts of those that are complete. */
   flush(): Promise<void> {
-    this.#flushing ??= this.#write().finally(() => {
+    this.#flushing ??= this.#write(minuteOf(this.#deps.clock.now())).finally(() => {
       this.#flushing = undefined;
     });
     return this.#flushing;
   }
 
-  async #write(): Promise<void> {
-    const refusals = [...this.#batches.values()].flat();
-    if (refusals.length === 0) return;
-    this.#batches = new Map();
+  /** Writes what there is: nothing more is recorded. */
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.#write(Number.POSITIVE_INFINITY);
+  }
+
+  /** @param now the minute whose rows are still being counted */
+  async #write(now: number): Promise<void> {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    if (fresh.length > 0) this.#entries.push(...(await this.#append(fresh)));
+    const ended = this.#entries.filter(({ row }) => row.minute < now);
+    this.#entries = this.#entries.filter(({ row }) => row.minute >= now);
+    await this.#count(ended.filter(({ row, told }) => row.count > told));
+  }
+
+  async #append(rows: readonly RefusalRow[]): Promise<Entry[]> {
+    const { store, replica } = this.#deps;
     try {
-      await appendAudit(
-        this.#store.db,
-        refusals.map(({ at, cause, code, route, seq, keyId, teamId }) => ({
-          at,
-          kind: "request.refused",
-          keyId,
-          teamId,
-          by: { actor: `replica:${this.#replica}` },
-          detail: { decision: code, reason: cause, route: route ?? null, seq, replica: this.#replica },
+      const ids = await appendRefusals(
+        store,
+        rows.map(({ first: { at, cause, code, route, seq, keyId, teamId, principal }, address, network, count }) => ({
+          ...{ at, keyId, teamId, actor: `replica:${replica}` },
+          detail: {
+            ...{ decision: code, reason: cause, route: route ?? null, seq, replica, address, network, count },
+            ...(principal === undefined ? {} : { principal }),
+          },
         })),
       );
+      return rows.map((row, i) => this.#entryOf(row, ids[i] ?? "limited"));
     } catch (error) {
-      this.#metrics.countLostAudit("unwritten", refusals.length);
-      this.#log.warn({ error, count: refusals.length }, "could not write refusals to the audit log; they are dropped");
+      this.#warn(error, rows.length);
+      return rows.map((row) => this.#entryOf(row, "unwritten"));
     }
+  }
+
+  #entryOf(row: RefusalRow, place: Entry["place"]): Entry {
+    const told = row.count;
+    if (typeof place === "string") this.#deps.metrics.countLostAudit(place, told);
+    return { row, place, told };
+  }
+
+  async #count(entries: readonly Entry[]): Promise<void> {
+    const counts: { id: number; count: number }[] = [];
+    let more = 0;
+    for (const { row, place, told } of entries) {
+      if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - told);
+      else {
+        counts.push({ id: place, count: row.count });
+        more += row.count - told;
+      }
+    }
+    try {
+      await countRefusals(this.#deps.store, counts);
+    } catch (error) {
+      this.#deps.metrics.countLostAudit("unwritten", more);
+      this.#warn(error, counts.length);
+    }
+  }
+
+  #warn(error: unknown, count: number): void {
+    this.#deps.log.warn({ error, count }, "could not write refusals to the audit log; they are dropped");
   }
 }

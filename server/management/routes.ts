@@ -6,13 +6,15 @@ import { keyRoutes } from "../keys/routes.ts";
 import { validateStrictly } from "../validation.ts";
 import { refuseOddBodies } from "./body-text.ts";
 import type { Management } from "./context.ts";
+import { recordForbidden } from "./forbidden.ts";
 import { GATEWAYS } from "./gateways.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { TEAMS } from "./teams.ts";
 
 /** The management API (spec §7, docs/api.md): what the console, the Pulumi provider and the commands use. */
-export function managementRoutes(app: FastifyInstance, { store, keyring, clock }: ServerDeps): void {
+export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { store, keyring, clock } = deps;
   const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
   parseJsonOnly(app);
   validateStrictly(app);
@@ -20,6 +22,7 @@ export function managementRoutes(app: FastifyInstance, { store, keyring, clock }
   app.addHook("onSend", async (_request, reply) => {
     reply.header("cache-control", "no-store");
   });
+  recordForbidden(app, deps);
   keyRoutes(app, management);
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);

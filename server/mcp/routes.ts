@@ -101,6 +101,7 @@ function refuseTool(
   const { keyId, teamId } = request.principal;
   metrics.countRefusal("scope_missing");
   refusals.record({
+    client: request,
     at: clock.now(),
     code: "forbidden",
     cause: "scope_missing",

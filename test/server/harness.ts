@@ -58,7 +58,7 @@ export async function startHarness({ mounts = [], store, config, managementToken
   const index = new KeyIndex();
   const metrics = createMetrics();
   const lines: string[] = [];
-  const refused: RefusalEvent[] = [];
+  const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
   let current = true;
   const streams = new StreamRegistry(metrics.countCutStream);
@@ -75,7 +75,8 @@ export async function startHarness({ mounts = [], store, config, managementToken
     },
     streams,
     usage: { record: (key, at) => used.push({ key, at }) },
-    refusals: { record: (refusal) => refused.push(refusal) },
+    // As the audit log has it: the request itself is not kept.
+    refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     clock,
     log: createLog("debug", { write: (line) => lines.push(line) }),
     metrics,

@@ -71,7 +71,10 @@ describeOnEachEngine("a running server", (store) => {
     expect(Math.abs((rows[0]?.ms ?? 0) - Date.now())).toBeLessThan(60_000);
     const refusal = (await auditOfKey(store().db, key.keyId)).find(({ kind }) => kind === "request.refused");
     expect(refusal?.detail).toMatchObject({ decision: "unauthorized", reason: "revoked", route: "/atoms" });
-    expect(Object.keys(refusal?.detail ?? {}).sort()).toEqual(["decision", "reason", "replica", "route", "seq"]);
+    expect(Object.keys(refusal?.detail ?? {}).sort()).toEqual([
+      ...["address", "count", "decision", "network", "reason", "replica", "route", "seq"],
+    ]);
+    expect(refusal?.detail).toMatchObject({ address: "127.0.0.1", network: "127.0.0.0/24" });
   });
 
   test("b24: a stream of a revoked key ends with a last event", async () => {

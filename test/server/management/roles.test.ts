@@ -244,3 +244,15 @@ test("an idempotency key is its caller's own", async () => {
   }
   expect(made.size).toBe(2);
 });
+
+test("b88: what the management API refuses is told to the audit log: who is unknown, and who may not", async () => {
+  const key = await reserveKey(store, mine);
+  harness.refused.length = 0;
+  const viewer = await as("viewer", "POST", `/keys/${key.key.id}/revoke`, {});
+  const nobody = await fetch(`${harness.url}/api/v1/keys`, { headers: { authorization: "Bearer nothing" } });
+  expect([viewer.status, nobody.status]).toEqual([403, 401]);
+  expect(harness.refused.map(({ cause, route, principal, address }) => [cause, route, principal, address])).toEqual([
+    ["management_forbidden", "/api/v1/keys/:id/revoke", `${issuer.url}#auditor@example.com`, "127.0.0.1"],
+    ["jwt_malformed", "/api/v1/keys", undefined, "127.0.0.1"],
+  ]);
+});
