@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { DatabaseAwayError } from "../store/errors.ts";
+import { CallerLeftError, DatabaseAwayError, MemoryBusyError, MemoryTimeoutError } from "../store/errors.ts";
 import type { Logger } from "./log.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
@@ -167,6 +167,18 @@ const IN_DOUBT = problem(
   "unavailable",
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
 );
+const MEMORY_BUSY = {
+  team: problem("rate_limited", "The team has too many calls of the memory under way: try again later.", {
+    "retry-after": "1",
+  }),
+  all: problem("unavailable", "The memory has more to do than it can: try again later."),
+} as const;
+const MEMORY_TOO_LATE = "The memory took too long, and was stopped:";
+const UNREAD_MEMORY = problem("unavailable", `${MEMORY_TOO_LATE} ask for less, or for rarer words, or try again.`);
+const MEMORY_IN_DOUBT = problem(
+  "unavailable",
+  `${MEMORY_TOO_LATE} the change may have been made all the same. Read what is there now.`,
+);
 
 /**
  * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
@@ -177,6 +189,10 @@ const IN_DOUBT = problem(
 export function problemOf(error: unknown, method = "GET"): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof DatabaseAwayError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
+  if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
+  if (error instanceof MemoryTimeoutError) return SAFE_METHODS.has(method) ? UNREAD_MEMORY : MEMORY_IN_DOUBT;
+  // Nobody reads it.
+  if (error instanceof CallerLeftError) return problem("unavailable");
   if (error instanceof Error) {
     const { code, statusCode, validation }: Error & { code?: unknown; statusCode?: unknown; validation?: unknown } =
       error;

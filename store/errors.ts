@@ -48,6 +48,22 @@ export class ListenError extends StoreError {}
 /** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
 export class DatabaseAwayError extends StoreError {}
 
+/** Too many calls of the memory wait for their turn: of the caller's team, or of all. */
+export class MemoryBusyError extends StoreError {
+  readonly of: "team" | "all";
+
+  constructor(of: "team" | "all") {
+    super("too many calls of the memory wait");
+    this.of = of;
+  }
+}
+
+/** A call of the memory was ended for its time. What it wrote may stand. */
+export class MemoryTimeoutError extends StoreError {}
+
+/** A call was ended because nobody waits for its answer any more. */
+export class CallerLeftError extends StoreError {}
+
 /** The SQLSTATE of a database error from either driver, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;

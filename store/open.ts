@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import type { CopyQuestion } from "./copy.ts";
+import type { MemoryDatabase } from "./memory/memory-database.ts";
 import { openPGliteDatabase } from "./pglite.ts";
 import { openPostgresDatabase, type PostgresOptions } from "./postgres.ts";
 import type { Database } from "./schema.ts";
@@ -8,6 +9,8 @@ import type { Database } from "./schema.ts";
 export type Store = {
   readonly db: Kysely<Database>;
   readonly engine: "postgres" | "pglite";
+  /** What the memory service asks by. */
+  readonly memory: MemoryDatabase;
   /**
    * Listens on a connection of its own. Never inside a transaction: PGlite has one connection, and it would wait for
    * itself.

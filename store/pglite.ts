@@ -2,8 +2,12 @@ import { Kysely } from "kysely";
 import { ConnectionQueue, type Priority } from "./database/connection-queue.ts";
 import { PGliteClient } from "./database/pglite-client.ts";
 import { pgliteDialect } from "./database/pglite-dialect.ts";
+import { memoryDatabase } from "./memory/memory-database.ts";
 import type { EmbeddedStore, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
+
+/** One at a time: on one connection a second could but wait, and would go before other teams' calls. */
+const MEMORY = { running: 1, runningPerTeam: 1, waiting: 64, waitingPerTeam: 32 };
 
 /** PGlite has one connection, in a thread of its own. What keeps the key index current passes all others that wait for it. */
 export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore> {
@@ -36,9 +40,11 @@ export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore>
     };
   };
 
+  const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
   const storeOf = (priority: Priority): Store => ({
     db: databaseOf(priority),
     engine: "pglite",
+    memory,
     listen,
     copyRows: undefined,
     close: () => alone(() => client.close()),

@@ -1,9 +1,10 @@
-import { hash } from "node:crypto";
 import { Socket } from "node:net";
-import { Kysely, PostgresDialect, sql } from "kysely";
+import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { copyRows } from "./copy.ts";
-import { DatabaseAwayError, sqlState } from "./errors.ts";
+import { awayOr, ImpatientClient, plannedOnce } from "./database/impatient-client.ts";
+import { MAX_RUN_MS, memoryDatabase } from "./memory/memory-database.ts";
+import { lendConnections } from "./memory/postgres-memory.ts";
 import type { ListenConnection, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
 
@@ -20,6 +21,9 @@ const ANSWER_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 2_000;
 const KEEPALIVE_MS = 10_000;
 
+/** As many calls at a time as the memory has connections; half of them for one team at most. */
+const MEMORY = { running: 8, runningPerTeam: 4, waiting: 64, waitingPerTeam: 32 };
+
 const INT8 = 20;
 
 /** `bigint` as number: none of ours passes 2^53. */
@@ -28,62 +32,7 @@ const TYPES: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
 };
 
-const PLANNED_ONCE = "/* planned once */";
-/**
- * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it once.
- * It has to name its columns, since a plan that is kept can give no others after a migration.
- */
-export const plannedOnce = sql.raw(PLANNED_ONCE);
-
-/** What pg takes for a statement that it is to prepare under a name. */
-function prepared(args: readonly unknown[]): readonly unknown[] {
-  const [text, values] = args;
-  if (typeof text !== "string" || !text.startsWith(PLANNED_ONCE)) return args;
-  return [{ name: hash("md5", text), text, values }];
-}
-
-/**
- * A pool's client that gives its socket up when an answer does not come. Without this a connection into the void would
- * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40).
- */
-class ImpatientClient extends pg.Client {
-  constructor(config: pg.ClientConfig = {}) {
-    const socket = new Socket();
-    super({ ...config, stream: () => socket });
-    this.on("error", () => {
-      // Whoever was asking gets the error; the pool drops the client. Unhandled, the event would end the process.
-    });
-    this.#giveUp = () => {
-      // Tells the pool at once; the socket's own end comes only after the pool has taken the client back.
-      this.end().catch(() => {});
-      socket.destroy();
-    };
-  }
-
-  readonly #giveUp: () => void;
-
-  // pg's own signature is a set of overloads over callbacks, promises and cursors; all are passed through as they come.
-  override query(...args: unknown[]): never {
-    const asked: unknown = Reflect.apply(super.query, this, prepared(args));
-    if (!(asked instanceof Promise)) return asked as never;
-    return asked.catch((error: unknown) => {
-      if (error instanceof Error && error.message === "Query read timeout") this.#giveUp();
-      throw awayOr(error);
-    }) as never;
-  }
-}
-
-/** SQLSTATEs of a server that is going, coming or full; and their class of broken connections. */
-const AWAY: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
-const BROKEN_CONNECTION = /^08/;
-
-/** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
-function awayOr(error: unknown): unknown {
-  if (!(error instanceof Error) || error instanceof TypeError) return error;
-  const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
-  if (state !== undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
-  return new DatabaseAwayError(`the database does not answer: ${error.message || sqlState(error)}`, { cause: error });
-}
+export { plannedOnce };
 
 export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Store> {
   const connection: pg.ClientConfig = {
@@ -95,15 +44,9 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
     types: TYPES,
   };
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
-  const pool = new pg.Pool({
-    ...connection,
-    Client: ImpatientClient,
-    max: options.maxConnections ?? 10,
-    ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
-  });
-  pool.on("error", () => {
-    // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
-  });
+  const pool = openPool(connection, options.maxConnections ?? 10, answerTimeoutMs);
+  // Connects with the first call of the memory, so that a process without one has no more connections for it.
+  const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
   const connect = () =>
     pool.connect().catch((error: unknown) => {
       throw awayOr(error);
@@ -113,13 +56,27 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
   return {
     db,
     engine: "postgres",
+    memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
     listen: (channel, onNotify, onEnd) => listen(connection, channel, onNotify, onEnd),
     copyRows: (question, take) =>
       copyRows(connection, answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take).catch((error: unknown) => {
         throw awayOr(error);
       }),
-    close: () => db.destroy(),
+    close: async () => void (await Promise.all([db.destroy(), memoryPool.end()])),
   };
+}
+
+function openPool(connection: pg.ClientConfig, max: number, answerTimeoutMs: number): pg.Pool {
+  const pool = new pg.Pool({
+    ...connection,
+    Client: ImpatientClient,
+    max,
+    ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
+  });
+  pool.on("error", () => {
+    // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
+  });
+  return pool;
 }
 
 async function listen(

@@ -20,8 +20,9 @@ export async function exchange(
   message: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
   const { principal } = request;
-  const handler = createMcpHandler(() => memoryServer(deps, principal));
   const abort = new AbortController();
+  const { signal } = abort;
+  const handler = createMcpHandler(() => memoryServer(deps, principal, signal));
   let cut = false;
   const untrack = deps.streams.track(principal, () => {
     cut = true;
@@ -31,7 +32,6 @@ export async function exchange(
     untrack();
     abort.abort();
   });
-  const { signal } = abort;
   const call = new Request(ENDPOINT, { method: "POST", headers: protocolHeaders(request), signal });
   const response = await handler.fetch(call, { parsedBody: message });
   if (cut) {

@@ -24,9 +24,9 @@ export const memorySearch = defineTool<{ query: string; library?: string; limit:
     output: { items: ATOMS_OUTPUT },
   },
   async (context, { query, library: named, limit, tags = [] }) => {
-    const { store, key } = context;
+    const { db, key } = context;
     const { id: libraryId } = await libraryOf(context, named);
-    const hits = await searchAtoms(store.db, reachOf(key), { query, libraryId, tags, limit });
+    const hits = await searchAtoms(db, reachOf(key), { query, libraryId, tags, limit });
     const items = hits.map(({ atom, rank, snippet }) => ({ ...atomJson(key, atom), rank, snippet }));
     return {
       structured: { items },
@@ -70,14 +70,14 @@ export const memoryRecall = defineTool<{
     },
   },
   async (context, { query, ids, library: named, limit, tags = [] }) => {
-    const { store, key } = context;
+    const { db, key } = context;
     if ((query === undefined) === (ids === undefined)) {
       throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
     }
     const atoms =
       query === undefined
-        ? await findAtoms(store.db, reachOf(key), ids ?? [])
-        : await recallAtoms(store.db, reachOf(key), {
+        ? await findAtoms(db, reachOf(key), ids ?? [])
+        : await recallAtoms(db, reachOf(key), {
             query,
             libraryId: (await libraryOf(context, named)).id,
             tags,
@@ -114,14 +114,14 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }>(
     },
   },
   async (context, { library: named, limit }) => {
-    const { store, key } = context;
+    const { db, key } = context;
     const library = await libraryOf(context, named);
     const reach = reachOf(key);
     const name = libraryName(key, library);
-    const { atoms, isMore: moreAtoms } = await countAtoms(store.db, reach, library.id);
+    const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
     const brief = (atom: Parameters<typeof atomJson>[1]): AtomJson => shorten(atomJson(key, atom));
-    const important = (await importantAtoms(store.db, reach, library.id, limit)).map(brief);
-    const latest = await listAtoms(store.db, reach, { libraryId: library.id, tag: null, after: null, limit });
+    const important = (await importantAtoms(db, reach, library.id, limit)).map(brief);
+    const latest = await listAtoms(db, reach, { libraryId: library.id, tag: null, after: null, limit });
     const recent = latest.map(brief).filter(({ id }) => !important.some((atom) => atom.id === id));
     const { displayName, description } = library;
     return {
@@ -146,13 +146,13 @@ export const memoryList = defineTool<{ library?: string; tag?: string; limit: nu
     output: { items: ATOMS_OUTPUT, nextCursor: { type: ["string", "null"], description: "Null on the last page." } },
   },
   async (context, { library: named, tag, limit, cursor }) => {
-    const { store, key } = context;
+    const { db, key } = context;
     const library = await libraryOf(context, named);
     const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: tag ?? null };
     const after = cursor ? readCursor(scope, cursor) : null;
     if (typeof after === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
     const page = { libraryId: library.id, tag: tag ?? null, after, limit: limit + 1 };
-    const atoms = await listAtoms(store.db, reachOf(key), page);
+    const atoms = await listAtoms(db, reachOf(key), page);
     const items = atoms.slice(0, limit).map((atom) => atomJson(key, atom));
     const last = atoms.length > limit ? atoms[limit - 1] : undefined;
     const nextCursor = last === undefined ? null : writeCursor(scope, { at: last.createdAt, id: last.id });

@@ -1,9 +1,11 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { permits } from "../../domain/authorize.ts";
 import type { KeyRecord } from "../../domain/key-record.ts";
+import type { Db } from "../../store/change.ts";
 import type { ServerDeps } from "../deps.ts";
+import { problemOf } from "../errors.ts";
 import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
-import { type MemoryTool, type ToolContext, ToolFault } from "./tool.ts";
+import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
 import { memoryCorrectAtom, memorySaveAtom } from "./write-tools.ts";
 
 /** The tools by name. A map: no name that a caller makes up finds what it inherits. */
@@ -21,31 +23,35 @@ const INSTRUCTIONS =
 /**
  * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
  * declares no `listChanged`, since nothing outlives the request to be told.
+ *
+ * @param signal aborted when nobody waits for the answer any more
  */
-export function memoryServer(deps: ServerDeps, key: KeyRecord): Server {
+export function memoryServer(deps: ServerDeps, key: KeyRecord, signal: AbortSignal): Server {
   const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
   server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name.");
-    return call(tool, { ...deps, key }, params.arguments ?? {}, deps.log);
+    const run = (db: Db) => tool.call({ db, clock: deps.clock, key }, params.arguments ?? {});
+    return answer(tool, deps.log, deps.store.memory.run({ teamId: key.teamId, signal }, run));
   });
   return server;
 }
 
-async function call(
-  tool: MemoryTool,
-  context: ToolContext,
-  args: unknown,
+async function answer(
+  { operation, definition }: MemoryTool,
   log: ServerDeps["log"],
+  called: Promise<ToolAnswer>,
 ): Promise<CallToolResult> {
   try {
-    const { structured, text } = await tool.call(context, args);
+    const { structured, text } = await called;
     return { content: [{ type: "text", text }], structuredContent: structured };
   } catch (error) {
     if (error instanceof ToolFault) return failure(error.message);
-    log.error({ error, operation: tool.operation }, "a memory tool failed");
+    const shown = problemOf(error, definition.annotations?.readOnlyHint ? "GET" : "POST");
+    if (shown.code !== "internal") return failure(shown.detail);
+    log.error({ error, operation }, "a memory tool failed");
     return failure("The tool failed here: try again later.");
   }
 }

@@ -2,13 +2,14 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { Ajv } from "ajv";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import type { MemoryOperation } from "../../domain/operations.ts";
+import type { Db } from "../../store/change.ts";
 import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { explain } from "../explain.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 
-/** What a tool works with: the server's parts, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "store" | "clock"> & { readonly key: KeyRecord };
+/** What a tool works with: its call's handle of the database, and the key that the call is made with. */
+export type ToolContext = Pick<ServerDeps, "clock"> & { readonly db: Db; readonly key: KeyRecord };
 
 /** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };
@@ -78,9 +79,8 @@ export function defineTool<Args>(
 }
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
-export async function libraryOf({ store, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
-  const library =
-    named === undefined ? await findDefaultLibrary(store, key) : await findNamedLibrary(store, key, named);
+export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
+  const library = named === undefined ? await findDefaultLibrary(db, key) : await findNamedLibrary(db, key, named);
   if (library === undefined) throw new ToolFault(named === undefined ? NO_DEFAULT_LIBRARY : noSuchLibrary(named));
   return library;
 }

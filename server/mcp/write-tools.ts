@@ -39,9 +39,9 @@ export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
     output: { atom: ATOM_OUTPUT },
   },
   async (context, { library: named, ...input }) => {
-    const { store, clock, key } = context;
+    const { db, clock, key } = context;
     const library = await libraryOf(context, named);
-    const atom = await insertAtom(store.db, reachOf(key), library.id, atomFields(input), clock.now());
+    const atom = await insertAtom(db, reachOf(key), library.id, atomFields(input), clock.now());
     if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
     const saved = atomJson(key, atom);
     return { structured: { atom: saved }, text: `Saved: ${atomText(saved)}` };
@@ -63,10 +63,10 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     requires: ["id"],
     output: { atom: ATOM_OUTPUT },
   },
-  async ({ store, clock, key }, { id, revision, ...input }) => {
+  async ({ db, clock, key }, { id, revision, ...input }) => {
     const changes = atomChanges(input);
     if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
-    const correction = await correctAtom(store.db, reachOf(key), id, revision ?? null, changes, clock.now());
+    const correction = await correctAtom(db, reachOf(key), id, revision ?? null, changes, clock.now());
     switch (correction.kind) {
       case "absent":
         throw new ToolFault("There is no atom of this id for this key: look it up with memory_search.");

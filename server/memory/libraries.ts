@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/key-record.ts";
 import { defaultLibraryOf } from "../../domain/library-access.ts";
 import type { Reach } from "../../store/atoms.ts";
-import type { Store } from "../../store/open.ts";
+import type { Db } from "../../store/change.ts";
 import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/reachable-libraries.ts";
 
 /** What a key may reach of its team's memory: goes into every statement. */
@@ -13,20 +13,16 @@ export function reachOf(key: KeyRecord): Reach {
  * The library that a caller names: `name` in the key's own namespace, `namespace/name` in another of its team.
  * Undefined for one that does not exist and, alike, for one that the key may not reach (spec §2.5).
  */
-export async function findNamedLibrary(
-  store: Store,
-  key: KeyRecord,
-  named: string,
-): Promise<ReachableLibrary | undefined> {
+export async function findNamedLibrary(db: Db, key: KeyRecord, named: string): Promise<ReachableLibrary | undefined> {
   const slash = named.indexOf("/");
   const namespace = slash < 0 ? key.namespace : named.slice(0, slash);
-  return findLibraryByName(store.db, reachOf(key), namespace, named.slice(slash + 1));
+  return findLibraryByName(db, reachOf(key), namespace, named.slice(slash + 1));
 }
 
 /** The library that is meant where none is named: the key's default, else the team's (spec §2.6). */
-export async function findDefaultLibrary(store: Store, key: KeyRecord): Promise<ReachableLibrary | undefined> {
+export async function findDefaultLibrary(db: Db, key: KeyRecord): Promise<ReachableLibrary | undefined> {
   const id = defaultLibraryOf(key);
-  return id === undefined ? undefined : findLibraryById(store.db, reachOf(key), id);
+  return id === undefined ? undefined : findLibraryById(db, reachOf(key), id);
 }
 
 /** A library's name as this key would name it. */

@@ -10,6 +10,7 @@ import {
   listAtoms,
   listRevisions,
 } from "../../store/atoms.ts";
+import type { Db } from "../../store/change.ts";
 import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../errors.ts";
@@ -17,6 +18,7 @@ import { parseJsonOnly, requireJsonType } from "../json-body.ts";
 import { validateStrictly } from "../validation.ts";
 import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./answer-schemas.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
+import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary, reachOf } from "./libraries.ts";
 import { page, position } from "./paging.ts";
@@ -40,7 +42,8 @@ const NO_ATOM = problem("not_found", "There is no atom of this id for this key."
  * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,
  * so that what a key may not reach is not there.
  */
-export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps): void {
+export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { clock } = deps;
   parseJsonOnly(app);
   validateStrictly(app);
 
@@ -50,23 +53,26 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
       config: { operation: "atoms.list", docs: { summary: "List atoms, the newest first", answer: ATOM_PAGE } },
       schema: { querystring: LIST_QUERY },
     },
-    async ({ principal, query: { library: named, tag, limit, cursor } }) => {
-      const library = named ? await libraryNamed(principal, named) : null;
-      const scope: CursorScope = { list: "atoms", teamId: principal.teamId, library, filter: tag || null };
-      const atoms = await listAtoms(store.db, reachOf(principal), {
-        libraryId: library?.id ?? null,
-        tag: tag || null,
-        after: position(scope, cursor),
-        limit: limit + 1,
-      });
-      return page(
-        scope,
-        atoms,
-        limit,
-        (atom) => ({ at: atom.createdAt, id: atom.id }),
-        (atom) => atomJson(principal, atom),
-      );
-    },
+    (request, reply) =>
+      callMemory(deps, request, reply, async (db) => {
+        const { principal, query } = request;
+        const { library: named, tag, limit, cursor } = query;
+        const library = named ? await libraryNamed(db, principal, named) : null;
+        const scope: CursorScope = { list: "atoms", teamId: principal.teamId, library, filter: tag || null };
+        const atoms = await listAtoms(db, reachOf(principal), {
+          libraryId: library?.id ?? null,
+          tag: tag || null,
+          after: position(scope, cursor),
+          limit: limit + 1,
+        });
+        return page(
+          scope,
+          atoms,
+          limit,
+          (atom) => ({ at: atom.createdAt, id: atom.id }),
+          (atom) => atomJson(principal, atom),
+        );
+      }),
   );
 
   app.get<{ Querystring: SearchQuery }>(
@@ -78,16 +84,19 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
       },
       schema: { querystring: SEARCH_QUERY },
     },
-    async ({ principal, query: { q, library: named, tag, limit } }) => {
-      const library = named ? await libraryNamed(principal, named) : null;
-      const hits = await searchAtoms(store.db, reachOf(principal), {
-        query: q,
-        libraryId: library?.id ?? null,
-        tags: tag ? [tag] : [],
-        limit,
-      });
-      return { items: hits.map(({ atom, rank, snippet }) => ({ ...atomJson(principal, atom), rank, snippet })) };
-    },
+    (request, reply) =>
+      callMemory(deps, request, reply, async (db) => {
+        const { principal, query } = request;
+        const { q, library: named, tag, limit } = query;
+        const library = named ? await libraryNamed(db, principal, named) : null;
+        const hits = await searchAtoms(db, reachOf(principal), {
+          query: q,
+          libraryId: library?.id ?? null,
+          tags: tag ? [tag] : [],
+          limit,
+        });
+        return { items: hits.map(({ atom, rank, snippet }) => ({ ...atomJson(principal, atom), rank, snippet })) };
+      }),
   );
 
   app.post<{ Body: CreateBody }>(
@@ -97,11 +106,14 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
       onRequest: requireJsonType,
       schema: { body: CREATE_BODY },
     },
-    async ({ principal, body: { library: named, ...input } }, reply) => {
-      const library =
-        named === undefined ? await findDefaultLibrary(store, principal) : await libraryNamed(principal, named);
-      const atom =
-        library && (await insertAtom(store.db, reachOf(principal), library.id, atomFields(input), clock.now()));
+    async (request, reply) => {
+      const { principal, body } = request;
+      const { library: named, ...input } = body;
+      const atom = await callMemory(deps, request, reply, async (db) => {
+        const library =
+          named === undefined ? await findDefaultLibrary(db, principal) : await libraryNamed(db, principal, named);
+        return library && insertAtom(db, reachOf(principal), library.id, atomFields(input), clock.now());
+      });
       if (atom === undefined)
         throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
       return reply.code(201).send(atomJson(principal, atom));
@@ -118,10 +130,14 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
       onRequest: requireJsonType,
       schema: { body: UPDATE_BODY },
     },
-    async ({ principal, body: { id, revision, ...input } }) => {
+    async (request, reply) => {
+      const { principal, body } = request;
+      const { id, revision, ...input } = body;
       const changes = atomChanges(input);
       if (Object.keys(changes).length === 0) throw problem("invalid_request", NOTHING_CHANGED);
-      const correction = await correctAtom(store.db, reachOf(principal), id, revision, changes, clock.now());
+      const correction = await callMemory(deps, request, reply, (db) =>
+        correctAtom(db, reachOf(principal), id, revision, changes, clock.now()),
+      );
       if (correction.kind !== "corrected") throw notCorrected(correction, revision);
       return atomJson(principal, correction.atom);
     },
@@ -130,8 +146,9 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
   app.get<{ Params: { id: string } }>(
     "/atoms/:id",
     { config: { operation: "atoms.get", docs: { summary: "Read an atom", answer: ATOM } } },
-    async ({ principal, params }) => {
-      const [atom] = await findAtoms(store.db, reachOf(principal), [params.id]);
+    async (request, reply) => {
+      const { principal, params } = request;
+      const [atom] = await callMemory(deps, request, reply, (db) => findAtoms(db, reachOf(principal), [params.id]));
       if (atom === undefined) throw NO_ATOM;
       return atomJson(principal, atom);
     },
@@ -146,10 +163,15 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
       },
       schema: { querystring: PAGE_QUERY },
     },
-    async ({ principal, params: { id }, query: { limit, cursor } }) => {
+    async (request, reply) => {
+      const { principal, params, query } = request;
+      const { id } = params;
+      const { limit, cursor } = query;
       const scope: CursorScope = { list: "revisions", teamId: principal.teamId, library: null, filter: id };
       const before = position(scope, cursor)?.at ?? null;
-      const revisions = await listRevisions(store.db, reachOf(principal), id, { before, limit: limit + 1 });
+      const revisions = await callMemory(deps, request, reply, (db) =>
+        listRevisions(db, reachOf(principal), id, { before, limit: limit + 1 }),
+      );
       if (revisions === undefined) throw NO_ATOM;
       return page(scope, revisions, limit, ({ revision }) => ({ at: revision, id: "" }), revisionJson);
     },
@@ -158,14 +180,16 @@ export function memoryRoutes(app: FastifyInstance, { store, clock }: ServerDeps)
   app.delete<{ Params: { id: string } }>(
     "/atoms/:id",
     { config: { operation: "atoms.delete", docs: { summary: "Delete an atom and its revisions", status: 204 } } },
-    async ({ principal, params }, reply) => {
-      if (!(await deleteAtom(store.db, reachOf(principal), params.id))) throw NO_ATOM;
+    async (request, reply) => {
+      const { principal, params } = request;
+      const isDeleted = await callMemory(deps, request, reply, (db) => deleteAtom(db, reachOf(principal), params.id));
+      if (!isDeleted) throw NO_ATOM;
       return reply.code(204).send();
     },
   );
 
-  async function libraryNamed(key: KeyRecord, named: string): Promise<ReachableLibrary> {
-    const library = await findNamedLibrary(store, key, named);
+  async function libraryNamed(db: Db, key: KeyRecord, named: string): Promise<ReachableLibrary> {
+    const library = await findNamedLibrary(db, key, named);
     if (library === undefined) throw noLibrary(named);
     return library;
   }

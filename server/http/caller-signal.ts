@@ -1,0 +1,9 @@
+import type { FastifyReply } from "fastify";
+
+/** Aborted when the connection ends before its answer does, and once the answer is through: nobody waits then. */
+export function callerSignal({ raw }: FastifyReply): AbortSignal {
+  const left = new AbortController();
+  if (raw.destroyed) left.abort();
+  else raw.once("close", () => left.abort());
+  return left.signal;
+}

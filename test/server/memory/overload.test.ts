@@ -1,0 +1,107 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Db } from "../../../store/change.ts";
+import { MemoryTimeoutError } from "../../../store/errors.ts";
+import { openPostgres, type Store } from "../../../store/open.ts";
+import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { startTcpProxy } from "../../env/tcp-proxy.ts";
+import { until } from "../../env/until.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { addTeamsWithLibraries } from "./libraries.ts";
+
+/** Calls of one team that do not end by themselves: corrections of an atom that another transaction holds. */
+describeOnPostgres("The memory service, with a team that asks for too much", (store) => {
+  let own: Store;
+  let server: Harness;
+  let greedy: string;
+  let other: string;
+  let atom: string;
+  beforeAll(async () => {
+    await addTeamsWithLibraries(store());
+    own = await openPostgres((await databaseUrl(store())).href);
+    server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store: own });
+    greedy = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+    other = server.addKey({ teamId: "team-b", namespace: "b", teamDefaultLibraryId: "lib-b-notes" });
+    const saved = await fetch(`${server.url}/atoms`, { method: "POST", ...asking(greedy, { content: "Held." }) });
+    atom = JSON.parse(await saved.text()).id;
+  });
+  afterAll(async () => {
+    await server.close();
+    await own.close();
+  });
+
+  const asking = (key: string, body?: object) => ({
+    headers: { "x-api-key": key, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const correct = (signal?: AbortSignal) =>
+    fetch(`${server.url}/atoms`, {
+      method: "PATCH",
+      ...asking(greedy, { id: atom, revision: 1, content: "Corrected." }),
+      ...(signal && { signal }),
+    });
+  /** Statements of the service that wait for the atom. */
+  const stuck = async (): Promise<number> => {
+    const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity where datname = current_database()
+      and state = 'active' and wait_event_type = 'Lock'`.execute(store().db);
+    return rows.length;
+  };
+  /** Holds the atom while the body runs. */
+  const holdingAtom = (body: () => Promise<void>) =>
+    store()
+      .db.transaction()
+      .execute(async (tx) => {
+        await sql`select 1 from atoms where id = ${atom} for update`.execute(tx);
+        await body();
+      });
+
+  test("b86: thirty calls of one team leave the others their connections, and what runs ends when the callers leave", async () => {
+    await holdingAtom(async () => {
+      const leave = new AbortController();
+      const calls = Array.from({ length: 30 }, () => correct(leave.signal).catch(() => undefined));
+      await until("some of them run", stuck);
+      const list = await fetch(`${server.url}/atoms`, asking(other));
+      expect(list.status).toBe(200);
+      expect(await stuck()).toBeGreaterThan(0);
+      expect(await stuck()).toBeLessThanOrEqual(4);
+      leave.abort();
+      await Promise.all(calls);
+      await until("nothing of them is left", async () => (await stuck()) === 0);
+    });
+    expect(server.lines.join("")).not.toContain("a request failed");
+  });
+
+  test("b86: what a team asks for beyond its share is refused at once, and what takes too long is ended with 503", async () => {
+    await holdingAtom(async () => {
+      const answers = await Promise.all(Array.from({ length: 60 }, () => correct()));
+      for (const { headers } of answers) expect(headers.get("retry-after")).toBe("1");
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429, 503]));
+      await until("the database has ended them", async () => (await stuck()) === 0);
+    });
+  });
+});
+
+describeOnPostgres("The memory's connections", (store) => {
+  const call = (teamId: string) => ({ teamId, signal: new AbortController().signal });
+  const ask = (db: Db) => sql<{ one: number }>`select 1 as one`.execute(db);
+
+  test("b86: a statement that is slow and a connection that is dead end alike, and others take their place", async () => {
+    const url = await databaseUrl(store());
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    const own = await openPostgres(Object.assign(new URL(url), { port: String(proxy.port) }).href);
+    try {
+      const slow = own.memory.run(call("a"), (db) => sql`select pg_sleep(60)`.execute(db));
+      await expect(slow).rejects.toThrow(MemoryTimeoutError);
+      await own.memory.run(call("a"), ask);
+      proxy.freeze();
+      await expect(own.memory.run(call("a"), ask)).rejects.toThrow(MemoryTimeoutError);
+      proxy.thaw();
+      const { rows } = await until("a new connection answers", () => own.memory.run(call("a"), ask));
+      expect(rows).toEqual([{ one: 1 }]);
+    } finally {
+      await own.close();
+      await proxy.close();
+    }
+  });
+});
