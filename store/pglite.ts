@@ -7,7 +7,7 @@ import type { EmbeddedStore, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
 
 /** One at a time: on one connection a second could but wait, and would go before other teams' calls. */
-const MEMORY = { running: 1, runningPerTeam: 1, waiting: 64, waitingPerTeam: 32 };
+const MEMORY = { running: 1, runningPerTeam: 1, waiting: 256, waitingPerTeam: 128 };
 
 /** PGlite has one connection, in a thread of its own. What keeps the key index current passes all others that wait for it. */
 export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore> {

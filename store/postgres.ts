@@ -22,7 +22,7 @@ const PING_TIMEOUT_MS = 2_000;
 const KEEPALIVE_MS = 10_000;
 
 /** As many calls at a time as the memory has connections; half of them for one team at most. */
-const MEMORY = { running: 8, runningPerTeam: 4, waiting: 64, waitingPerTeam: 32 };
+const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
 const INT8 = 20;
 
