@@ -5,6 +5,7 @@ import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { clientErrorHandler } from "./client-error.ts";
 import type { ServerDeps } from "./deps.ts";
 import { errorHandler, problem, sendProblem } from "./errors.ts";
+import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 import { collectDocs } from "./openapi.ts";
 
@@ -34,15 +35,17 @@ export async function buildApp(
   tls: TlsFiles | null = null,
 ): Promise<FastifyInstance> {
   const onError = errorHandler(deps.log);
+  // The process's share of this thread.
+  const lingering = new LingeringSockets(Math.ceil(MAX_LINGERING / deps.config.workers));
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(route, tls),
+    serverFactory: (route) => createListener(route, tls, lingering),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
-    clientErrorHandler,
+    clientErrorHandler: clientErrorHandler(lingering),
   });
   holdExpectations(app.server, app.routing);
   app.setErrorHandler(onError);

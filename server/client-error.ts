@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { type ProblemCode, problem, problemDocument } from "./errors.ts";
+import type { LingeringSockets } from "./http/refused-request.ts";
 
 /** What the parser's refusals become; all else is 400. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
@@ -7,15 +8,23 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "invalid_request",
 };
 
-/** Answers what is not HTTP: one problem document, then the connection is closed. Nothing of the input is echoed. */
-export function clientErrorHandler(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const shown = problem(CODES[error.code ?? ""] ?? "invalid_request");
-  const body = problemDocument(shown);
-  socket.end(
-    `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+/**
+ * Answers what is not HTTP: one problem document, then the connection is closed, as that of any refused request. Nothing
+ * of the input is echoed.
+ */
+export function clientErrorHandler(
+  lingering: LingeringSockets,
+): (error: Error & { code?: string }, socket: Socket) => void {
+  return (error, socket) => {
+    if (error.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const shown = problem(CODES[error.code ?? ""] ?? "invalid_request");
+    const body = problemDocument(shown);
+    socket.write(
+      `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+    lingering.add(socket);
+  };
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import { type LingeringSockets, responseClass } from "./http/refused-request.ts";
 
 /** A certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
@@ -21,12 +22,18 @@ const STRICT: ServerOptions = {
   requestTimeout: REQUEST_TIMEOUT_MS,
 };
 
-/** Makes the public listener's server, with its limits. */
+/**
+ * Makes the public listener's server, with its limits.
+ *
+ * @param lingering where the connections go whose request was refused before its end
+ */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
   tls: TlsFiles | null,
+  lingering: LingeringSockets,
 ): Server {
-  const server = tls === null ? createServer(STRICT, route) : createTlsServer({ ...STRICT, ...tls }, route);
+  const options = { ...STRICT, ServerResponse: responseClass(lingering) };
+  const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
   return server;

@@ -1,0 +1,97 @@
+import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { discardInput } from "./discard-input.ts";
+
+/** Sockets of unfinished requests that may linger at a time in one process (spec §2.8). */
+export const MAX_LINGERING = 64;
+/** How long a refused request's rest is waited for, or thrown away. */
+const LINGER_MS = 1_000;
+/** A refused request whose declared body is no longer than this may end, and its connection goes on. */
+const MAX_SMALL_REST = 64 * 1024;
+
+/** The connections that have their answer while their caller still sends: each lives a second more, unread. */
+export class LingeringSockets {
+  readonly #max: number;
+  readonly #sockets = new Set<Socket>();
+
+  /** @param max how many may linger at a time; those beyond are ended at once */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#sockets.size;
+  }
+
+  /** Ends a connection whose answer was written: nothing more of its input is parsed. */
+  add(socket: Socket): void {
+    if (socket.destroyed || this.#sockets.has(socket)) return;
+    if (this.#sockets.size >= this.#max) {
+      socket.destroy();
+      return;
+    }
+    this.#sockets.add(socket);
+    const impatience = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once("close", () => {
+      clearTimeout(impatience);
+      this.#sockets.delete(socket);
+    });
+    socket.once("end", () => socket.destroy());
+    discardInput(socket);
+    socket.end();
+  }
+}
+
+/**
+ * Makes the listener's class of responses: where one ends before its request did, whatever it says and whoever sends it,
+ * nothing more of the request is processed (spec §2.8, threats b82).
+ */
+export function responseClass(lingering: LingeringSockets): typeof ServerResponse<IncomingMessage> {
+  return class ListenerResponse extends ServerResponse<IncomingMessage> {
+    override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
+    override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
+    override writeHead(
+      status: number,
+      reason?: string | OutgoingHttpHeaders | OutgoingHttpHeader[],
+      headers?: OutgoingHttpHeaders | OutgoingHttpHeader[],
+    ): this {
+      if (isUnfinished(this.req)) {
+        // Written as `Connection: close`.
+        if (status >= 400 && !hasSmallBody(this.req)) this.shouldKeepAlive = false;
+        // Before Node's own listener, which would close a connection that ends here with what came unread: a reset.
+        this.prependOnceListener("finish", () => leave(this.req, lingering));
+      }
+      return typeof reason === "string" ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
+    }
+  };
+}
+
+/** Leaves a request whose response has been written: it may end by itself where it is small, else it is cut off. */
+function leave(request: IncomingMessage, lingering: LingeringSockets): void {
+  const { socket } = request;
+  if (request.complete || socket.destroyed) return;
+  if (!hasSmallBody(request)) {
+    socket.destroySoon = ignore;
+    lingering.add(socket);
+    return;
+  }
+  const destroySoon = socket.destroySoon.bind(socket);
+  // What Node calls where the caller asked for the connection to be closed.
+  socket.destroySoon = () => (request.complete ? destroySoon() : lingering.add(socket));
+  setTimeout(() => {
+    if (!request.complete) socket.destroy();
+  }, LINGER_MS).unref();
+}
+
+const ignore = (): void => {};
+
+function isUnfinished({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  // Node calls a request without a body complete a moment after it has handed it out.
+  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+}
+
+/** Whether all of a request's body is as small as its length says; of a body in chunks nobody knows. */
+function hasSmallBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_SMALL_REST;
+}

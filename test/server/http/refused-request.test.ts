@@ -1,0 +1,167 @@
+import { execFile } from "node:child_process";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LingeringSockets } from "../../../server/http/refused-request.ts";
+import { createListener } from "../../../server/listener.ts";
+import { PRODUCTS } from "../../../server/products.ts";
+import { until } from "../../env/until.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { requestHead } from "../raw-http.ts";
+import { answers, type Caller, isGone, openCaller, sendEndlessly, statusesOf } from "./sockets.ts";
+
+/** A chunk of one byte, many times: what costs the parser most for each byte sent. */
+const CHUNKS = Buffer.from("1\r\nx\r\n".repeat(4_096));
+const MCP = "/api/v1/memory/mcp";
+const JSON_TYPE = "Content-Type: application/json";
+
+let harness: Harness;
+let key: string;
+let limited: string;
+beforeAll(async () => {
+  harness = await startHarness({ mounts: PRODUCTS });
+  key = harness.addKey();
+  limited = harness.addKey({ rateLimit: { requestsPerMinute: 1, burst: 1 } });
+  const { publicId } = harness.addGateway({ publicId: "limited" });
+  await fetch(`${harness.url}/g/${publicId}/v1/models`, { headers: { "x-api-key": limited } });
+});
+afterAll(() => harness.close());
+
+function start(requestLine: string, headers: readonly string[]): Caller {
+  const caller = openCaller(harness.port);
+  caller.socket.write(requestHead(requestLine, headers));
+  return caller;
+}
+
+const REFUSALS: readonly [name: string, status: number, requestLine: string, headers: () => string[]][] = [
+  ["memory without a key", 401, "POST /atoms HTTP/1.1", () => []],
+  [
+    "memory with a media type it does not read",
+    415,
+    "POST /atoms HTTP/1.1",
+    () => [`X-API-Key: ${key}`, "Content-Type: text/csv"],
+  ],
+  ["a method that is not served", 405, "PUT /atoms HTTP/1.1", () => [`X-API-Key: ${key}`]],
+  ["MCP by another Host", 403, `POST ${MCP} HTTP/1.1`, () => [`X-API-Key: ${key}`, JSON_TYPE]],
+  ["the gateway without a key", 401, "POST /g/some/v1/chat/completions HTTP/1.1", () => [JSON_TYPE]],
+  [
+    "the gateway beyond a rate limit",
+    429,
+    "POST /g/limited/v1/chat/completions HTTP/1.1",
+    () => [`X-API-Key: ${limited}`],
+  ],
+  ["the management API without a token", 401, "POST /api/v1/keys HTTP/1.1", () => [JSON_TYPE]],
+  ["a path that is not there", 404, "POST /nowhere HTTP/1.1", () => []],
+  ["a head beyond 16 KiB", 431, "POST /atoms HTTP/1.1", () => [`X-Filler: ${"x".repeat(20_000)}`]],
+];
+
+describe.each(REFUSALS)("b82: %s", (_name, status, requestLine, headers) => {
+  test.each([
+    ["an endless body in chunks", "Transfer-Encoding: chunked", CHUNKS],
+    ["an endless body of a declared length", "Content-Length: 9000000000", Buffer.alloc(65_536, "x")],
+  ])("b82: %s is answered, and its connection is closed", async (_shape, framing, piece) => {
+    const caller = start(requestLine, [...headers(), framing]);
+    sendEndlessly(caller, piece);
+    await isGone(caller);
+    expect(statusesOf(caller)).toEqual([status]);
+    expect(caller.text()).toMatch(/^connection: close/im);
+  });
+});
+
+test("b82: a replica that is not current refuses an endless body with 503, and closes the connection", async () => {
+  harness.setCurrent(false);
+  const caller = start("POST /atoms HTTP/1.1", [`X-API-Key: ${key}`, "Transfer-Encoding: chunked"]);
+  sendEndlessly(caller, CHUNKS);
+  await isGone(caller);
+  harness.setCurrent(true);
+  expect(statusesOf(caller)).toEqual([503]);
+});
+
+test("b82: a body declared too large is refused with 413, and nothing more is parsed", async () => {
+  const caller = start("POST /atoms HTTP/1.1", [`X-API-Key: ${key}`, JSON_TYPE, "Content-Length: 9000000000"]);
+  sendEndlessly(caller, Buffer.alloc(65_536, " "));
+  await isGone(caller);
+  expect(statusesOf(caller)).toEqual([413]);
+});
+
+test("b82: an answer that is no refusal ends an endless request as well", async () => {
+  const caller = start("GET /openapi.json HTTP/1.1", ["Transfer-Encoding: chunked"]);
+  sendEndlessly(caller, CHUNKS);
+  await isGone(caller);
+  expect(statusesOf(caller)).toEqual([200]);
+});
+
+test("b82: a caller that never goes on with its body is let go", async () => {
+  const silent = start("POST /atoms HTTP/1.1", ["Content-Length: 9000000000"]);
+  const small = start("POST /atoms HTTP/1.1", ["Content-Length: 100"]);
+  await Promise.all([isGone(silent), isGone(small)]);
+  expect(statusesOf(silent)).toEqual([401]);
+  expect(statusesOf(small)).toEqual([401]);
+});
+
+test("b82: a refused request without a body keeps its connection", async () => {
+  const caller = start("GET /atoms HTTP/1.1", []);
+  await answers(caller, 1);
+  caller.socket.write(requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${limited}`]));
+  await answers(caller, 2);
+  expect(statusesOf(caller)).toEqual([401, 429]);
+  expect(caller.text()).not.toMatch(/^connection: close/im);
+  caller.socket.destroy();
+});
+
+test("b82: a refused request with a small body keeps its connection, and the body is no request", async () => {
+  const body = requestHead("GET /smuggled HTTP/1.1");
+  const caller = start("POST /atoms HTTP/1.1", [`Content-Length: ${body.length}`]);
+  await answers(caller, 1);
+  caller.socket.write(body + requestHead("GET /nowhere HTTP/1.1"));
+  await answers(caller, 2);
+  expect(statusesOf(caller)).toEqual([401, 404]);
+  expect(caller.text()).not.toMatch(/^connection: close/im);
+  caller.socket.destroy();
+});
+
+test("b82: what follows a refused request on its connection is never a request", async () => {
+  const used = harness.used.length;
+  const caller = start("POST /atoms HTTP/1.1", ["Transfer-Encoding: chunked"]);
+  await answers(caller, 1);
+  caller.socket.write(`0\r\n\r\n${requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${key}`])}`);
+  await isGone(caller);
+  expect(statusesOf(caller)).toEqual([401]);
+  expect(harness.used).toHaveLength(used);
+});
+
+test("b82: connections beyond those that may linger are ended at once", async () => {
+  const lingering = new LingeringSockets(2);
+  const listener = createListener((_request, response) => response.writeHead(401).end(), null, lingering);
+  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
+  const most = { lingering: 0 };
+  listener.on("request", (_request, response) => {
+    response.on("close", () => {
+      most.lingering = Math.max(most.lingering, lingering.size);
+    });
+  });
+  const { port } = listener.address() as AddressInfo;
+  const callers = Array.from({ length: 20 }, () => openCaller(port));
+  for (const { socket } of callers) socket.write(requestHead("POST / HTTP/1.1", ["Content-Length: 9000000000"]));
+  await Promise.all(callers.map((caller) => answers(caller, 1)));
+  await Promise.all(callers.map(isGone));
+  expect(most.lingering).toBe(2);
+  await until("no connection lingers", () => lingering.size === 0);
+  await new Promise((resolve) => listener.close(resolve));
+});
+
+test("b82: Python's urllib is shown the refusal of a large upload, and no reset", async () => {
+  const script = `
+import sys, urllib.request, urllib.error
+for size in (10_000, 5_000_000):
+    for key in ("none", sys.argv[2]):
+        request = urllib.request.Request(sys.argv[1] + "/atoms", data=b" " * size, method="POST",
+            headers={"X-API-Key": key, "Content-Type": "text/csv" if size < 1_000_000 else "application/json"})
+        try:
+            print(urllib.request.urlopen(request).status)
+        except urllib.error.HTTPError as error:
+            print(error.code, len(error.read()) > 0)
+`;
+  const { stdout } = await promisify(execFile)("python3", ["-c", script, harness.url, key]);
+  expect(stdout.trim().split("\n")).toEqual(["401 True", "415 True", "401 True", "413 True"]);
+});
