@@ -2,9 +2,18 @@ import type { Dialect } from "../../domain/key-record.ts";
 import { readCredential } from "../auth/credential.ts";
 import { headerOf } from "./headers.ts";
 
+/** The paths that are one format's, whoever asks. The others, such as `v1/models` and `v1/files`, are several formats'. */
+const PATHS: readonly (readonly [RegExp, Dialect])[] = [
+  [/^(?:upload\/)?v1beta(?:\/|$)/, "gemini"],
+  [/^v1\/messages(?:\/|$)/, "anthropic"],
+  [/^v1\/(?:chat|completions|responses|embeddings)(?:\/|$)/, "openai"],
+  [/^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/, "gemini"],
+  [/^v1\/models\/.*:[^/]*$/, "gemini"],
+];
+
 /**
  * The format in which a caller expects an answer of the gateway's own: by the path, whatever becomes of the request, so
- * that a refusal reads the same for every reason. `v1/models` is three formats' path: there the key's carrier and the
+ * that a refusal reads the same for every reason. Where several formats share a path, the key's carrier and the
  * anthropic-version header say whose client it is (spec §4).
  *
  * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
@@ -16,10 +25,7 @@ export function callerDialect(
   vendorHeader: string,
 ): Dialect {
   if (rawPath === undefined) return "openai";
-  if (/^v1beta(\/|$)/.test(rawPath)) return "gemini";
-  if (/^v1\/messages(\/|$)/.test(rawPath)) return "anthropic";
-  if (!/^v1\/models(\/|$)/.test(rawPath)) return "openai";
-  if (rawPath.lastIndexOf(":") > rawPath.lastIndexOf("/")) return "gemini";
+  for (const [path, dialect] of PATHS) if (path.test(rawPath)) return dialect;
   const { carrier } = readCredential(rawHeaders, url, vendorHeader);
   if (carrier === "vendor" || carrier === "query") return "gemini";
   return headerOf(rawHeaders, "anthropic-version") === undefined ? "openai" : "anthropic";

@@ -15,18 +15,38 @@ const HOP_BY_HOP = [
   "upgrade",
 ] as const;
 
-/** What of a client's head never goes upstream: its key in every carrier, its cookies, and what we set ourselves. */
+/**
+ * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
+ * claims for the request another origin, address, target or method than its own.
+ */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
   "authorization",
+  "cf-connecting-ip",
+  "client-ip",
   "content-length",
   "cookie",
   "cookie2",
   "expect",
+  "fastly-client-ip",
+  "forwarded",
   "host",
+  "true-client-ip",
   "x-api-key",
+  "x-client-ip",
+  "x-cluster-client-ip",
   "x-goog-api-key",
+  "x-host",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "x-original-host",
+  "x-original-uri",
+  "x-original-url",
+  "x-real-ip",
+  "x-rewrite-url",
 ]);
+const FORWARDING_CLAIM = "x-forwarded-";
 
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
 const NOT_RETURNED = new Set<string>([
@@ -115,11 +135,22 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
     else if (lower === "content-type") contentType = contentType === undefined ? value : "";
     else if (lower === "content-encoding")
       contentEncoding = contentEncoding === undefined ? value : `${contentEncoding},${value}`;
-    if (NOT_FORWARDED.has(lower) || lower === vendorHeader || value.includes("inf_")) continue;
+    if (staysHere(lower, vendorHeader) || value.includes("inf_")) continue;
     forwarded.push(name, value);
   }
   if (listed !== undefined) forwarded = withoutListed(forwarded, listed);
   return { forwarded, contentLength, contentType, contentEncoding };
+}
+
+/** Whether a header of a client's never goes upstream. Some upstreams take an underscore for a hyphen. */
+function staysHere(lower: string, vendorHeader: string): boolean {
+  const name = lower.includes("_") ? lower.replaceAll("_", "-") : lower;
+  return (
+    NOT_FORWARDED.has(name) ||
+    name === vendorHeader ||
+    name.startsWith(FORWARDING_CLAIM) ||
+    (name !== lower && lower.includes("inf_"))
+  );
 }
 
 /** The head to send to an upstream. `contentLength`: for a body that is streamed with a known length. */

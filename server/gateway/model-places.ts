@@ -2,9 +2,18 @@ import { BodyFault, malformed } from "../http/json-scanner.ts";
 
 /** What a member means: a model's name, another way to name one, which nobody may, or an object that holds places. */
 export type Place = "model" | "refused" | ModelPlaces;
+/** A member to look for. */
+type PlaceEntry = {
+  readonly bytes: Buffer;
+  readonly place: Place;
+  /** Of its own among those of the same object. */
+  readonly bit: number;
+  /** Whether it must be spelt as it is here: a model that is decided on has one spelling. */
+  readonly isExact: boolean;
+};
 /** The members to look for. Arrays are looked through: `requests: PLACES` means those places of each element. */
 export type ModelPlaces = {
-  readonly members: ReadonlyMap<string, { readonly bytes: Buffer; readonly place: Place; readonly bit: number }>;
+  readonly entries: ReadonlyMap<string, PlaceEntry>;
   /** Whether a name may be a place's, by its first byte. */
   readonly firstBytes: Uint8Array;
 };
@@ -20,23 +29,26 @@ function placesOf(members: Readonly<Record<string, Place>>): ModelPlaces {
     firstBytes[first] = 1;
     firstBytes[first ^ 0x20] = 1;
   }
-  const entries = Object.entries(members).map(
-    ([name, place], i) => [canonical(name), { bytes: Buffer.from(name), place, bit: 1 << i }] as const,
-  );
-  return { members: new Map(entries), firstBytes };
+  const entries = Object.entries(members).map(([name, place], i) => {
+    const isExact = place === "model" || (typeof place === "object" && place.entries.has("model"));
+    return [canonical(name), { bytes: Buffer.from(name), place, bit: 1 << i, isExact }] as const;
+  });
+  return { entries: new Map(entries), firstBytes };
 }
 
 /** Other ways to name a model, which some upstreams read beside `model`: lists to choose from, or to fall back on. */
 const ALTERNATIVES = { models: "refused", fallbacks: "refused" } as const;
 
-/** Where OpenAI's and Anthropic's bodies name their model. */
-export const TOP_LEVEL = placesOf({ model: "model", ...ALTERNATIVES });
-/** Where Gemini's bodies repeat the model of their path. */
+/** Where OpenAI's and Anthropic's bodies name their model. A tool may run one too. */
+export const TOP_LEVEL = placesOf({ model: "model", tools: placesOf({ model: "refused" }), ...ALTERNATIVES });
+
+const ROUTING = placesOf({ routingConfig: "refused", modelSelectionConfig: "refused" });
+const GEMINI_REQUEST = { model: "model", generationConfig: ROUTING, ...ALTERNATIVES } as const;
+/** Where Gemini's bodies repeat the model of their path, or choose among several. */
 export const GEMINI_REPEATS = placesOf({
-  model: "model",
-  requests: placesOf({ model: "model", ...ALTERNATIVES }),
-  generateContentRequest: placesOf({ model: "model", ...ALTERNATIVES }),
-  ...ALTERNATIVES,
+  ...GEMINI_REQUEST,
+  requests: placesOf(GEMINI_REQUEST),
+  generateContentRequest: placesOf(GEMINI_REQUEST),
 });
 
 /**
@@ -45,14 +57,14 @@ export const GEMINI_REPEATS = placesOf({
  *
  * @param start of the name, its quote included
  */
-export function placeAt(body: Buffer, start: number, end: number, places: ModelPlaces) {
+export function placeAt(body: Buffer, start: number, end: number, places: ModelPlaces): PlaceEntry | undefined {
   const from = start + 1;
   const to = end - 1;
   if (to - from > MAX_NAME) throw new BodyFault(`A member's name is longer than ${MAX_NAME} bytes.`);
   const first = body[from];
   if (first === undefined || places.firstBytes[first] === 0) return undefined;
-  const found = places.members.get(foldedName(body, start, end));
-  if (found === undefined) return undefined;
+  const found = places.entries.get(foldedName(body, start, end));
+  if (found === undefined || !found.isExact) return found;
   const { bytes } = found;
   if (bytes.length !== to - from || bytes.compare(body, from, to) !== 0) {
     throw new BodyFault(`The body spells the member \`${bytes}\` in another way.`);
@@ -61,7 +73,7 @@ export function placeAt(body: Buffer, start: number, end: number, places: ModelP
 }
 
 /** A name as the parser reads it that folds the most. */
-function canonical(name: string): string {
+export function canonical(name: string): string {
   return name
     .replace(/[^\p{L}\p{N}]/gu, "")
     .toUpperCase()

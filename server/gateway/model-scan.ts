@@ -54,8 +54,8 @@ export class ModelScan {
   #open(context: Context, isObject: boolean): Context | undefined {
     const { place, inArray } = context;
     if (place === "model") throw NOT_TEXT;
+    if (context.seen === ROOT && !isObject) throw NO_OBJECT;
     if (isObject) return { place, seen: 0, inArray: false };
-    if (context.seen === ROOT) throw NO_OBJECT;
     return inArray ? undefined : { place, seen: 0, inArray: true };
   }
 

@@ -1,4 +1,4 @@
-import type { Dialect, RouteRecord } from "../../domain/key-record.ts";
+import type { Dialect, GatewayRecord, RouteRecord } from "../../domain/key-record.ts";
 
 /** The two answers that a format has about models. */
 type Shape = { readonly one: (model: string) => object; readonly list: (models: readonly string[]) => object };
@@ -31,12 +31,19 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
   },
 };
 
-/** The logical routes that a key may name: what a gateway knows of models by itself (spec §4). */
+/**
+ * The logical routes that a key may name with a format: what a gateway knows of models by itself (spec §4). A route whose
+ * upstream speaks another format cannot be called with this one: nothing is translated.
+ */
 export function nameableRoutes(
-  routes: readonly RouteRecord[],
+  { routes, upstreams }: Pick<GatewayRecord, "routes" | "upstreams">,
   allowedModels: readonly string[] | null,
+  dialect: Dialect,
 ): readonly RouteRecord[] {
-  return allowedModels === null ? routes : routes.filter(({ model }) => allowedModels.includes(model));
+  const callable = new Set(upstreams.filter((each) => each.dialect === dialect).map(({ name }) => name));
+  return routes.filter(
+    ({ model, upstream }) => callable.has(upstream) && (allowedModels === null || allowedModels.includes(model)),
+  );
 }
 
 /** The body that answers a list of models, in a caller's format. */

@@ -1,4 +1,5 @@
 import type { UpstreamPath } from "./classify.ts";
+import { forwardedQuery } from "./query.ts";
 
 /** The parts of a request's target under `/g/`, as they came off the wire. */
 export type RequestTarget = {
@@ -31,38 +32,14 @@ export function basePathOf(base: URL): string {
 }
 
 /**
- * The target to ask of an upstream: its base URL's path, the operation's path, and the client's query without our key.
+ * The target to ask of an upstream: its base URL's path, the operation's path, and what may pass of the client's query.
  * A base URL that ends in the path's version, as SDKs write theirs, is taken as it is meant: the version is not repeated.
  *
  * @param basePath as {@link basePathOf} gives it
  */
 export function upstreamTarget(basePath: string, path: UpstreamPath, model: string | undefined, query: string): string {
   const version = basePath.endsWith(`/${path.version}`) ? "" : `/${path.version}`;
-  const forwarded = withoutKeys(query);
+  const forwarded = forwardedQuery(query);
   const encoded = model === undefined ? "" : encodeURIComponent(model);
   return `${basePath}${version}${path.before}${encoded}${path.after}${forwarded === "" ? "" : `?${forwarded}`}`;
-}
-
-/**
- * A query without the parameters that carry a key: `key` in any encoding, and any other one whose value is a key of
- * ours. The rest stays byte by byte.
- */
-export function withoutKeys(query: string): string {
-  if (query === "") return "";
-  return query
-    .split("&")
-    .filter((pair) => {
-      const equals = pair.indexOf("=");
-      const name = decode(equals === -1 ? pair : pair.slice(0, equals));
-      const value = equals === -1 ? "" : decode(pair.slice(equals + 1));
-      return name !== "key" && !value.includes("inf_");
-    })
-    .join("&");
-}
-
-/** Decodes each escape by itself, so that a broken one elsewhere does not hide a name. */
-function decode(text: string): string {
-  return text
-    .replaceAll("+", " ")
-    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../domain/key-record.ts";
-import type { GatewayOperation } from "../../domain/operations.ts";
 import { problem } from "../errors.ts";
 import { BodyFault } from "../http/json-scanner.ts";
 import { inSlices } from "../http/slices.ts";
@@ -8,6 +7,7 @@ import type { GatewayCall } from "./classify.ts";
 import type { RequestHead } from "./headers.ts";
 import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
+import { requireNoModel } from "./query.ts";
 import { isSmallBody, readBody } from "./request-body.ts";
 import { type Candidate, needsModel } from "./resolve.ts";
 
@@ -17,44 +17,34 @@ export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buff
 /** The model that a request names, and its body for each upstream that it may go to. */
 export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };
 
-/** Gemini's operations whose bodies repeat the model of their path; a repetition that differs would be another model. */
-const REPEATING: ReadonlySet<GatewayOperation> = new Set<GatewayOperation>([
-  "gateway.embed_content",
-  "gateway.batch_embed_contents",
-  "gateway.count_tokens",
-]);
-
 /**
- * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the body, where that
- * names the model or may have to be sent twice.
+ * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the whole body, since
+ * it may name one even where the path does.
  */
 export function bodyNeed(
-  call: GatewayCall,
   head: RequestHead,
   gateway: GatewayRecord,
   allowedModels: readonly string[] | null,
-): "stream" | "small" | "repeat" | "inspect" {
-  if (needsModel(gateway, allowedModels) && (call.model === undefined || REPEATING.has(call.operation))) {
-    return "inspect";
-  }
-  if (gateway.routes.some(({ model, fallbacks }) => model === call.model && fallbacks.length > 0)) return "repeat";
+): "stream" | "small" | "inspect" {
+  if (needsModel(gateway, allowedModels)) return "inspect";
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 
 /**
- * Reads a body that is inspected, or may have to be sent again.
+ * Reads a body that is inspected.
  *
- * @throws Problem 400, 413 or 415 for a body whose model cannot be known without doubt
+ * @param query as it came off the wire
+ * @throws Problem 400, 413 or 415 for a request whose model cannot be known without doubt
  */
 export async function readModels(
   request: IncomingMessage,
   call: GatewayCall,
   head: RequestHead,
-  need: "repeat" | "inspect",
+  query: string,
 ): Promise<RequestedModel> {
-  if (need === "inspect") requireReadable(head);
+  requireReadable(head);
+  requireNoModel(query);
   const body = await readBody(request, head.contentLength);
-  if (need === "repeat") return { model: call.model, body: () => body };
   const spans = await modelsIn(body, call.model !== undefined);
   if (call.model === undefined) {
     return { model: spans[0]?.value, body: ({ model }) => replaced(body, spans, () => model) };
@@ -78,7 +68,14 @@ function requireReadable({ contentType, contentEncoding }: RequestHead): void {
   if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {
     throw problem("unsupported_media_type", "The body must be JSON: send it with Content-Type: application/json.");
   }
+  if (contentType?.match(CHARSET)?.some((charset) => !UTF8.test(charset))) {
+    throw problem("invalid_request", "The body must be UTF-8, which is what JSON is: name no other charset.");
+  }
 }
+
+/** Each charset that a media type names, in whatever notation. */
+const CHARSET = /charset[^;]*/gi;
+const UTF8 = /^charset[ \t]*=[ \t]*(?:utf-?8|"utf-?8")[ \t]*$/i;
 
 async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSpan[]> {
   const scan = new ModelScan(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);

@@ -73,7 +73,7 @@ function serve(
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw } = request;
   const head = readHead(raw.rawHeaders, vendorHeader);
-  const need = bodyNeed(call, head, gateway, key.allowedModels);
+  const need = bodyNeed(head, gateway, key.allowedModels);
   const proceed = ({ model, body }: RequestedModel): void => {
     const mayResolveRoutes = permits(key, "gateway.resolve_route");
     const resolution = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
@@ -98,15 +98,15 @@ function serve(
     });
   };
   // Most calls' bodies are not inspected, and so no promise either.
-  if (need === "stream" || need === "small") proceed({ model: call.model, body: need });
-  else readModels(raw, call, head, need).then(proceed).catch(refuse);
+  if (need !== "inspect") proceed({ model: call.model, body: need });
+  else readModels(raw, call, head, targetOf(request).query).then(proceed).catch(refuse);
 }
 
 /** Answers a question about models from the gateway's own routes. */
 function answerModels(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): void {
   const { call, gateway } = gatewayCallOf(request);
   const dialect = dialectOf(deps, request);
-  const routes = nameableRoutes(gateway.routes, request.principal.allowedModels);
+  const routes = nameableRoutes(gateway, request.principal.allowedModels, dialect);
   reply.headers(INERT);
   if (call.operation === "gateway.list_models") {
     reply.send(modelList(dialect, routes));

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/scopes.ts";
 import type { Harness } from "../harness.ts";
-import { routeOf, startGateway } from "./gateway.ts";
+import { allDialects, routeOf, startGateway } from "./gateway.ts";
 
 let harness: Harness;
 let id: string;
 
 beforeAll(async () => {
   harness = await startGateway();
-  id = harness.addGateway({ routes: [routeOf("fast"), routeOf("slow")] }).publicId;
+  const routes = [
+    routeOf("fast"),
+    routeOf("slow"),
+    routeOf("gem", { upstream: "gemini" }),
+    routeOf("opus", { upstream: "anthropic" }),
+    routeOf("gone", { upstream: "no-more" }),
+  ];
+  id = harness.addGateway({ ...allDialects("http://127.0.0.1:1"), routes }).publicId;
 });
 afterAll(() => harness.close());
 
@@ -33,6 +40,18 @@ test.each([
   ["POST", "v1beta/models/m:generateContent", {}, "gemini"],
   ["POST", "v1beta/nothing", {}, "gemini"],
   ["POST", "v1/models/m:generateContent", {}, "gemini"],
+  ["POST", "v1/files", {}, "openai"],
+  ["POST", "v1/files", { authorization: "Bearer x" }, "openai"],
+  ["POST", "v1/files", { "x-goog-api-key": "inf_bad" }, "gemini"],
+  ["POST", "upload/v1/files?key=inf_bad", {}, "gemini"],
+  ["POST", "upload/v1beta/files", {}, "gemini"],
+  ["POST", "v1/files", { "anthropic-version": "2023-06-01", "x-api-key": "inf_bad" }, "anthropic"],
+  ["POST", "v1/cachedContents", {}, "gemini"],
+  ["GET", "v1/cachedContents/x", { authorization: "Bearer x" }, "gemini"],
+  ["POST", "v1/fileSearchStores", {}, "gemini"],
+  ["POST", "v1/batches", { "x-goog-api-key": "inf_bad" }, "gemini"],
+  ["POST", "v1/chat/completions", { "x-goog-api-key": "inf_bad" }, "openai"],
+  ["GET", "v1/chat/completions/x", { "x-goog-api-key": "inf_bad" }, "openai"],
   ["GET", "v1/models", {}, "openai"],
   ["GET", "v1/models/m", { authorization: "Bearer x" }, "openai"],
   ["GET", "v1/models", { "x-goog-api-key": "inf_bad" }, "gemini"],
@@ -81,7 +100,7 @@ test("403, 404 and 503 have each shape's own words", async () => {
   expect(stale).toMatchObject({ status: 503, body: { error: { code: 503, status: "UNAVAILABLE" } } });
 });
 
-test("models are listed in the shape that the key's carrier or the version header asks for", async () => {
+test("models are listed in the shape that the key's carrier or the version header asks for, and those of that format", async () => {
   const key = harness.addKey();
   const lists = await Promise.all([
     ask("v1/models", { authorization: `Bearer ${key}` }, "GET"),
@@ -92,26 +111,30 @@ test("models are listed in the shape that the key's carrier or the version heade
   ]);
   expect(lists.map(({ body }) => body)).toMatchObject([
     { object: "list", data: [{ id: "fast" }, { id: "slow" }] },
-    { models: [{ name: "models/fast" }, { name: "models/slow" }] },
-    { models: [{ name: "models/fast" }, { name: "models/slow" }] },
-    {
-      data: [
-        { type: "model", id: "fast" },
-        { type: "model", id: "slow" },
-      ],
-      has_more: false,
-    },
-    { models: [{ name: "models/fast" }, { name: "models/slow" }] },
+    { models: [{ name: "models/gem" }] },
+    { models: [{ name: "models/gem" }] },
+    { data: [{ type: "model", id: "opus" }], has_more: false },
+    { models: [{ name: "models/gem" }] },
   ]);
 });
 
+test("a model is described to those whose format can call it alone", async () => {
+  const headers = { authorization: `Bearer ${harness.addKey()}` };
+  const found = await Promise.all(
+    ["v1/models/fast", "v1/models/gem", "v1/models/gone", "v1beta/models/gem", "v1beta/models/fast"].map(
+      async (path) => (await ask(path, headers, "GET")).status,
+    ),
+  );
+  expect(found).toEqual([200, 404, 404, 200, 404]);
+});
+
 test("a key with allowed models sees those alone, and the others do not exist for it", async () => {
-  const key = harness.addKey({ allowedModels: ["slow", "gpt-x"] });
+  const key = harness.addKey({ allowedModels: ["slow", "gpt-x", "gem"] });
   const headers = { authorization: `Bearer ${key}` };
   expect((await ask("v1/models", headers, "GET")).body).toMatchObject({ data: [{ id: "slow" }] });
   expect((await ask("v1/models/fast", headers, "GET")).status).toBe(404);
-  const one = await ask("v1beta/models/slow", headers, "GET");
-  expect([one.status, one.headers.get("x-keyplane-route-id")]).toEqual([200, "rt-slow"]);
+  const one = await ask("v1beta/models/gem", headers, "GET");
+  expect([one.status, one.headers.get("x-keyplane-route-id")]).toEqual([200, "rt-gem"]);
 });
 
 test("a list of models needs gateway:routes", async () => {

@@ -91,7 +91,7 @@ test("Gemini's fallback gets the body again, and its own model in the path", asy
   const body = JSON.stringify({ contents: "x".repeat(200_000) });
   const answer = await fetch(`${harness.url}/g/${id}/v1beta/models/gem:generateContent`, {
     method: "POST",
-    headers: { "x-api-key": key },
+    headers: { "x-api-key": key, "content-type": "application/json" },
     body,
   });
   expect([answer.status, await answer.text()]).toEqual([200, body]);

@@ -50,3 +50,114 @@ test("b83: a body at the bounds reaches its upstream, its model replaced and not
   expect((await post(`${routed}/v1/embeddings`, `{"model":"fast",${rest}`)).status).toBe(200);
   expect(upstream.received[0]?.body.equals(Buffer.from(`{"model":"real-fast",${rest}`))).toBe(true);
 });
+
+const GEMINI = "v1beta/models/gem";
+
+test.each([
+  ["chat/completions", '{"model":"m","models":["m","other"]}'],
+  ["chat/completions", '{"model":"m","fallbacks":["other"]}'],
+  ["chat/completions", '{"model":"m","Models":["other"]}'],
+  ["chat/completions", '{"model":"m","fall_backs":["other"]}'],
+  ["chat/completions", '{"model":"m","\\u006dodel":"other"}'],
+  ["chat/completions", '{"model":"m","MODEL":"other"}'],
+  ["chat/completions", '{"model":"m","_model":"other"}'],
+  ["chat/completions", '{"model":"m","model\\u0000":"other"}'],
+  ["chat/completions", '{"model":"m","model ":"other"}'],
+  ["chat/completions", '{"model":"m","fallbac\u212as":["other"]}'],
+  ["responses", '{"model":"m","tools":[{"type":"image_generation","model":"other"}]}'],
+])(
+  "b91: POST v1/%s of %s names a model beside the one that is decided on: 400, and nothing is sent",
+  async (path, body) => {
+    for (const [id, as] of restricted()) {
+      expect((await post(`${id}/v1/${path}`, body, {}, as)).status).toBe(400);
+    }
+    expect(upstream.received).toHaveLength(0);
+  },
+);
+
+test.each([
+  ["generateContent", '{"model":"models/other"}'],
+  ["generateContent", '{"Model":"models/gem"}'],
+  ["generateContent", '{"models":["gem"]}'],
+  ["streamGenerateContent", '{"model":"other"}'],
+  ["generateContent", '{"generationConfig":{"routingConfig":{"manualMode":{"modelName":"other"}}}}'],
+  ["generateContent", '{"generation_config":{"routing_config":{"manualMode":{"modelName":"other"}}}}'],
+  ["countTokens", '{"generate_content_request":{"model":"models/other"}}'],
+  [
+    "countTokens",
+    '{"generateContentRequest":{"model":"models/gem"},"generate_content_request":{"model":"models/other"}}',
+  ],
+  ["countTokens", '{"generateContentRequest":{"model":"models/gem","fallbacks":["other"]}}'],
+  ["countTokens", '{"GenerateContentRequest":{"model":"models/other"}}'],
+  ["batchEmbedContents", '{"requests":[{"model":"models/gem"},{"model":"models/other"}]}'],
+  ["batchEmbedContents", '{"Requests":[{"model":"models/other"}]}'],
+  ["batchEmbedContents", '{"requests":[{"_model":"models/other"}]}'],
+  ["batchEmbedContents", '{"requeſts":[{"model":"models/other"}]}'],
+])("b91: Gemini's %s of %s names another model than its path: 400, and nothing is sent", async (action, body) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/${GEMINI}:${action}`, body, {}, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each([
+  ["model=other"],
+  ["alt=sse&Model=m"],
+  ["%6dodel=other"],
+  ["%256dodel=other"],
+  ["requests.model=other"],
+  ["generate_content_request.model=other"],
+  ["fallbacks=other"],
+  ["models[]=other"],
+])("b91: the query %s names a model: 400, and nothing is sent", async (query) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/v1/chat/completions?${query}`, '{"model":"m"}', {}, as)).status).toBe(400);
+    expect((await post(`${id}/${GEMINI}:generateContent?${query}`, "{}", {}, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each([
+  ["application/json; charset=utf-16"],
+  ["application/json;charset=UTF-7"],
+  ["application/json; charset=utf-8; charset=utf-16"],
+  ['application/json; charset="utf-16le"'],
+  ["application/json; charset*=us-ascii''utf-16"],
+  ["application/json; Charset = shift_jis"],
+])("b91: a body declared as %s could be read in another way: 400, and nothing is sent", async (type) => {
+  for (const [id, as] of restricted()) {
+    const headers = { "content-type": type };
+    expect((await post(`${id}/v1/chat/completions`, '{"model":"m"}', headers, as)).status).toBe(400);
+    expect((await post(`${id}/${GEMINI}:generateContent`, "{}", headers, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("b91: what names the allowed model alone goes upstream", async () => {
+  const open = harness.addGateway(allDialects(upstream.url)).publicId;
+  const listed = harness.addKey({ allowedModels: ["m", "gem"] });
+  for (const [path, body, type] of [
+    ["v1/chat/completions", '{"model":"m","messages":[{"models":1,"fallbacks":2}]}', "application/json; charset=UTF-8"],
+    ["v1/chat/completions?alt=sse", '{"model":"m","metadata":{"model":"x"}}', 'application/json; charset="utf-8"'],
+    [`${GEMINI}:generateContent`, '{"model":"models/gem","contents":[{"model":"x"}]}', "application/json"],
+    [`${GEMINI}:countTokens`, '{"generateContentRequest":{"model":"models/gem"}}', "application/json"],
+    ["v1/responses", '{"model":"m","tools":[{"type":"function","parameters":{"model":1}}]}', "application/json"],
+  ] as const) {
+    const answer = await post(`${open}/${path}`, body, { "content-type": type }, listed);
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect(upstream.received.at(-1)?.body.toString()).toBe(body);
+  }
+});
+
+/** Gateways and keys with which a model is decided on: by the key's list, by the gateway's routes, by both. */
+function restricted(): [string, string][] {
+  const models = { allowedModels: ["m", "gem", "other"] };
+  const open = harness.addGateway(allDialects(upstream.url)).publicId;
+  const routes = [routeOf("m"), routeOf("gem", { upstream: "gemini" })];
+  const routesOnly = harness.addGateway({ ...allDialects(upstream.url), routes, routesOnly: true }).publicId;
+  return [
+    [open, harness.addKey(models)],
+    [routed, harness.addKey()],
+    [routesOnly, harness.addKey()],
+  ];
+}

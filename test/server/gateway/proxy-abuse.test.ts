@@ -284,7 +284,7 @@ test("b45: where a body is read for its model, no other media type than JSON is"
     statuses[type] = (await post(`${publicId}/v1/chat/completions`, { headers: { "content-type": type } })).status;
   }
   expect(new Set(Object.values(statuses))).toEqual(new Set([415]));
-  for (const type of ["APPLICATION/JSON ; charset=x", "application/json;charset=utf-8", "application/vnd.x+json"]) {
+  for (const type of ["APPLICATION/JSON ; charset=UTF-8", "application/json;charset=utf-8", "application/vnd.x+json"]) {
     const answer = await post(`${publicId}/v1/chat/completions`, {
       headers: { "content-type": type },
       body: '{"model":"fast"}',
@@ -362,4 +362,55 @@ test("b79: an upstream that fails shows neither its address nor a credential, to
     expect(harness.lines.join("\n")).not.toContain(hidden);
   }
   upstream = await startUpstream();
+});
+
+test("b93: no key of ours goes upstream in a header's name or in a query, however often it is encoded", async () => {
+  const doubly = (text: string) => text.replace("inf_", "%2569nf_");
+  for (const query of [
+    `x=${doubly(key)}`,
+    `x=${doubly(key).replaceAll("%", "%25")}`,
+    `${key}=1`,
+    key,
+    `${doubly(key)}=1`,
+    `%256bey=${doubly(key)}`,
+    `x=${"%25".repeat(1_000)}69nf_`,
+  ]) {
+    const answer = await raw(`POST /g/${id}/v1/embeddings?a=1&${query}&b=2 HTTP/1.1`, ["Content-Length: 2"], "{}");
+    expect([query.slice(0, 30), answer.status]).toEqual([query.slice(0, 30), 200]);
+    expect(upstream.received.at(-1)?.url).toBe("/v1/embeddings?a=1&b=2");
+  }
+  const names = ["X-inf_abcdefgh: 1", "inf_abcdefgh: 1", "INF_ABCDEFGH: 1"];
+  expect((await raw(`POST /g/${id}/v1/embeddings HTTP/1.1`, [...names, "Content-Length: 2"], "{}")).status).toBe(200);
+  expect(JSON.stringify(upstream.received.at(-1)?.rawHeaders).toLowerCase()).not.toContain("inf_");
+});
+
+test("b93: no claim of where a request came from, or of what it is, goes upstream", async () => {
+  const claims = [
+    "X-HTTP-Method-Override: DELETE",
+    "X-HTTP-Method: DELETE",
+    "X-Method-Override: DELETE",
+    "X-Original-URL: /admin",
+    "X-Original-URI: /admin",
+    "X-Rewrite-URL: /admin",
+    "X-Forwarded-For: 127.0.0.1",
+    "X-Forwarded-Host: other",
+    "X-Forwarded-Proto: https",
+    "X-Forwarded-Prefix: /admin",
+    "X-Forwarded-Anything: 1",
+    "X_Forwarded_For: 127.0.0.1",
+    "X_HTTP_Method_Override: DELETE",
+    "x_api_key: other",
+    "Forwarded: for=127.0.0.1",
+    "X-Real-IP: 127.0.0.1",
+    "True-Client-IP: 127.0.0.1",
+    "X-Host: other",
+  ];
+  const query = "$httpMethod=DELETE&%24httpHeaders=x&X-HTTP-Method-Override=DELETE&alt=sse&_method=DELETE";
+  const line = `POST /g/${id}/v1/embeddings?${query} HTTP/1.1`;
+  expect((await raw(line, [...claims, "X-Stainless-Lang: js", "Content-Length: 2"], "{}")).status).toBe(200);
+  const [received] = upstream.received;
+  const sent = new Set(received?.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase()));
+  for (const claim of claims) expect(sent).not.toContain(claim.split(":")[0]?.toLowerCase());
+  expect(sent).toContain("x-stainless-lang");
+  expect(received?.url).toBe("/v1/embeddings?alt=sse");
 });
