@@ -23,6 +23,7 @@ import type { Logger } from "./log.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
 import { createPublicListener, urlOf } from "./public-listener.ts";
+import { startUpkeep } from "./upkeep.ts";
 import { USAGE_FLUSH_MS, UsageBuffer } from "./usage.ts";
 import { Workers } from "./workers.ts";
 
@@ -139,12 +140,14 @@ export async function startServer({
     setInterval(() => void usage.flush(), USAGE_FLUSH_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
+  const upkeep = startUpkeep(store, log);
 
   const close = async (): Promise<void> => {
     draining = true;
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     await Promise.all([usage.flush(), refusals.close()]);
+    await upkeep.close();
     await replica.close();
     await closeServer(admin);
   };

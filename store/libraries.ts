@@ -56,7 +56,8 @@ export async function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ librar
 }
 
 /**
- * Removes a library: out of reach at once; with `Delete` its atoms go too, and for ever. One that a later declaration of
+ * Removes a library: out of reach at once; with `Delete` its atoms go too, and for ever, bit by bit
+ * (memory/deleted-libraries.ts), and its name is free. One that a later declaration of
  * the same name has taken up is another's by now, and stays.
  */
 export async function removeLibrary(
@@ -73,7 +74,8 @@ export async function removeLibrary(
   const declared = { cluster, namespace, name, owner_uid: ownerUid, state: "active" };
   if (policy === "Delete") {
     await tx
-      .deleteFrom("libraries")
+      .updateTable("libraries")
+      .set(({ ref }) => ({ state: "deleted", owner_uid: null, name: ref("id") }))
       .where((is) => is.and(declared))
       .execute();
     return;

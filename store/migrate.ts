@@ -10,6 +10,7 @@ import { sql as changeByIndex } from "./migrations/007-change-by-index.ts";
 import { sql as concurrent } from "./migrations/008-concurrent.ts";
 import { sql as keyPrefix } from "./migrations/009-key-prefix.ts";
 import { sql as atomTerms } from "./migrations/010-atom-terms.ts";
+import { sql as atomStatistics } from "./migrations/011-atom-statistics.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -24,6 +25,7 @@ const MIGRATIONS = [
   { version: 8, name: "concurrent", script: concurrent },
   { version: 9, name: "key-prefix", script: keyPrefix },
   { version: 10, name: "atom-terms", script: atomTerms },
+  { version: 11, name: "atom-statistics", script: atomStatistics },
 ] as const;
 
 /** The schema version that this build was written for. */

@@ -1,0 +1,40 @@
+import { maintainTables } from "../store/database/table-upkeep.ts";
+import { deleteSomeAtoms } from "../store/memory/deleted-libraries.ts";
+import type { Store } from "../store/open.ts";
+import type { Logger } from "./log.ts";
+
+const UPKEEP_INTERVAL_MS = 30_000;
+
+/**
+ * Looks after the database while the server runs: deletes what deleted libraries held, bit by bit, and keeps the embedded
+ * database analysed and vacuumed. What fails is tried again with the next round.
+ */
+export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTERVAL_MS): { close(): Promise<void> } {
+  let isClosed = false;
+  let round = Promise.resolve();
+  let isUnderWay = false;
+
+  async function lookAfter(): Promise<void> {
+    isUnderWay = true;
+    try {
+      while (!isClosed && (await deleteSomeAtoms(store.db)));
+      if (!isClosed && store.engine === "pglite") await maintainTables(store);
+    } catch (error) {
+      if (!isClosed) log.warn({ error }, "the database could not be looked after; it is tried again");
+    } finally {
+      isUnderWay = false;
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (!isUnderWay) round = lookAfter();
+  }, intervalMs);
+  timer.unref();
+  return {
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await round;
+    },
+  };
+}
