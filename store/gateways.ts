@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/key-record.ts";
+import type { Author } from "./audit.ts";
+import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./change.ts";
 import { KeyringError, PublicIdTakenError } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -17,6 +19,8 @@ export type GatewayDraft = {
   /** In the order of their precedence. The credential is in clear. */
   readonly upstreams: readonly UpstreamRecord[];
   readonly routes: readonly RouteRecord[];
+  /** For the audit log. */
+  readonly by?: Author;
 };
 
 /** A gateway as the change feed carries it: what {@link openGateway} makes a {@link GatewayRecord} of. */
@@ -32,6 +36,25 @@ export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
  * @throws PublicIdTakenError when another gateway or team has the public id
  */
 export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring): Promise<{ gatewayId: string }> {
+  const { cluster, namespace, name, teamId, by } = draft;
+  const changedCredentials: string[] = [];
+  const { gatewayId } = await auditObject(tx, {
+    kind: "gateway",
+    where: { cluster, namespace, name, teamIds: [teamId] },
+    by,
+    task: () => saveWholeGateway(tx, draft, keyring, (upstream) => changedCredentials.push(upstream)),
+    // That it is another, and never what it is.
+    moreThanFields: () => (changedCredentials.length > 0 ? { changedCredentials } : undefined),
+  });
+  return { gatewayId };
+}
+
+async function saveWholeGateway(
+  tx: Tx,
+  draft: GatewayDraft,
+  keyring: Keyring,
+  onCredential: (upstream: string) => void,
+): Promise<{ gatewayId: string }> {
   const columns = {
     cluster: draft.cluster,
     namespace: draft.namespace,
@@ -72,7 +95,7 @@ export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring)
       .execute();
     gatewayId = holder.id;
   }
-  await saveUpstreams(tx, gatewayId, draft.upstreams, keyring);
+  await saveUpstreams(tx, gatewayId, draft.upstreams, keyring, onCredential);
   return { gatewayId };
 }
 
@@ -82,6 +105,7 @@ async function saveUpstreams(
   gatewayId: string,
   upstreams: readonly UpstreamRecord[],
   keyring: Keyring,
+  onCredential: (upstream: string) => void,
 ): Promise<void> {
   const stored = await tx.selectFrom("gateway_upstreams").selectAll().where("gateway_id", "=", gatewayId).execute();
   const gone = stored.map(({ name }) => name).filter((name) => !upstreams.some((upstream) => upstream.name === name));
@@ -92,6 +116,8 @@ async function saveUpstreams(
     const old = stored.find((row) => row.name === name);
     const kept = old !== undefined && isStored(keyring, old.credential, credential, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
+    if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential)
+      onCredential(name);
     const row = {
       position,
       dialect,
@@ -109,6 +135,10 @@ async function saveUpstreams(
 function isStored(keyring: Keyring, sealed: Uint8Array | null, credential: string | null, gatewayId: string): boolean {
   if (sealed === null || credential === null) return sealed === credential;
   return isSealedByFirst(keyring, sealed) && openSealed(keyring, sealed, gatewayId) === credential;
+}
+
+function credentialOf(keyring: Keyring, sealed: Uint8Array | null, gatewayId: string): string | null {
+  return sealed === null ? null : openSealed(keyring, sealed, gatewayId);
 }
 
 /** A credential in clear; null for one that none of our keys opens. */
@@ -138,8 +168,9 @@ export async function readCredential(
 }
 
 /** Takes a gateway out of service: its credentials are removed, its public id stays its team's. */
-export async function releaseGateway(tx: Tx, cluster: string, ownerUid: string): Promise<void> {
-  await releaseWhere(tx, cluster, ownerUid, null);
+export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<void> {
+  const task = () => releaseWhere(tx, cluster, ownerUid, null);
+  return auditObject(tx, { kind: "gateway", where: { cluster, ownerUid }, by, task });
 }
 
 /** @param keptPublicId the one that stays in service, or null for none */

@@ -1,3 +1,4 @@
+import { changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
 import type { KeyPolicy, KeySource } from "../domain/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
@@ -62,7 +63,8 @@ export type Reservation = {
 export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<void> {
   const { key, number } = reservation;
   const digest = toDigest(reservation.digest);
-  if (await insertKey(tx, reservation)) {
+  const isNew = await insertKey(tx, reservation);
+  if (isNew) {
     const { libraryIds } = reservation.policy;
     if (libraryIds !== null) await saveKeyLibraries(tx, key.id, libraryIds);
   } else {
@@ -103,7 +105,10 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       keyId: key.id,
       teamId: key.teamId,
       by: reservation.by,
-      detail: { version: number, prefix, source: key.source },
+      detail: {
+        ...{ version: number, prefix, source: key.source, namespace: key.namespace, name: key.name },
+        ...(isNew ? { changed: changedFields(undefined, reservation.policy) } : {}),
+      },
     },
   ]);
 }

@@ -1,5 +1,6 @@
 /** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
 import { type RawBuilder, sql } from "kysely";
+import { type AuditedFields, changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
 import type { KeyPolicy, RevocationReason } from "../domain/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
@@ -81,12 +82,8 @@ export async function updateKeyPolicy(
   },
 ): Promise<void> {
   const { keyId, policy, generation, expiresAfter, spec, by } = update;
-  const key = await tx
-    .selectFrom("keys")
-    .select(["state", "generation", "team_id"])
-    .where("id", "=", keyId)
-    .forUpdate()
-    .executeTakeFirst();
+  await sql`select from keys where id = ${keyId} for update`.execute(tx);
+  const key = await findKey(tx, keyId);
   if (key === undefined || key.state === "revoked") return;
   if (generation < key.generation) {
     throw new StaleDeclarationError(
@@ -103,9 +100,24 @@ export async function updateKeyPolicy(
   await sql`update key_versions set expires_at = minted_at + ${lifetime}
     where key_id = ${keyId} and state <> all(${ENDED_VERSION_STATES}::text[])
       and expires_at is distinct from minted_at + ${lifetime}`.execute(tx);
-  await appendAudit(tx, [
-    { at: null, kind: "key.policy_updated", keyId, teamId: key.team_id, by, detail: { generation } },
-  ]);
+  const changed = changedFields(auditedKey(key), auditedKey(await findKey(tx, keyId)));
+  const { namespace, name, teamId } = key;
+  const detail = { namespace, name, generation, changed };
+  await appendAudit(tx, [{ at: null, kind: "key.policy_updated", keyId, teamId, by, detail }]);
+}
+
+/** What the audit log says of what a key may do, and for how long. */
+function auditedKey(key: StoredKey | undefined): AuditedFields | undefined {
+  if (key === undefined) return undefined;
+  const { expiresAt, ...policy } = key.policy;
+  const ends = key.versions
+    .filter(({ state }) => !ENDED_VERSION_STATES.some((ended) => ended === state))
+    .map((version) => ({ version: version.number, expiresAt: isoTime(version.expiresAt) }));
+  return { ...policy, expiresAt: isoTime(expiresAt), versions: ends };
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
 }
 
 /**

@@ -1,4 +1,6 @@
 import { sql } from "kysely";
+import type { Author } from "./audit.ts";
+import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./change.ts";
 import { newId } from "./ids.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
@@ -13,13 +15,21 @@ export type LibraryDraft = {
   readonly displayName: string;
   readonly description: string;
   readonly deletionPolicy: "Retain" | "Delete";
+  /** For the audit log. */
+  readonly by?: Author;
 };
 
 /**
  * Stores a library as declared. It is known by its name and team: one that was deleted with its atoms retained is taken
  * up again, while another team that gets the namespace begins an empty one.
  */
-export async function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
+export function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
+  const { cluster, namespace, name, teamId, by } = draft;
+  const where = { cluster, namespace, name, teamIds: [teamId] };
+  return auditObject(tx, { kind: "library", where, by, task: () => saveLibraryRow(tx, draft) });
+}
+
+async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
   const { cluster, namespace, name, teamId } = draft;
   // A namespace is one team's at a time. What has none is its own team's, and no other's.
   await tx
@@ -60,16 +70,24 @@ export async function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ librar
  * (memory/deleted-libraries.ts), and its name is free. One that a later declaration of
  * the same name has taken up is another's by now, and stays.
  */
-export async function removeLibrary(
-  tx: Tx,
-  removal: {
-    readonly cluster: string;
-    readonly namespace: string;
-    readonly name: string;
-    readonly ownerUid: string;
-    readonly policy: "Retain" | "Delete";
-  },
-): Promise<void> {
+export function removeLibrary(tx: Tx, removal: LibraryRemoval): Promise<void> {
+  const { cluster, ownerUid, policy, by } = removal;
+  const detail = { atoms: policy === "Delete" ? "deleted" : "retained" };
+  const task = () => removeLibraryRow(tx, removal);
+  return auditObject(tx, { kind: "library", where: { cluster, ownerUid }, by, task, detail });
+}
+
+export type LibraryRemoval = {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly ownerUid: string;
+  readonly policy: "Retain" | "Delete";
+  /** For the audit log. */
+  readonly by?: Author;
+};
+
+async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> {
   const { cluster, namespace, name, ownerUid, policy } = removal;
   const declared = { cluster, namespace, name, owner_uid: ownerUid, state: "active" };
   if (policy === "Delete") {

@@ -42,6 +42,9 @@ export type StoredGateway = StoredObject & {
 
 export type ObjectFilter = {
   readonly id?: string | undefined;
+  readonly cluster?: string | undefined;
+  /** Of the declaration that it is in service for. */
+  readonly ownerUid?: string | undefined;
   /** Those of any of these teams. */
   readonly teamIds?: readonly string[] | undefined;
   /** A team's id or name. */
@@ -85,10 +88,13 @@ export type ObjectKind = keyof StoredOf;
 
 /** A page of what is in service, in the order of the ids. */
 export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter: ObjectFilter): Promise<StoredOf[K][]> {
-  const { id, teamIds, team, namespace, name, afterId = "", limit } = filter;
+  const { id, cluster, ownerUid, teamIds, team, namespace, name, afterId = "", limit } = filter;
+  // Only where it is asked for, so that an index can answer.
+  const inCluster = cluster === undefined ? sql`` : sql`and o.cluster = ${cluster}`;
+  const ofOwner = ownerUid === undefined ? sql`` : sql`and o."ownerUid" = ${ownerUid}`;
   const { rows } = await sql<StoredOf[K]>`
     select o.*, t.name as team from ${SOURCES[kind].from} o join teams t on t.id = o."teamId"
-    where o.state = 'active' and o.id > ${afterId}
+    where o.state = 'active' and o.id > ${afterId} ${inCluster} ${ofOwner}
       and (${id ?? null}::text is null or o.id = ${id ?? null})
       and (${teamIds ?? null}::text[] is null or o."teamId" = any(${teamIds ?? null}::text[]))
       and (${team ?? null}::text is null or t.id = ${team ?? null} or t.name = ${team ?? null})

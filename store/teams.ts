@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import type { TeamMember } from "../domain/team-member.ts";
+import type { Author } from "./audit.ts";
+import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./change.ts";
 import { StaleDeclarationError } from "./errors.ts";
 import { newId } from "./ids.ts";
@@ -15,6 +17,8 @@ export type TeamDraft = {
   /** Of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly generation: number;
+  /** For the audit log. */
+  readonly by?: Author;
 };
 
 /** A namespace that another team has claimed before. */
@@ -26,7 +30,13 @@ export type RefusedClaim = { readonly namespace: string; readonly heldBy: string
  *
  * @throws StaleDeclarationError when a later generation of the same declaration has been applied
  */
-export async function saveTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string; refused: RefusedClaim[] }> {
+export function saveTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string; refused: RefusedClaim[] }> {
+  const { cluster, name, by, generation } = draft;
+  const task = () => saveWholeTeam(tx, draft);
+  return auditObject(tx, { kind: "team", where: { cluster, name }, by, task, detail: { generation } });
+}
+
+async function saveWholeTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string; refused: RefusedClaim[] }> {
   const teamId = await saveTeamRow(tx, draft);
   await saveMembers(tx, teamId, draft.members);
 
@@ -86,7 +96,12 @@ async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[
  * Deletes a team: its namespaces are free, and its keys suspended, until it is made again. One that was made again by a
  * later declaration stays.
  */
-export async function deleteTeam(tx: Tx, cluster: string, name: string, ownerUid: string): Promise<void> {
+export function deleteTeam(tx: Tx, cluster: string, name: string, ownerUid: string, by?: Author): Promise<void> {
+  const task = () => deleteWholeTeam(tx, cluster, name, ownerUid);
+  return auditObject(tx, { kind: "team", where: { cluster, name }, by, task });
+}
+
+async function deleteWholeTeam(tx: Tx, cluster: string, name: string, ownerUid: string): Promise<void> {
   const deleted = await tx
     .updateTable("teams")
     .set({ state: "deleted", owner_uid: null })

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
-import { appendAudit } from "../../store/audit.ts";
 import type { Tx } from "../../store/change.ts";
 import { PublicIdTakenError } from "../../store/errors.ts";
 import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
@@ -52,17 +51,15 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
     if (taken !== undefined) throw exists("gateway", taken);
     const ownerUid = randomUUID();
     const publicId = read.publicId ?? generatedPublicId(ownerUid, teamId);
-    return save(tx, hand, "created", { namespace, name, teamId, ownerUid, publicId }, read);
+    return save(tx, hand, { namespace, name, teamId, ownerUid, publicId }, read);
   },
 
   async replace(tx, hand, stored, spec) {
-    await save(tx, hand, "changed", stored, readGateway({ ...stored, spec }, stored), stored.id);
+    await save(tx, hand, stored, readGateway({ ...stored, spec }, stored), stored.id);
   },
 
-  async remove(tx, { author }, { id, cluster, name, ownerUid, teamId, publicId }) {
-    await releaseGateway(tx, cluster, ownerUid);
-    const detail = { id, name, publicId };
-    await appendAudit(tx, [{ at: null, kind: "gateway.deleted", teamId, by: author, detail }]);
+  async remove(tx, { author }, { cluster, ownerUid }) {
+    await releaseGateway(tx, cluster, ownerUid, author);
   },
 };
 
@@ -70,7 +67,6 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
 async function save(
   tx: Tx,
   { author, keyring }: Hand,
-  what: "created" | "changed",
   gateway: Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId">,
   { routesOnly, routes, upstreams: given }: ReadGateway,
   storedId?: string,
@@ -83,9 +79,9 @@ async function save(
     upstreams.push({ ...upstream, credential });
   }
   try {
-    const draft = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId, routesOnly, upstreams, routes };
+    const place = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId };
+    const draft = { ...place, routesOnly, upstreams, routes, by: author };
     const { gatewayId: id } = await saveGateway(tx, draft, keyring);
-    await appendAudit(tx, [{ at: null, kind: `gateway.${what}`, teamId, by: author, detail: { id, name, publicId } }]);
     return { id };
   } catch (error) {
     if (!(error instanceof PublicIdTakenError)) throw error;

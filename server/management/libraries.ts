@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
-import { appendAudit } from "../../store/audit.ts";
 import type { Tx } from "../../store/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
@@ -42,24 +41,21 @@ export const LIBRARIES: Resource<"library", CreateBody> = {
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "library", { teamId, namespace, name });
     if (taken !== undefined) throw exists("library", taken);
-    return save(tx, hand, "created", { namespace, name, teamId, ownerUid: randomUUID() }, spec);
+    return save(tx, hand, { namespace, name, teamId, ownerUid: randomUUID() }, spec);
   },
 
   async replace(tx, hand, stored, spec) {
-    await save(tx, hand, "changed", stored, spec);
+    await save(tx, hand, stored, spec);
   },
 
-  async remove(tx, { author }, { id, cluster, namespace, name, ownerUid, teamId, deletionPolicy }) {
-    await removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: deletionPolicy });
-    const detail = { id, name, atoms: deletionPolicy === "Delete" ? "deleted" : "retained" };
-    await appendAudit(tx, [{ at: null, kind: "library.deleted", teamId, by: author, detail }]);
+  async remove(tx, { author: by }, { cluster, namespace, name, ownerUid, deletionPolicy: policy }) {
+    await removeLibrary(tx, { cluster, namespace, name, ownerUid, policy, by });
   },
 };
 
 async function save(
   tx: Tx,
   { author }: Hand,
-  what: "created" | "changed",
   library: Pick<LibraryDraft, "namespace" | "name" | "teamId" | "ownerUid">,
   given: unknown,
 ): Promise<{ id: string }> {
@@ -74,7 +70,7 @@ async function save(
     displayName: spec.displayName ?? name,
     description: spec.description ?? "",
     deletionPolicy: spec.deletionPolicy,
+    by: author,
   });
-  await appendAudit(tx, [{ at: null, kind: `library.${what}`, teamId, by: author, detail: { id, name } }]);
   return { id };
 }

@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { type TeamMember, teamMember } from "../../domain/team-member.ts";
-import { appendAudit } from "../../store/audit.ts";
 import type { Tx } from "../../store/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
@@ -46,24 +45,22 @@ export const TEAMS: Resource<"team", CreateBody> = {
     requireEverything(hand.rights, "make a team");
     const taken = await findTeamNamesake(tx, name);
     if (taken !== undefined) throw exists("team", taken);
-    return save(tx, hand, "created", { name, ownerUid: randomUUID(), generation: 0 }, spec);
+    return save(tx, hand, { name, ownerUid: randomUUID(), generation: 0 }, spec);
   },
 
   async replace(tx, hand, stored, spec) {
-    await save(tx, hand, "changed", stored, spec);
+    await save(tx, hand, stored, spec);
   },
 
-  async remove(tx, { author, rights }, { id, cluster, name, ownerUid }) {
+  async remove(tx, { author, rights }, { cluster, name, ownerUid }) {
     requireEverything(rights, "delete a team");
-    await deleteTeam(tx, cluster, name, ownerUid);
-    await appendAudit(tx, [{ at: null, kind: "team.deleted", teamId: id, by: author, detail: { name } }]);
+    await deleteTeam(tx, cluster, name, ownerUid, author);
   },
 };
 
 async function save(
   tx: Tx,
   { author }: Hand,
-  what: "created" | "changed",
   { name, ownerUid, generation }: Pick<StoredTeam, "name" | "ownerUid" | "generation">,
   given: unknown,
 ): Promise<{ id: string }> {
@@ -77,6 +74,7 @@ async function save(
     members: spec.members.map(teamMember),
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     generation: generation + 1,
+    by: author,
   });
   if (refused.length > 0) {
     const message = "belongs to another team: choose another";
@@ -87,9 +85,6 @@ async function save(
       ),
     );
   }
-  await appendAudit(tx, [
-    { at: null, kind: `team.${what}`, teamId: id, by: author, detail: { name, members: spec.members.length } },
-  ]);
   return { id };
 }
 
