@@ -5,6 +5,8 @@ import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { clientErrorHandler } from "./client-error.ts";
 import type { ServerDeps } from "./deps.ts";
 import { errorHandler, problem, sendProblem } from "./errors.ts";
+import { PipeliningLimit } from "./http/pipelining-limit.ts";
+import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 import { collectDocs } from "./openapi.ts";
@@ -37,17 +39,19 @@ export async function buildApp(
   const onError = errorHandler(deps.log);
   // The process's share of this thread.
   const lingering = new LingeringSockets(Math.ceil(MAX_LINGERING / deps.config.workers));
+  const pipelining = new PipeliningLimit(lingering);
+  observePipelining(deps.metrics.registry, pipelining);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(route, tls, lingering),
+    serverFactory: (route) => createListener(pipelining.guard(route), tls, lingering),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
     clientErrorHandler: clientErrorHandler(lingering),
   });
-  holdExpectations(app.server, app.routing);
+  holdExpectations(app.server, pipelining.guard(app.routing));
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
   app.removeContentTypeParser("text/plain");

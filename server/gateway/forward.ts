@@ -9,12 +9,13 @@ import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";
-import type { ReachableUpstream, UpstreamPools } from "./pools.ts";
+import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts";
 import { collectBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import type { ForwardedBody } from "./requested-model.ts";
 import type { Candidate } from "./resolve.ts";
 import { isFallbackStatus, isRedirect, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamSlots } from "./upstream-slots.ts";
 
 /** How long an upstream may take, in milliseconds. */
 export type UpstreamTimes = {
@@ -86,6 +87,8 @@ class Exchange {
   #done = false;
   #untrack: (() => void) | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  /** Gives up the place in an upstream's queue; undefined where the call is in none. */
+  #leaveQueue: (() => void) | undefined;
 
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
     this.#deps = deps;
@@ -117,18 +120,42 @@ class Exchange {
     try {
       this.#dispatch(candidate, turn);
     } catch (error) {
+      turn.release();
       this.failed(turn, upstreamFailure(error, false));
     }
   }
 
-  #dispatch({ upstream, model }: Candidate, turn: Turn): void {
-    const { gatewayId, head, path, pathModel, query, body, request } = this.#call;
-    const { times, pools } = this.#deps;
+  /** Asks a candidate as soon as its upstream takes one more call. */
+  #dispatch(candidate: Candidate, turn: Turn): void {
+    const { upstream } = candidate;
     if (!isReachable(upstream)) {
       this.failed(turn, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
-    const { pool, basePath, credentialHeader, needle } = pools.poolOf(gatewayId, upstream);
+    const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream);
+    if (pool.slots.tryTake()) {
+      this.#send(candidate, turn, pool);
+      return;
+    }
+    this.#leaveQueue = pool.slots.wait(
+      () => {
+        this.#leaveQueue = undefined;
+        try {
+          this.#send(candidate, turn, pool);
+        } catch (error) {
+          turn.release();
+          this.failed(turn, upstreamFailure(error, false));
+        }
+      },
+      () => this.failed(turn, { shown: BUSY, refused: true, error: undefined }),
+    );
+  }
+
+  #send({ upstream, model }: Candidate, turn: Turn, to: UpstreamPool): void {
+    const { head, path, pathModel, query, body, request } = this.#call;
+    const { times } = this.#deps;
+    const { pool, basePath, credentialHeader, needle } = to;
+    turn.slots = to.slots;
     turn.needle = needle;
     pool.dispatch(
       {
@@ -202,6 +229,7 @@ class Exchange {
     this.#done = true;
     clearTimeout(this.#deadline);
     this.#untrack?.();
+    this.#leaveQueue?.();
     this.#turn?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;
@@ -219,10 +247,19 @@ class Turn implements Dispatcher.DispatchHandler {
   /** Undefined before the request is on a socket. */
   controller: Dispatcher.DispatchController | undefined;
   needle: Needle = NO_NEEDLE;
+  /** Where the slot came from that the call has; undefined while it has none. */
+  slots: UpstreamSlots | undefined;
 
   constructor(exchange: Exchange, place: number) {
     this.#exchange = exchange;
     this.place = place;
+  }
+
+  /** Gives the slot back: the upstream may be asked by another call. */
+  release(): void {
+    const { slots } = this;
+    this.slots = undefined;
+    slots?.release();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -239,16 +276,20 @@ class Turn implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
+    this.release();
     if (this.#exchange.hears(this)) this.#exchange.ended();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.release();
     if (!this.#exchange.hears(this)) return;
     this.#exchange.failed(this, upstreamFailure(error, this.controller !== undefined));
   }
 }
 
 const NO_CREDENTIAL = problem("bad_gateway", "The gateway has no credential for this upstream at present.");
+
+const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 
 /** Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown it. */
 const ABANDONED = new Error("the call was given up");

@@ -5,6 +5,7 @@ import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
 import { credentialHeader } from "./headers.ts";
 import { basePathOf } from "./request-target.ts";
+import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
 
 /** The sockets to one upstream, and what all requests to it have in common. */
 export type UpstreamPool = {
@@ -15,6 +16,8 @@ export type UpstreamPool = {
   readonly credentialHeader: readonly [string, string];
   /** The same credential, to be taken out of what comes back. */
   readonly needle: Needle;
+  /** A call takes one of these before it is dispatched, and gives it back when it has ended. */
+  readonly slots: UpstreamSlots;
 };
 
 /** An upstream whose credential can be read. */
@@ -29,6 +32,8 @@ export type UpstreamPools = {
    */
   poolOf(gatewayId: string, upstream: ReachableUpstream): UpstreamPool;
   readonly size: number;
+  /** The calls to all upstreams, and those that were refused so far because too many waited. */
+  figures(): { inUse: number; queued: number; refused: number };
   /** Closes the pools that nobody has used for {@link IDLE_MS}. */
   closeIdle(): void;
   close(): Promise<void>;
@@ -43,11 +48,17 @@ const SWEEP_MS = 60_000;
 type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
 
 /** @param monotonic milliseconds on a clock that never jumps */
-export function createUpstreamPools(guard: AddressGuard, monotonic: () => number): UpstreamPools {
+export function createUpstreamPools(
+  guard: AddressGuard,
+  monotonic: () => number,
+  limits: SlotLimits = slotLimits(1),
+): UpstreamPools {
   const pools = new Map<string, Entry>();
   /** The same pools by the record that they were asked for with: a record never changes, and is found without a text. */
   const byRecord = new WeakMap<ReachableUpstream, Entry>();
   const connector = guardedConnector(guard);
+  /** Of pools that are closed. */
+  let refusedBefore = 0;
 
   const entryOf = (gatewayId: string, { name, dialect, baseUrl, credential }: ReachableUpstream): Entry => {
     // Structured, not joined: no two identities can be spelt alike.
@@ -57,10 +68,11 @@ export function createUpstreamPools(guard: AddressGuard, monotonic: () => number
     const base = new URL(baseUrl);
     const entry: Entry = {
       gatewayId,
-      pool: openPool(base, connector, guard),
+      pool: openPool(base, connector, guard, limits.calls),
       basePath: basePathOf(base),
       credentialHeader: credentialHeader(dialect, credential),
       needle: needleOf(credential),
+      slots: new UpstreamSlots(limits),
       usedAt: 0,
     };
     pools.set(identity, entry);
@@ -68,9 +80,10 @@ export function createUpstreamPools(guard: AddressGuard, monotonic: () => number
   };
 
   const closeIdle = (): void => {
-    for (const [identity, { pool, usedAt }] of pools) {
+    for (const [identity, { pool, slots, usedAt }] of pools) {
       if (monotonic() - usedAt < IDLE_MS || pool.stats.size > 0) continue;
       pools.delete(identity);
+      refusedBefore += slots.figures.refused;
       void pool.close();
     }
   };
@@ -89,6 +102,16 @@ export function createUpstreamPools(guard: AddressGuard, monotonic: () => number
     get size() {
       return pools.size;
     },
+    figures() {
+      const sum = { inUse: 0, queued: 0, refused: refusedBefore };
+      for (const { slots } of pools.values()) {
+        const { inUse, queued, refused } = slots.figures;
+        sum.inUse += inUse;
+        sum.queued += queued;
+        sum.refused += refused;
+      }
+      return sum;
+    },
     closeIdle,
     async close() {
       clearInterval(sweep);
@@ -99,11 +122,17 @@ export function createUpstreamPools(guard: AddressGuard, monotonic: () => number
   };
 }
 
-function openPool({ origin, hostname }: URL, connect: buildConnector.connector, guard: AddressGuard): Pool {
+function openPool(
+  { origin, hostname }: URL,
+  connect: buildConnector.connector,
+  guard: AddressGuard,
+  connections: number,
+): Pool {
   // A socket's look-up is never asked about a literal, so that one is judged here.
   if (isLiteral(hostname) && !guard.allows(hostname)) throw new AddressRefusedError();
   return new Pool(origin, {
     connect,
+    connections,
     // One request at a time on a socket: an upstream cannot answer one tenant's request with another's.
     pipelining: 1,
     allowH2: false,

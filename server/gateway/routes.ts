@@ -15,6 +15,8 @@ import { createUpstreamPools } from "./pools.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
 import { resolve } from "./resolve.ts";
+import { observeUpstreams } from "./upstream-metrics.ts";
+import { type SlotLimits, slotLimits } from "./upstream-slots.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -26,8 +28,15 @@ declare module "fastify" {
 }
 
 /** The model gateway under `/g/<public id>/` (spec §4). */
-export function gatewayRoutes(app: FastifyInstance, deps: ServerDeps, times: UpstreamTimes = UPSTREAM_TIMES): void {
-  const pools = createUpstreamPools(createAddressGuard(deps.config.allowedPrivateUpstreams), deps.clock.monotonic);
+export function gatewayRoutes(
+  app: FastifyInstance,
+  deps: ServerDeps,
+  times: UpstreamTimes = UPSTREAM_TIMES,
+  limits: SlotLimits = slotLimits(deps.config.workers),
+): void {
+  const guard = createAddressGuard(deps.config.allowedPrivateUpstreams);
+  const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
+  observeUpstreams(deps.metrics.registry, pools);
   const forwarding: ForwardingDeps = { pools, streams: deps.streams, log: deps.log, times };
   app.addHook("onClose", () => pools.close());
   app.decorateRequest("gatewayCall", undefined);

@@ -1,13 +1,12 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { hasBody, hasSmallBody } from "./body-framing.ts";
 import { discardInput } from "./discard-input.ts";
 
 /** Sockets of unfinished requests that may linger at a time in one process (spec §2.8). */
 export const MAX_LINGERING = 64;
 /** How long a refused request's rest is waited for, or thrown away. */
 const LINGER_MS = 1_000;
-/** A refused request whose declared body is no longer than this may end, and its connection goes on. */
-const MAX_SMALL_REST = 64 * 1024;
 
 /** The connections that have their answer while their caller still sends: each lives a second more, unread. */
 export class LingeringSockets {
@@ -85,13 +84,7 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
 
 const ignore = (): void => {};
 
-function isUnfinished({ complete, headers }: IncomingMessage): boolean {
-  if (complete) return false;
-  // Node calls a request without a body complete a moment after it has handed it out.
-  return headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
-}
-
-/** Whether all of a request's body is as small as its length says; of a body in chunks nobody knows. */
-function hasSmallBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] === undefined && Number(headers["content-length"]) <= MAX_SMALL_REST;
+/** Node calls a request without a body complete a moment after it has handed it out. */
+function isUnfinished(request: IncomingMessage): boolean {
+  return !request.complete && hasBody(request);
 }

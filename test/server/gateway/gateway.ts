@@ -2,11 +2,17 @@ import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../
 import type { RoutePlugin } from "../../../server/app.ts";
 import { UPSTREAM_TIMES, type UpstreamTimes } from "../../../server/gateway/forward.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
+import { type SlotLimits, slotLimits } from "../../../server/gateway/upstream-slots.ts";
 import { type HarnessOptions, startHarness } from "../harness.ts";
 
-/** The app with nothing but the gateway. `times`: shorter ones than a model is given. */
-export function startGateway({ times, ...options }: HarnessOptions & { times?: Partial<UpstreamTimes> } = {}) {
-  const routes: RoutePlugin = (app, deps) => gatewayRoutes(app, deps, { ...UPSTREAM_TIMES, ...times });
+/** The app with nothing but the gateway. `times`: shorter ones than a model is given; `slots`: fewer than an upstream. */
+export function startGateway({
+  times,
+  slots,
+  ...options
+}: HarnessOptions & { times?: Partial<UpstreamTimes>; slots?: Partial<SlotLimits> } = {}) {
+  const routes: RoutePlugin = (app, deps) =>
+    gatewayRoutes(app, deps, { ...UPSTREAM_TIMES, ...times }, { ...slotLimits(1), ...slots });
   return startHarness({ ...options, mounts: [{ at: "", routes }] });
 }
 

@@ -1,0 +1,93 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { problem, problemDocument } from "../errors.ts";
+import { hasSmallBody } from "./body-framing.ts";
+import { discardInput } from "./discard-input.ts";
+import type { LingeringSockets } from "./refused-request.ts";
+
+/** Requests that may wait on one connection for the one under way. */
+export const MAX_WAITING = 16;
+
+type Route = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What waits on one connection; it has one of these from its first pipelined request on. */
+type Pipeline = { waiting: number; overflowed: boolean };
+
+const TOO_MANY = problem(
+  "rate_limited",
+  `At most ${MAX_WAITING} small requests wait on a connection for the one before them: send the next one when there is an answer.`,
+  { "retry-after": "1" },
+);
+
+/**
+ * Lets one request of a connection be under way at a time (threats b85). Node hands out all requests of a connection as they are
+ * parsed, but gives its socket to one response at a time: a request whose response has none yet waits for it. The one
+ * beyond {@link MAX_WAITING}, or with a body that is not small, is answered 429 in its turn, and is the connection's last.
+ */
+export class PipeliningLimit {
+  readonly #lingering: LingeringSockets;
+  readonly #pipelines = new WeakMap<Socket, Pipeline>();
+  #waiting = 0;
+
+  constructor(lingering: LingeringSockets) {
+    this.#lingering = lingering;
+  }
+
+  /** Requests that wait, on all connections. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Wraps what is called with each request. */
+  guard(route: Route): Route {
+    return (request, response) => {
+      if (response.socket !== null) route(request, response);
+      else this.#hold(request, response, route);
+    };
+  }
+
+  #hold(request: IncomingMessage, response: ServerResponse, route: Route): void {
+    const pipeline = this.#pipelineOf(request.socket);
+    // What the parser had still in hand: it is never looked at, and the connection ends before its turn.
+    if (pipeline.overflowed) return;
+    pipeline.overflowed = pipeline.waiting >= MAX_WAITING || !hasSmallBody(request);
+    if (pipeline.overflowed) discardInput(request.socket);
+    const proceed = pipeline.overflowed ? () => this.#refuse(request.socket, response) : () => route(request, response);
+    this.#count(pipeline, 1);
+    // In a turn of its own, when Node has done with the response before.
+    response.once("socket", () => {
+      process.nextTick(() => {
+        if (response.destroyed) return;
+        this.#count(pipeline, -1);
+        proceed();
+      });
+    });
+  }
+
+  #pipelineOf(socket: Socket): Pipeline {
+    const known = this.#pipelines.get(socket);
+    if (known !== undefined) return known;
+    const pipeline: Pipeline = { waiting: 0, overflowed: false };
+    this.#pipelines.set(socket, pipeline);
+    socket.once("close", () => this.#count(pipeline, -pipeline.waiting));
+    return pipeline;
+  }
+
+  #count(pipeline: Pipeline, change: number): void {
+    pipeline.waiting += change;
+    this.#waiting += change;
+  }
+
+  #refuse(socket: Socket, response: ServerResponse): void {
+    socket.destroySoon = () => this.#lingering.add(socket);
+    response.shouldKeepAlive = false;
+    const body = problemDocument(TOO_MANY);
+    const length = Buffer.byteLength(body);
+    response.writeHead(TOO_MANY.status, {
+      ...TOO_MANY.headers,
+      "content-type": "application/problem+json",
+      "content-length": length,
+    });
+    response.end(body);
+  }
+}
