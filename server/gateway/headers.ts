@@ -1,74 +1,6 @@
 import type { Dialect } from "../../domain/key-record.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
-
-/** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
-const HOP_BY_HOP = [
-  "connection",
-  "http2-settings",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-] as const;
-
-/**
- * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
- * claims for the request another origin, address, target or method than its own.
- */
-const NOT_FORWARDED = new Set<string>([
-  ...HOP_BY_HOP,
-  "authorization",
-  "cf-connecting-ip",
-  "client-ip",
-  "content-length",
-  "cookie",
-  "cookie2",
-  "expect",
-  "fastly-client-ip",
-  "forwarded",
-  "host",
-  "true-client-ip",
-  "x-api-key",
-  "x-client-ip",
-  "x-cluster-client-ip",
-  "x-goog-api-key",
-  "x-host",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
-  "x-original-host",
-  "x-original-uri",
-  "x-original-url",
-  "x-real-ip",
-  "x-rewrite-url",
-]);
-const FORWARDING_CLAIM = "x-forwarded-";
-
-/** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
-const NOT_RETURNED = new Set<string>([
-  ...HOP_BY_HOP,
-  "alt-svc",
-  "clear-site-data",
-  "content-security-policy",
-  "content-security-policy-report-only",
-  "location",
-  "nel",
-  "public-key-pins",
-  "refresh",
-  "report-to",
-  "reporting-endpoints",
-  "service-worker-allowed",
-  "set-cookie",
-  "set-cookie2",
-  "strict-transport-security",
-  "www-authenticate",
-  "x-content-type-options",
-  "x-keyplane-route-id",
-]);
+import { spellingOf } from "./header-names.ts";
 
 /** Sent with every answer under `/g/`: a browser that is led there runs nothing of it on our origin. */
 export const INERT_HEADERS: readonly string[] = [
@@ -88,19 +20,6 @@ const CREDENTIAL_HEADER: Readonly<Record<Dialect, (credential: string) => readon
 
 export function credentialHeader(dialect: Dialect, credential: string): readonly [string, string] {
   return CREDENTIAL_HEADER[dialect](credential);
-}
-
-/** Spellings that are remembered: clients have few, and one who invents them shall not fill the memory. */
-const MAX_SPELLINGS = 1_000;
-const spellings = new Map<string, string>();
-
-/** A header's name in lower case, without making the text anew for each request. */
-function folded(name: string): string {
-  const known = spellings.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  if (spellings.size < MAX_SPELLINGS) spellings.set(name, lower);
-  return lower;
 }
 
 /** A request's head, read in one pass. */
@@ -129,28 +48,17 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
     const value = rawHeaders[i + 1] ?? "";
-    const lower = folded(name);
+    const { lower, notForwarded } = spellingOf(name);
     if (lower === "connection") listed = addListed(listed, value);
     else if (lower === "content-length") contentLength = Number(value);
     else if (lower === "content-type") contentType = contentType === undefined ? value : "";
     else if (lower === "content-encoding")
       contentEncoding = contentEncoding === undefined ? value : `${contentEncoding},${value}`;
-    if (staysHere(lower, vendorHeader) || value.includes("inf_")) continue;
+    if (notForwarded || lower === vendorHeader || value.includes("inf_")) continue;
     forwarded.push(name, value);
   }
   if (listed !== undefined) forwarded = withoutListed(forwarded, listed);
   return { forwarded, contentLength, contentType, contentEncoding };
-}
-
-/** Whether a header of a client's never goes upstream. Some upstreams take an underscore for a hyphen. */
-function staysHere(lower: string, vendorHeader: string): boolean {
-  const name = lower.includes("_") ? lower.replaceAll("_", "-") : lower;
-  return (
-    NOT_FORWARDED.has(name) ||
-    name === vendorHeader ||
-    name.startsWith(FORWARDING_CLAIM) ||
-    (name !== lower && lower.includes("inf_"))
-  );
 }
 
 /** The head to send to an upstream. `contentLength`: for a body that is streamed with a known length. */
@@ -194,12 +102,12 @@ export function readAnswerHead(
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = latin1(raw[i]);
     const value = latin1(raw[i + 1]);
-    const lower = folded(name);
+    const { lower, notReturned } = spellingOf(name);
     if (lower === "connection") listed = addListed(listed, value);
     else if (lower === "content-encoding") encoding ??= value;
     else if (lower === "content-type") type ??= value;
     else if (lower === "content-length") length ??= value;
-    if (!NOT_RETURNED.has(lower)) returned.push(maskHeader(needle, name), maskHeader(needle, value));
+    if (!notReturned) returned.push(maskHeader(needle, name), maskHeader(needle, value));
   }
   if (listed !== undefined) returned = withoutListed(returned, listed);
   returned.push(...INERT_HEADERS);

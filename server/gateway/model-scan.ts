@@ -10,6 +10,8 @@ export type ModelSpan = { readonly value: string; readonly start: number; readon
 
 /** A million tokens can be embedded with one call; nothing that a model reads is nested as deep. */
 export const BODY_BOUNDS: JsonBounds = { values: 1_000_000, depth: 256 };
+/** Members of the objects that may name a model: their names are looked at one by one, and there are few. */
+const MAX_NAMES = 20_000;
 /** Gemini takes 100 requests in a batch. */
 const MAX_MODELS = 1_000;
 /** No model's name is longer, escapes included. In bytes. */
@@ -29,6 +31,7 @@ export class ModelScan {
   readonly models: ModelSpan[] = [];
   readonly #body: Buffer;
   readonly #scanner: JsonScanner<Context>;
+  #names = 0;
 
   constructor(body: Buffer, places: ModelPlaces) {
     this.#body = body;
@@ -61,6 +64,7 @@ export class ModelScan {
 
   #member(object: Context, start: number, end: number): Context | undefined {
     if (typeof object.place === "string") return undefined;
+    if (++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
     const found = placeAt(this.#body, start, end, object.place);
     if (found === undefined) return undefined;
     const { bytes, place, bit } = found;
@@ -83,6 +87,7 @@ export class ModelScan {
 const QUOTE = 0x22;
 /** Of the context that stands for the whole body. */
 const ROOT = -1;
+const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 

@@ -27,9 +27,10 @@ const post = (path: string, body: string, headers: Record<string, string> = {}, 
   });
 
 test.each([
-  ["members", `{"model":"fast",${'"a":1,'.repeat(1_000_001)}"z":1}`, "more than 1000000 members and elements"],
+  ["members", `{"model":"fast","x":{${'"a":1,'.repeat(1_000_001)}"z":1}}`, "more than 1000000 members and elements"],
+  ["top members", `{"model":"fast",${'"a":1,'.repeat(20_001)}"z":1}`, "more than 20000 members where a model"],
   ["elements", `{"model":"fast","input":[${"1,".repeat(1_000_001)}1]}`, "more than 1000000 members and elements"],
-  ["depth", `{"model":"fast","input":${"[".repeat(300)}${"]".repeat(300)}}`, "nested more than 256 deep"],
+  ["levels", `{"model":"fast","input":${"[".repeat(300)}${"]".repeat(300)}}`, "nested more than 256 deep"],
 ])("b83: a body of too many %s is 400, says the bound, and goes nowhere", async (_what, body, says) => {
   const answer = await post(`${routed}/v1/embeddings`, body);
   expect(answer.status).toBe(400);

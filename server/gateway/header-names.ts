@@ -1,0 +1,97 @@
+/** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
+const HOP_BY_HOP = [
+  "connection",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+] as const;
+
+/**
+ * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
+ * claims for the request another origin, address, target or method than its own.
+ */
+const NOT_FORWARDED = new Set<string>([
+  ...HOP_BY_HOP,
+  "authorization",
+  "cf-connecting-ip",
+  "client-ip",
+  "content-length",
+  "cookie",
+  "cookie2",
+  "expect",
+  "fastly-client-ip",
+  "forwarded",
+  "host",
+  "true-client-ip",
+  "x-api-key",
+  "x-client-ip",
+  "x-cluster-client-ip",
+  "x-goog-api-key",
+  "x-host",
+  "x-http-method",
+  "x-http-method-override",
+  "x-method-override",
+  "x-original-host",
+  "x-original-uri",
+  "x-original-url",
+  "x-real-ip",
+  "x-rewrite-url",
+]);
+const FORWARDING_CLAIM = "x-forwarded-";
+
+/** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
+const NOT_RETURNED = new Set<string>([
+  ...HOP_BY_HOP,
+  "alt-svc",
+  "clear-site-data",
+  "content-security-policy",
+  "content-security-policy-report-only",
+  "location",
+  "nel",
+  "public-key-pins",
+  "refresh",
+  "report-to",
+  "reporting-endpoints",
+  "service-worker-allowed",
+  "set-cookie",
+  "set-cookie2",
+  "strict-transport-security",
+  "www-authenticate",
+  "x-content-type-options",
+  "x-keyplane-route-id",
+]);
+
+/** What is known of a header's name as it is spelt. */
+type Spelling = {
+  readonly lower: string;
+  /** Whether a header of this name never goes upstream, whatever the configuration. */
+  readonly notForwarded: boolean;
+  /** Whether a header of this name never reaches a client. */
+  readonly notReturned: boolean;
+};
+
+/** Spellings that are remembered: clients have few, and one who invents them shall not fill the memory. */
+const MAX_SPELLINGS = 1_000;
+const spellings = new Map<string, Spelling>();
+
+/** What is known of a name, without making it out anew for each request. */
+export function spellingOf(name: string): Spelling {
+  const known = spellings.get(name);
+  if (known !== undefined) return known;
+  const lower = name.toLowerCase();
+  const spelling = { lower, notForwarded: staysHere(lower), notReturned: NOT_RETURNED.has(lower) };
+  if (spellings.size < MAX_SPELLINGS) spellings.set(name, spelling);
+  return spelling;
+}
+
+/** Some upstreams take an underscore for a hyphen. A name that holds a key of ours is one of a client's mistakes. */
+function staysHere(lower: string): boolean {
+  const hyphenated = lower.replaceAll("_", "-");
+  return NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || lower.includes("inf_");
+}
