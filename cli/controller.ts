@@ -15,6 +15,7 @@ import { assertSchemaVersion } from "../store/migrate.ts";
 import { openPostgres } from "../store/open.ts";
 import { type AddCommand, required } from "./command.ts";
 import { encryptionKeys, namespaceList, setting } from "./config.ts";
+import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type ControllerFlags = {
@@ -24,6 +25,7 @@ export type ControllerFlags = {
   readonly namespaces?: string | undefined;
   readonly leaderElect?: string | undefined;
   readonly publicUrl?: string | undefined;
+  readonly auditRetention?: string | undefined;
   readonly adminHost?: string | undefined;
   readonly adminPort?: string | undefined;
 };
@@ -38,6 +40,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
     .option("--namespaces <names>", "the namespaces that are served, separated by commas (default all)")
     .option("--leader-elect <true|false>", "lead only while holding a Lease (default true)")
     .option("--public-url <url>", "where clients reach the server, for what is written into Secrets")
+    .option(...AUDIT_RETENTION)
     .option("--admin-host <address>", "the address of the admin listener")
     .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
     .action((flags) => {
@@ -94,7 +97,10 @@ export async function runController(
     const publicUrl = publicUrlOf(config, log);
     const lead = async (until: AbortSignal) => {
       metrics.leads(true);
-      const setup = { cluster, store, keyring, publicUrl, clock: systemClock, log, metrics: metrics.queue };
+      const { retentionMs } = config;
+      const setup = {
+        ...{ cluster, store, keyring, publicUrl, clock: systemClock, log, metrics: metrics.queue, retentionMs },
+      };
       await startController(setup, until).finally(() => metrics.leads(false));
     };
     if (!elects) return await lead(signal);

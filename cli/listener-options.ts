@@ -1,5 +1,11 @@
 import type { Command } from "commander";
 
+/** Of every command that keeps a store small, which is each that runs on one. */
+export const AUDIT_RETENTION = [
+  "--audit-retention <duration>",
+  "how long the audit log, and the last uses of versions that have ended, are kept (default 90d)",
+] as const;
+
 /** The flags of every command that serves: see `parseServerConfig`. */
 export function listenerOptions(command: Command): Command {
   return command
@@ -7,6 +13,7 @@ export function listenerOptions(command: Command): Command {
     .option("--port <port>", "the public port (default 8080)")
     .option("--admin-host <address>", "the address of the admin listener")
     .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
+    .option(...AUDIT_RETENTION)
     .option("--vendor-header <name>", "the first carrier of a key (default x-goog-api-key)")
     .option("--public-url <url>", "where clients reach the server")
     .option("--tls-cert <file>", "certificate chain in PEM")

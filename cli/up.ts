@@ -96,7 +96,16 @@ export async function runUp(
     const firstLook = watchFirstLook(cluster);
     const publicUrl = config.publicUrl?.href.replace(/\/$/, "") ?? server.url;
     const controlling = startController(
-      { cluster, store, keyring, publicUrl, clock: systemClock, log: line, onReconciled: firstLook.reconciled },
+      {
+        cluster,
+        store,
+        keyring,
+        publicUrl,
+        clock: systemClock,
+        log: line,
+        onReconciled: firstLook.reconciled,
+        retentionMs: config.retentionMs,
+      },
       stopping.signal,
     );
     closers.unshift(() => {

@@ -1,6 +1,6 @@
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/errors.ts";
-import { pruneChanges } from "../store/replicas.ts";
+import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { watchByHand } from "./by-hand.ts";
 import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -26,9 +26,6 @@ const CONCURRENCY = 16;
 const REPAIR_INTERVAL = 25_000;
 const SETTLED_A_ROUND = 100;
 const UNSETTLED_A_ROUND = 1_000;
-/** A replica that is further behind than this many changes takes a new snapshot. */
-const CHANGES_KEPT = 100_000;
-const PRUNE_INTERVAL = 10 * 60_000;
 
 type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
@@ -38,6 +35,8 @@ export type ControllerOptions = {
   readonly metrics?: QueueMetrics;
   /** Told of each object that was brought to rest, or could not be. */
   readonly onReconciled?: (item: Item) => void;
+  /** How long the audit log is kept, in milliseconds. */
+  readonly retentionMs?: number | undefined;
   /** The time between two rounds over every object, in milliseconds. */
   readonly repairIntervalMs?: number;
 };
@@ -115,6 +114,9 @@ export async function runController(
   const repairInterval = options.repairIntervalMs ?? REPAIR_INTERVAL;
   const takeSettled = inTurn(SETTLED_A_ROUND, isSettled);
   const takeUnsettled = inTurn(UNSETTLED_A_ROUND, (object) => !isSettled(object));
+  const forget = async () => {
+    await prune(store, options.retentionMs ?? DEFAULT_RETENTION_MS, until);
+  };
   const sweep = createSweep(deps);
   const working = queue.run(until);
   const dependants = createDependants(cluster);
@@ -125,7 +127,7 @@ export async function runController(
     watchByHand(deps, enqueue, lookAtEverything, until),
     runPeriodically("going round", repairInterval, goRound, log, until),
     runPeriodically("sweeping for keys without a declaration", SWEEP_INTERVAL, () => whileLeading(sweep), log, until),
-    runPeriodically("pruning the change feed", PRUNE_INTERVAL, () => pruneChanges(store, CHANGES_KEPT), log, until),
+    runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),
   ]);
   deposed.signal.throwIfAborted();
 }

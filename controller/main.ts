@@ -20,11 +20,12 @@ export type ControllerSetup = {
   readonly log: LogLine;
   readonly metrics?: ControllerOptions["metrics"];
   readonly onReconciled?: ControllerOptions["onReconciled"];
+  readonly retentionMs?: number;
 };
 
 /** Takes the leadership of the cluster's scope and runs the controller until the signal. */
 export async function startController(setup: ControllerSetup, signal: AbortSignal): Promise<void> {
-  const { cluster, store, clock, metrics, onReconciled } = setup;
+  const { cluster, store, clock, metrics, onReconciled, retentionMs } = setup;
   const deps = {
     ...setup,
     fence: await takeLeadership(store, leadershipScope(cluster)),
@@ -35,6 +36,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
   const options = {
     clock,
     random: Math.random,
+    retentionMs,
     ...(metrics === undefined ? {} : { metrics }),
     ...(onReconciled === undefined ? {} : { onReconciled }),
   };

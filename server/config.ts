@@ -1,5 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
+import { parseDuration } from "../domain/manifest/duration.ts";
+import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
 import { isIssuerUrl } from "./auth/issuer-keys.ts";
 import { type Placeholder, parsePlaceholders } from "./index/placeholders.ts";
 
@@ -36,6 +38,8 @@ export type ServerConfig = {
   readonly placeholders: readonly Placeholder[];
   /** Null where no issuer is trusted. */
   readonly oidc: OidcConfig | null;
+  /** How long the audit log is kept, in milliseconds. */
+  readonly retentionMs: number;
 };
 
 /** The flags that the server reads, each also an environment variable: `--vendor-header` is KEYPLANE_VENDOR_HEADER. */
@@ -54,6 +58,7 @@ const FLAGS = {
   oidcIssuer: "--oidc-issuer",
   oidcAudience: "--oidc-audience",
   oidcAdminGroups: "--oidc-admin-groups",
+  auditRetention: "--audit-retention",
 } as const;
 
 type FlagName = keyof typeof FLAGS;
@@ -113,6 +118,8 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
   }
   const workers = given("workers") ?? "1";
   if (!/^[1-9]\d{0,2}$/.test(workers)) fault("workers", "a number of threads from 1 to 999");
+  const retentionMs = retention(given("auditRetention"));
+  if (retentionMs === undefined) fault("auditRetention", "a duration of at least an hour, such as 90d or 2160h");
   const issuers = list(given("oidcIssuer"));
   for (const issuer of issuers) {
     if (!isIssuerUrl(issuer))
@@ -125,7 +132,7 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
   const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
   faults.push(...placeholderFaults);
 
-  if (faults.length > 0 || !host || !adminHost || port === undefined || adminPort === undefined) {
+  if (faults.length > 0 || !host || !adminHost || port === undefined || adminPort === undefined || !retentionMs) {
     throw new ConfigError(faults);
   }
   return {
@@ -142,6 +149,7 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
     production: env.NODE_ENV === "production",
     placeholders,
     oidc: audience === undefined ? null : { issuers, audience, adminGroups },
+    retentionMs,
   };
 }
 
@@ -152,6 +160,26 @@ function variable(env: Environment, flag: string): string | undefined {
 function address(text: string): string | undefined {
   if (text === "localhost") return "127.0.0.1";
   return isIP(text) === 0 ? undefined : text;
+}
+
+const DAY_MS = 24 * 3_600_000;
+const MIN_RETENTION_MS = 3_600_000;
+
+/** Days, or a duration as declarations have it. In milliseconds; undefined for a text that is none, or too short. */
+function retention(text: string | undefined): number | undefined {
+  if (text === undefined) return DEFAULT_RETENTION_MS;
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  const ms = days === undefined ? durationOf(text) : Number(days) * DAY_MS;
+  return ms !== undefined && ms >= MIN_RETENTION_MS ? ms : undefined;
+}
+
+function durationOf(text: string): number | undefined {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function portNumber(text: string): number | undefined {

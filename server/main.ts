@@ -22,6 +22,7 @@ import { sharedCells } from "./index/shared-cells.ts";
 import type { Logger } from "./log.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
+import { startPruning } from "./pruning.ts";
 import { createPublicListener, urlOf } from "./public-listener.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { USAGE_FLUSH_MS, UsageBuffer } from "./usage.ts";
@@ -141,13 +142,14 @@ export async function startServer({
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const upkeep = startUpkeep(store, log);
+  const endPruning = startPruning({ store, retentionMs: config.retentionMs, log });
 
   const close = async (): Promise<void> => {
     draining = true;
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     await Promise.all([usage.flush(), refusals.close()]);
-    await upkeep.close();
+    await Promise.all([upkeep.close(), endPruning()]);
     await replica.close();
     await closeServer(admin);
   };

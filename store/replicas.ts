@@ -120,8 +120,3 @@ export async function readReplicas(store: Store, seq: number): Promise<Replicas>
 export function replicaRegister(store: Store): ReplicaRegister {
   return { read: (seq) => readReplicas(store, seq), remove: (dead) => removeReplicas(store, dead) };
 }
-
-/** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */
-export async function pruneChanges(store: Store, keep: number): Promise<void> {
-  await sql`delete from changes where seq <= (select head from feed) - ${keep}::bigint`.execute(store.db);
-}

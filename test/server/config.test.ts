@@ -30,6 +30,7 @@ test("every fault is reported, all at once, each with what to give instead", () 
     adminPort: "65536",
     vendorHeader: "authorization",
     publicUrl: "ftp://x",
+    auditRetention: "90",
   };
   const env = {
     KEYPLANE_TLS_CERT: "cert.pem",
@@ -44,6 +45,7 @@ test("every fault is reported, all at once, each with what to give instead", () 
     "--admin-port",
     "--vendor-header",
     "--public-url",
+    "--audit-retention",
     "--tls-cert",
     "--allow-private-upstreams",
     "PLATFORM_API_KEYS",
@@ -51,7 +53,22 @@ test("every fault is reported, all at once, each with what to give instead", () 
     expect(error.faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
   }
   expect(error.faults.filter((fault) => fault.startsWith("--trusted-proxies"))).toHaveLength(2);
-  expect(error.faults).toHaveLength(10);
+  expect(error.faults).toHaveLength(11);
+});
+
+test.each([
+  [undefined, 90 * 24],
+  ["7d", 7 * 24],
+  ["2160h", 2160],
+  ["1h30m", 1.5],
+])("the audit log is kept as long as is said: %s", (auditRetention, hours) => {
+  expect(parseServerConfig({}, { auditRetention }).retentionMs).toBe(hours * 3_600_000);
+});
+
+test.each(["", "0d", "59m", "-1d", "1w", "d", "90 d"])("the audit log is not kept for %j", (auditRetention) => {
+  expect(faultOf(() => parseServerConfig({}, { auditRetention })).faults).toEqual([
+    expect.stringContaining("--audit-retention"),
+  ]);
 });
 
 test.each(["true", "1", "*", "loopback", "10.0.0.0/33", "::/129", "10.0.0.0/8/8"])(

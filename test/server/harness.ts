@@ -16,6 +16,7 @@ import { createMetrics } from "../../server/metrics.ts";
 import type { IndexedKey } from "../../store/key-records.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import type { Store } from "../../store/open.ts";
+import { DEFAULT_RETENTION_MS } from "../../store/retention.ts";
 
 /** A clock that stands still until it is told. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
@@ -203,6 +204,7 @@ function testConfig(): ServerConfig {
     production: false,
     placeholders: [],
     oidc: null,
+    retentionMs: DEFAULT_RETENTION_MS,
   };
 }
 

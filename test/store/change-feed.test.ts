@@ -8,7 +8,7 @@ import { parseKeyring } from "../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
 import { removeLibrary, saveLibrary } from "../../store/libraries.ts";
 import type { Store } from "../../store/open.ts";
-import { pruneChanges } from "../../store/replicas.ts";
+import { pruneChanges } from "../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import { until } from "../env/until.ts";

@@ -6,12 +6,12 @@ import { watchReplicas } from "../../store/replica-watch.ts";
 import {
   deregisterReplica,
   heartbeat,
-  pruneChanges,
   readReplicas,
   registerReplica,
   removeReplicas,
   replicaRegister,
 } from "../../store/replicas.ts";
+import { pruneChanges } from "../../store/retention.ts";
 import { describeOnEachEngine, postgresMissing } from "../env/engines.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { makeTeam, readSnapshot } from "./fixtures.ts";

@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from "kysely";
+import { ENDED_VERSION_STATES } from "./key-records.ts";
+import type { Store } from "./open.ts";
+
+/** How long the audit log is kept where nothing is said: 90 days. */
+export const DEFAULT_RETENTION_MS = 90 * 24 * 3_600_000;
+/** Time between two rounds of one process. */
+export const PRUNE_INTERVAL_MS = 10 * 60_000;
+
+/** A reader of the feed that is further behind takes a snapshot. */
+const CHANGES_KEPT = 100_000;
+/** So that no statement holds up others for long, nor a round the next one. */
+const ROWS_AT_ONCE = 1_000;
+const MAX_BATCHES = 100;
+
+/** What a round has forgotten, in rows. */
+export type Pruned = {
+  readonly auditEvents: number;
+  readonly uses: number;
+  readonly creations: number;
+  readonly changes: number;
+};
+
+/**
+ * Forgets what is over: audit events and uses of ended versions after the retention, repeatable creations after their
+ * day, and old changes. It works in batches, oldest first. Any number of processes may do it at once: what one is
+ * forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
+ *
+ * @param signal ends it between two batches
+ */
+export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
+  const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
+  const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
+  return {
+    auditEvents: await all("audit_events", sql`where at < ${before} order by at`),
+    uses: await all(
+      "key_usage",
+      sql`where last_used_at < ${before} and not exists (
+        select from key_versions v where v.key_id = o.key_id and v.number = o.version
+          and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
+    ),
+    creations: await all(
+      "idempotency_keys",
+      sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,
+    ),
+    changes: await pruneChanges(store, CHANGES_KEPT, signal),
+  };
+}
+
+/** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */
+export async function pruneChanges(store: Store, keep: number, signal?: AbortSignal): Promise<number> {
+  return pruneAll(store, "changes", sql`where seq <= (select head from feed) - ${keep}::bigint order by seq`, signal);
+}
+
+async function pruneAll(
+  store: Store,
+  table: string,
+  which: RawBuilder<unknown>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let sum = 0;
+  for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
+    const deleted = await pruneBatch(store, table, which);
+    sum += deleted;
+    if (deleted < ROWS_AT_ONCE) break;
+  }
+  return sum;
+}
+
+/** By the rows' places, which stay theirs as long as they are locked. */
+async function pruneBatch({ db }: Store, table: string, which: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where ctid = any(array(
+      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(db);
+  return Number(numAffectedRows);
+}
