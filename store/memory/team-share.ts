@@ -59,6 +59,7 @@ export class TeamShare {
     if (left === undefined) return;
     left.running--;
     this.#running--;
+    this.#putLast(teamId, left);
     this.#forget(teamId, left);
     for (const [nextId, team] of this.#teams) {
       const [start] = team.waiting;
@@ -74,7 +75,11 @@ export class TeamShare {
   #run(teamId: string, team: Team): void {
     team.running++;
     this.#running++;
-    // To the end: the others' turns come first.
+    this.#putLast(teamId, team);
+  }
+
+  /** The others' turns come first. */
+  #putLast(teamId: string, team: Team): void {
     this.#teams.delete(teamId);
     this.#teams.set(teamId, team);
   }

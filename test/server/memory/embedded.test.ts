@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { parseServerConfig } from "../../../server/config.ts";
+import { createLog } from "../../../server/log.ts";
+import { startServer } from "../../../server/main.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import { migrate } from "../../../store/migrate.ts";
+import { openPGlite } from "../../../store/open.ts";
+import { makeTeam } from "../../store/fixtures.ts";
+import { keyring, storeKey } from "../index/replica-fixtures.ts";
+
+const LOOPS = 100;
+/** As many as keep the connection taken for several seconds. */
+const STATEMENTS = 200;
+
+test("b87: while one team's calls of the memory queue up on the embedded default, every decision is made and the lease is renewed", async () => {
+  const store = await openPGlite("memory://");
+  await migrate(store);
+  const key = await storeKey(store, await makeTeam(store));
+  const config = parseServerConfig({}, { port: "0", adminPort: "0" });
+  const log = createLog("warn", { write: () => {} });
+  const server = await startServer({
+    ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
+    mounts: [
+      {
+        at: "",
+        routes: (app) => void app.get("/list", { config: { operation: "atoms.list" } }, async () => ({ items: [] })),
+      },
+    ],
+  });
+  await server.whenCurrent;
+  const run = (teamId: string, numbers: number) =>
+    store.memory.run({ teamId, signal: new AbortController().signal }, (db) =>
+      sql`select count(*) from generate_series(1, ${numbers}::int)`.execute(db),
+    );
+  let asked = 0;
+  let answered = 0;
+  const loop = async () => {
+    while (asked++ < STATEMENTS) {
+      // One that waits for longer than its time is refused, which is as good.
+      await run("greedy", 200_000).catch(() => {});
+      answered++;
+    }
+  };
+  const loops = Promise.all(Array.from({ length: LOOPS }, loop));
+  const statuses = new Set<number>();
+  const ages: number[] = [];
+  const between: number[] = [];
+  const askAsOther = async () => {
+    while (answered < STATEMENTS) {
+      const before = answered;
+      await run("other", 1);
+      between.push(answered - before);
+    }
+  };
+  const others = askAsOther();
+  while (answered < STATEMENTS) {
+    statuses.add((await fetch(`${server.url}/list`, { headers: { "x-api-key": key.plaintext } })).status);
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+    ages.push(Number(/^keyplane_index_age_seconds (\S+)$/m.exec(metrics)?.[1]));
+  }
+  await Promise.all([loops, others]);
+  expect([...statuses]).toEqual([200]);
+  expect(ages.length).toBeGreaterThan(20);
+  expect(Math.max(...ages)).toBeLessThan(2);
+  // One that ran already, and one whose turn it was.
+  expect(Math.min(...between)).toBeLessThanOrEqual(2);
+  await server.close();
+  await store.close();
+}, 120_000);
