@@ -5,9 +5,10 @@ import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { clientErrorHandler } from "./client-error.ts";
 import type { ServerDeps } from "./deps.ts";
 import { errorHandler, problem, sendProblem } from "./errors.ts";
-import { PipeliningLimit } from "./http/pipelining-limit.ts";
+import { PipeliningLimit, type Route } from "./http/pipelining-limit.ts";
 import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
+import { requireSingleHost } from "./http/single-host.ts";
 import { createListener, type TlsFiles } from "./listener.ts";
 import { collectDocs } from "./openapi.ts";
 
@@ -41,17 +42,18 @@ export async function buildApp(
   const lingering = new LingeringSockets(Math.ceil(MAX_LINGERING / deps.config.workers));
   const pipelining = new PipeliningLimit(lingering);
   observePipelining(deps.metrics.registry, pipelining);
+  const guard = (route: Route): Route => pipelining.guard(requireSingleHost(route));
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(pipelining.guard(route), tls, lingering),
+    serverFactory: (route) => createListener(guard(route), tls, lingering),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
     clientErrorHandler: clientErrorHandler(lingering),
   });
-  holdExpectations(app.server, pipelining.guard(app.routing));
+  holdExpectations(app.server, guard(app.routing));
   app.setErrorHandler(onError);
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
   app.removeContentTypeParser("text/plain");

@@ -1,23 +1,36 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { type Problem, problem } from "../errors.ts";
 
-/** Requests whose client waits for `100 Continue` before it sends a body. */
-const waiting = new WeakSet<IncomingMessage>();
+/** Requests whose client waits for `100 Continue` before it sends a body, and those that expect what nobody knows. */
+const expecting = new WeakMap<IncomingMessage, "100-continue" | "unknown">();
+
+const UNKNOWN = problem("expectation_failed");
 
 /**
- * Takes over `Expect: 100-continue`, which Node would answer by itself before anybody is asked: the request is routed as
- * any other, and its body is asked for by {@link continueBody} alone.
+ * Takes over the `Expect` header, which Node would answer by itself before anybody is asked: the request is routed as any
+ * other, and what it expects is met by {@link meetExpectation} alone.
  */
 export function holdExpectations(
   server: Server,
   route: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    waiting.add(request);
+    expecting.set(request, "100-continue");
+    route(request, response);
+  });
+  server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
+    expecting.set(request, "unknown");
     route(request, response);
   });
 }
 
-/** Asks for the body where the client waits to be asked: the request has been let through. */
-export function continueBody(request: IncomingMessage, response: ServerResponse): void {
-  if (waiting.delete(request)) response.writeContinue();
+/**
+ * Asks for the body where the client waits to be asked: the request has been let through.
+ *
+ * @returns the refusal of what cannot be met
+ */
+export function meetExpectation(request: IncomingMessage, response: ServerResponse): Problem | undefined {
+  const expected = expecting.get(request);
+  if (expected === "100-continue") response.writeContinue();
+  return expected === "unknown" ? UNKNOWN : undefined;
 }

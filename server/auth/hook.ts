@@ -8,7 +8,7 @@ import { type Problem, problem } from "../errors.ts";
 import type { Carrier } from "./credential.ts";
 import { type Ask, decide, type Granted, type Refused } from "./decide.ts";
 import { decideManager } from "./decide-manager.ts";
-import { continueBody } from "./expect-continue.ts";
+import { meetExpectation } from "./expect-continue.ts";
 import type { Manager } from "./manager.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf } from "./route-config.ts";
@@ -63,8 +63,7 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
     decideManager(deps, raw.rawHeaders).then((decision) => {
       if ("manager" in decision) {
         request.manager = decision.manager;
-        continueBody(raw, reply.raw);
-        return done(unserved);
+        return done(meetExpectation(raw, reply.raw) ?? unserved);
       }
       countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
       done(NOT_MANAGER);
@@ -83,8 +82,7 @@ function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onReq
     if (decision.granted) {
       request.access = decision;
       deps.usage.record(decision.key, deps.clock.now(), request);
-      continueBody(raw, reply.raw);
-      done();
+      done(meetExpectation(raw, reply.raw));
       return;
     }
     countRefusal(deps, url, request, decision);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { problem, problemDocument } from "../errors.ts";
+import { problem } from "../errors.ts";
+import { refuseConnection } from "./bare-response.ts";
 import { hasSmallBody } from "./body-framing.ts";
 import { discardInput } from "./discard-input.ts";
 import type { LingeringSockets } from "./refused-request.ts";
@@ -8,7 +9,8 @@ import type { LingeringSockets } from "./refused-request.ts";
 /** Requests that may wait on one connection for the one under way. */
 export const MAX_WAITING = 16;
 
-type Route = (request: IncomingMessage, response: ServerResponse) => void;
+/** What is called with each request. */
+export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What waits on one connection; it has one of these from its first pipelined request on. */
 type Pipeline = { waiting: number; overflowed: boolean };
@@ -38,7 +40,7 @@ export class PipeliningLimit {
     return this.#waiting;
   }
 
-  /** Wraps what is called with each request. */
+  /** Wraps a route. */
   guard(route: Route): Route {
     return (request, response) => {
       if (response.socket !== null) route(request, response);
@@ -80,14 +82,6 @@ export class PipeliningLimit {
 
   #refuse(socket: Socket, response: ServerResponse): void {
     socket.destroySoon = () => this.#lingering.add(socket);
-    response.shouldKeepAlive = false;
-    const body = problemDocument(TOO_MANY);
-    const length = Buffer.byteLength(body);
-    response.writeHead(TOO_MANY.status, {
-      ...TOO_MANY.headers,
-      "content-type": "application/problem+json",
-      "content-length": length,
-    });
-    response.end(body);
+    refuseConnection(response, TOO_MANY);
   }
 }

@@ -1,0 +1,12 @@
+import type { ServerResponse } from "node:http";
+import { type Problem, problemDocument } from "../errors.ts";
+
+/** Answers with a problem document before the request is anybody's, and ends the connection. */
+export function refuseConnection(response: ServerResponse, shown: Problem): void {
+  const body = problemDocument(shown);
+  const length = Buffer.byteLength(body);
+  const type = "application/problem+json";
+  response.shouldKeepAlive = false;
+  response.writeHead(shown.status, { ...shown.headers, "content-type": type, "content-length": length });
+  response.end(body);
+}
