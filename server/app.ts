@@ -26,6 +26,9 @@ const MAX_PARAMETER_LENGTH = 512;
 /** Bodies beyond this are refused with 413; a route may say otherwise. */
 const BODY_LIMIT = 1 << 20;
 
+/** How often bodies that are waited for are looked at. */
+const PACE_MS = 500;
+
 /**
  * Builds the public listener. Throws where a route declares no access.
  *
@@ -64,6 +67,11 @@ export async function buildApp(
     done();
   });
   requireKeys(app, deps, PUBLIC_ROUTES);
+  const pace = setInterval(() => deps.streams.cutSlowBodies(deps.clock.monotonic()), PACE_MS).unref();
+  app.addHook("onClose", (_app, done) => {
+    clearInterval(pace);
+    done();
+  });
   const describe = collectDocs(app, deps.config.vendorHeader);
   app.get("/openapi.json", { config: { public: true } }, describe);
   for (const { at, routes } of mounts) {

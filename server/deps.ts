@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/key-record.ts";
 import type { RateVerdict } from "../domain/rate-limit.ts";
 import type { Keyring } from "../store/keyring.ts";
@@ -23,6 +24,8 @@ export type KeyIndexView = {
   /** The key version whose secret has this SHA-256 digest, as 32 latin1 characters; revoked ones too. */
   findKey(digest: string): KeyRecord | undefined;
   findGateway(publicId: string): GatewayRecord | undefined;
+  /** What a version that was found before is now; undefined where the index has it no more. */
+  findPresent(record: KeyRecord): KeyRecord | undefined;
   /** The seq of the last change applied. */
   lastSeq(): number;
   /**
@@ -35,14 +38,34 @@ export type KeyIndexView = {
   acceptsForeignKeys(): boolean;
 };
 
+/**
+ * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not come,
+ * or this server stops.
+ */
+export type CutCause = "key_ended" | "stale_index" | "slow_body" | "stopping";
+
+/** A call that is watched from its head on. */
+export type OpenCall = {
+  /** Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the last. */
+  onCut: (cause: CutCause) => void;
+  /** The call has ended: it is watched no more. */
+  end(): void;
+};
+
 export type OpenStreams = {
   /**
-   * Watches an answer that outlives its decision. `cut` is called once, when the key's version stops being usable: by
-   * the feed at once, by expiry within a second.
+   * Watches a call, which outlives its decision. It is cut when the key's version stops being usable (by the feed at
+   * once, by expiry within a second), when the lease runs out, and when its body does not come.
    *
-   * @returns call it when the stream has ended
+   * @param request where its body may be waited for
    */
-  track(key: KeyRecord, cut: () => void): () => void;
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall;
+  /**
+   * Cuts the calls whose bodies come too slowly.
+   *
+   * @param now milliseconds on the monotonic clock
+   */
+  cutSlowBodies(now: number): void;
 };
 
 /** Who makes a request, as far as the network says; a Fastify request is one. */

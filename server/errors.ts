@@ -24,6 +24,11 @@ export const PROBLEMS = {
     detail: "This method is not served here; the Allow header names those that are.",
   },
   not_acceptable: { status: 406, title: "Not acceptable", detail: "No representation fits the Accept header." },
+  request_timeout: {
+    status: 408,
+    title: "Request timeout",
+    detail: "The request's body came too slowly: less than 30 KiB in 30 seconds.",
+  },
   conflict: { status: 409, title: "Conflict", detail: "The resource has changed since it was read: read it again." },
   exists: { status: 409, title: "Conflict", detail: "There is one of this name: `id` says which." },
   managed: {
@@ -94,6 +99,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 /** Headers that belong to a problem wherever it is answered. */
 const HEADERS: Partial<Record<ProblemCode, Readonly<Record<string, string>>>> = {
   unauthorized: { "www-authenticate": "Bearer" },
+  request_timeout: { connection: "close" },
   unavailable: { "retry-after": "1" },
 };
 const NO_HEADERS: Readonly<Record<string, string>> = {};
@@ -153,6 +159,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
   404: "not_found",
   405: "method_not_allowed",
   406: "not_acceptable",
+  408: "request_timeout",
   413: "payload_too_large",
   414: "uri_too_long",
   415: "unsupported_media_type",

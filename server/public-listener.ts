@@ -44,7 +44,7 @@ export async function createPublicListener(
       const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
       await pause(graceMs, ended.promise);
       clearInterval(idle);
-      streams.cutAll();
+      streams.cutAll("stopping");
       await pause(LAST_WORDS_MS, ended.promise);
       app.server.closeAllConnections();
       await closed;

@@ -210,11 +210,11 @@ export async function listRevisions(
   }));
 }
 
-/** Deletes an atom with its revisions. False when there is none. */
-export async function deleteAtom(db: QueryExecutorProvider, reach: Reach, id: string): Promise<boolean> {
-  if (!ATOM_ID.test(id)) return false;
-  const { rows } = await sql<{ id: string }>`
+/** Deletes an atom with its revisions. Gives the id of its library, or undefined when there is no such atom. */
+export async function deleteAtom(db: QueryExecutorProvider, reach: Reach, id: string): Promise<string | undefined> {
+  if (!ATOM_ID.test(id)) return undefined;
+  const { rows } = await sql<{ library_id: string }>`
     delete from atoms a using libraries l
-    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} returning a.id`.execute(db);
-  return rows.length > 0;
+    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} returning a.library_id`.execute(db);
+  return rows[0]?.library_id;
 }

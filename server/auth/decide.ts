@@ -1,7 +1,7 @@
 import { authorize } from "../../domain/authorize.ts";
 import { keyDigest, keyShape } from "../../domain/key-format.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
-import type { OperationName } from "../../domain/operations.ts";
+import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";
 import type { Product } from "../../domain/scopes.ts";
 import type { ServerConfig } from "../config.ts";
@@ -75,13 +75,61 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   const found = index.findKey(keyDigest(presented.key));
   // A hash does not tell how long its secret is: one that was imported by it may be short enough to guess.
   const key = shape === "short" && found?.version !== PLACEHOLDER_VERSION ? undefined : found;
-  const gateway = ask.publicId === undefined ? undefined : servingGateway(index, ask.publicId);
-  const denial = authorize(key, { product: ask.product, operation: ask.operation, gateway }, deps.clock.now());
-  if (denial !== undefined) return refused(denial, key);
-  if (key === undefined || ask.operation === undefined) return unauthorized("unknown");
-  const rate = key.rateLimit === null ? undefined : index.chargeRequest(key, deps.clock.monotonic() * NANOSECONDS);
+  const judged = judge(deps, key, ask);
+  if ("granted" in judged) return judged;
+  const { gateway, operation } = judged;
+  const rate =
+    judged.key.rateLimit === null ? undefined : index.chargeRequest(judged.key, deps.clock.monotonic() * NANOSECONDS);
   if (rate?.admitted === false) return { granted: false, code: "rate_limited", cause: "rate_limited", key, rate };
-  return { granted: true, key, gateway: gateway ?? null, operation: ask.operation, carrier: presented.carrier, rate };
+  return { granted: true, key: judged.key, gateway, operation, carrier: presented.carrier, rate };
+}
+
+/**
+ * Decides a request again, right before it takes effect, after whatever was waited for: by what its key's version, the
+ * gateway and the index are now. The rate limit was charged at the door, and is not again.
+ *
+ * @param operation what is about to be done, where only the body has told
+ */
+export function decideAgain(
+  deps: Pick<DecisionDeps, "index" | "clock">,
+  granted: Granted,
+  operation: OperationName = granted.operation,
+): Granted | Refused {
+  const { index } = deps;
+  if (!index.isCurrent()) return STALE;
+  const { product } = OPERATIONS[operation];
+  const judged = judge(deps, index.findPresent(granted.key), {
+    product,
+    operation,
+    publicId: granted.gateway?.publicId,
+  });
+  return "granted" in judged ? judged : { ...granted, key: judged.key, gateway: judged.gateway };
+}
+
+/**
+ * Decides what a key may do to the memory by its record in the database.
+ *
+ * @param now milliseconds since the epoch, by the database
+ */
+export function decideStored(key: KeyRecord | undefined, operation: OperationName, now: number): Refused | undefined {
+  const denial = authorize(key, { product: "memory", operation }, now);
+  return denial && refused(denial, key);
+}
+
+type Judged = Pick<Granted, "key" | "gateway" | "operation">;
+
+/** What both decisions have in common: a record, and the gateway that the path names, as they are at this moment. */
+function judge(
+  { index, clock }: Pick<DecisionDeps, "index" | "clock">,
+  key: KeyRecord | undefined,
+  ask: Ask,
+): Judged | Refused {
+  const gateway = ask.publicId === undefined ? undefined : servingGateway(index, ask.publicId);
+  const { product, operation } = ask;
+  const denial = authorize(key, { product, operation, gateway }, clock.now());
+  if (denial !== undefined) return refused(denial, key);
+  if (key === undefined || operation === undefined) return unauthorized("unknown");
+  return { key, gateway: gateway ?? null, operation };
 }
 
 function hasPlaceholders({ config: { production, placeholders } }: DecisionDeps): boolean {

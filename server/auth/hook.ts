@@ -1,22 +1,25 @@
 import type { ServerResponse } from "node:http";
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
 import type { OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";
-import type { ServerDeps } from "../deps.ts";
-import { type Problem, problem } from "../errors.ts";
+import type { OpenCall, ServerDeps } from "../deps.ts";
+import { Problem, problem } from "../errors.ts";
 import type { Carrier } from "./credential.ts";
-import { type Ask, decide, type Granted, type Refused } from "./decide.ts";
+import { type Ask, decide, decideAgain, type Granted, type Refused } from "./decide.ts";
 import { decideManager } from "./decide-manager.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import type { Manager } from "./manager.ts";
+import { trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf } from "./route-config.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null until the hook has let the request through, and on public routes. */
+    /** As what it was last let through; null until the hook has done so, and on public routes. */
     access: Granted | null;
+    /** From its head on; null where there is no key. */
+    openCall: OpenCall | null;
     /** The key that the request is made with. Throws on a public route. */
     readonly principal: KeyRecord;
     /** The gateway that the path names; null outside of the gateway. */
@@ -38,6 +41,7 @@ declare module "fastify" {
  */
 export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes: ReadonlySet<string>): void {
   app.decorateRequest("access", null);
+  app.decorateRequest("openCall", null);
   app.decorateRequest("principal", { getter: principalOf });
   app.decorateRequest("gateway", { getter: gatewayOf });
   app.decorateRequest("operation", { getter: operationOf });
@@ -49,6 +53,10 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     const { url } = route;
     const check = "management" in access ? authenticateManager(deps, access, url) : authenticate(deps, access, url);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
+    // A body was waited for. The gateway reads its bodies by itself.
+    if (!("management" in access) && productOf(access) === "memory") {
+      route.preValidation = [authenticateAgain(deps), ...[route.preValidation ?? []].flat()];
+    }
   });
 }
 
@@ -81,6 +89,7 @@ function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onReq
     tellRate(decision, reply.raw);
     if (decision.granted) {
       request.access = decision;
+      request.openCall = trackCall(deps.streams, request, reply, decision.key);
       deps.usage.record(decision.key, deps.clock.now(), request);
       done(meetExpectation(raw, reply.raw));
       return;
@@ -89,6 +98,31 @@ function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onReq
     if (decision.rate !== undefined) done(rateLimited(decision.rate));
     else done(decision.code === "not_found" ? notFound : ANSWERS[decision.code]);
   };
+}
+
+function authenticateAgain(deps: ServerDeps): preValidationHookHandler {
+  return (request, _reply, done) => {
+    const decision = accessNow(deps, request);
+    if (decision instanceof Problem) done(decision);
+    else done();
+  };
+}
+
+/**
+ * Decides a request that was let through once more, right before it takes effect: what it may do is in `request.access`
+ * from then on. Counts and records a refusal, and gives the answer to it.
+ */
+export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?: OperationName): Granted | Problem {
+  const decision = decideAgain(deps, granted(request), operation);
+  if (!decision.granted) return refusalOf(deps, request, decision);
+  request.access = decision;
+  return decision;
+}
+
+/** Counts and records a refusal that came after the door, and gives the answer to it. */
+export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
+  countRefusal(deps, request.routeOptions.url ?? "", request, refused);
+  return refused.code === "not_found" ? NOT_FOUND : ANSWERS[refused.code];
 }
 
 /** Tells a client what is left of its key's rate limit, whatever the answer will be. */

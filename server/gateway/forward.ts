@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { PassThrough } from "node:stream";
+import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { Dialect, KeyRecord, UpstreamRecord } from "../../domain/key-record.ts";
-import type { OpenStreams } from "../deps.ts";
-import { type Problem, problem } from "../errors.ts";
+import type { Dialect, UpstreamRecord } from "../../domain/key-record.ts";
+import { CUT_ANSWERS } from "../auth/open-call.ts";
+import type { OpenCall } from "../deps.ts";
+import { Problem, problem } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
@@ -13,7 +14,7 @@ import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts"
 import { collectBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import type { ForwardedBody } from "./requested-model.ts";
-import type { Candidate } from "./resolve.ts";
+import type { Candidate, Resolved } from "./resolve.ts";
 import { isFallbackStatus, isRedirect, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
@@ -39,7 +40,6 @@ export const UPSTREAM_TIMES: UpstreamTimes = {
 /** What forwarding needs of the server. */
 export type ForwardingDeps = {
   readonly pools: UpstreamPools;
-  readonly streams: OpenStreams;
   readonly log: Logger;
   readonly times: UpstreamTimes;
 };
@@ -48,7 +48,8 @@ export type ForwardingDeps = {
 export type ForwardedCall = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly key: KeyRecord;
+  /** The call as it is watched, from its head on. */
+  readonly openCall: OpenCall | null;
   readonly gatewayId: string;
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
@@ -57,8 +58,9 @@ export type ForwardedCall = {
   readonly query: string;
   readonly head: RequestHead;
   readonly body: ForwardedBody;
-  readonly candidates: readonly Candidate[];
-  readonly routeId: string | undefined;
+  readonly resolved: Resolved;
+  /** Decides the call again, right before an upstream is asked, and where it goes now; else what its caller is told. */
+  readonly resolveAgain: () => Resolved | Problem;
 };
 
 const NOTHING = Buffer.alloc(0);
@@ -85,7 +87,8 @@ class Exchange {
   #turn: Turn | undefined;
   #collected: Buffer | undefined;
   #done = false;
-  #untrack: (() => void) | undefined;
+  /** Where the call goes, as it was last decided. */
+  #resolved: Resolved;
   #deadline: NodeJS.Timeout | undefined;
   /** Gives up the place in an upstream's queue; undefined where the call is in none. */
   #leaveQueue: (() => void) | undefined;
@@ -93,12 +96,13 @@ class Exchange {
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
     this.#deps = deps;
     this.#call = call;
+    this.#resolved = call.resolved;
     this.#answer = new Answer(call.response, call.dialect);
   }
 
   start(): void {
-    const { request, response, key, body } = this.#call;
-    this.#untrack = this.#deps.streams.track(key, () => this.#breakOff(ENDED));
+    const { request, response, openCall, body } = this.#call;
+    if (openCall !== null) openCall.onCut = (cause) => this.#cut(CUT_ANSWERS[cause]);
     response.on("close", () => this.#finish());
     // A response that was written to when its client had gone says so, and then that it is closed.
     response.on("error", ignore);
@@ -107,13 +111,24 @@ class Exchange {
     else {
       collectBody(request, (collected) => {
         this.#collected = collected;
-        if (!this.#done) this.#ask(0);
+        if (!this.#done && this.#decideAgain()) this.#ask(0);
       });
     }
   }
 
+  /** Whether the call may still be made; where not, it has been broken off. */
+  #decideAgain(): boolean {
+    const resolved = this.#call.resolveAgain();
+    if (resolved instanceof Problem) {
+      this.#cut(resolved);
+      return false;
+    }
+    this.#resolved = resolved;
+    return true;
+  }
+
   #ask(place: number): void {
-    const candidate = this.#call.candidates[place];
+    const candidate = this.#resolved.candidates[place];
     if (candidate === undefined) return;
     const turn = new Turn(this, place);
     this.#turn = turn;
@@ -140,6 +155,16 @@ class Exchange {
     this.#leaveQueue = pool.slots.wait(
       () => {
         this.#leaveQueue = undefined;
+        turn.slots = pool.slots;
+        if (!this.#decideAgain()) return turn.release();
+        const present = this.#resolved.candidates[turn.place];
+        // The gateway leads elsewhere by now: there is another queue there.
+        if (present === undefined || !isSameUpstream(present.upstream, upstream)) {
+          turn.release();
+          if (present === undefined) this.#breakOff(BUSY);
+          else this.#ask(turn.place);
+          return;
+        }
         try {
           this.#send(candidate, turn, pool);
         } catch (error) {
@@ -162,7 +187,10 @@ class Exchange {
         method: "POST",
         path: upstreamTarget(basePath, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
         headers: upstreamHeaders(head, credentialHeader, body === "stream" ? head.contentLength : undefined),
-        body: body === "stream" ? streamOf(request) : (this.#collected ?? bodyOf(body, { upstream, model })),
+        body:
+          body === "stream"
+            ? this.#streamOf(request, upstream)
+            : (this.#collected ?? bodyOf(body, { upstream, model })),
         headersTimeout: this.#isLast(turn) ? times.head : times.headWithFallback,
         bodyTimeout: times.silence,
       },
@@ -178,12 +206,16 @@ class Exchange {
   /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
   headed(turn: Turn, controller: Dispatcher.DispatchController, status: number): void {
     if (isFallbackStatus(status) && !this.#isLast(turn)) {
-      this.#ask(turn.place + 1);
-      controller.abort(ABANDONED);
-      return;
+      if (!this.#decideAgain()) return;
+      // There may be no other one any more.
+      if (!this.#isLast(turn)) {
+        this.#ask(turn.place + 1);
+        controller.abort(ABANDONED);
+        return;
+      }
     }
     if (isRedirect(status)) throw new RedirectError();
-    this.#answer.begin(status, rawHeaders(controller), this.#call.routeId, turn.needle);
+    this.#answer.begin(status, rawHeaders(controller), this.#resolved.routeId, turn.needle);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
@@ -204,17 +236,48 @@ class Exchange {
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */
   failed(turn: Turn, { shown, refused, error }: UpstreamFailure): void {
-    const upstream = this.#call.candidates[turn.place]?.upstream.name ?? "";
+    const upstream = this.#resolved.candidates[turn.place]?.upstream.name ?? "";
     this.#deps.log.warn(
       { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
       "an upstream failed",
     );
-    if (refused && !this.#answer.begun && !this.#isLast(turn)) this.#ask(turn.place + 1);
-    else this.#breakOff(shown);
+    if (refused && !this.#answer.begun && !this.#isLast(turn)) {
+      if (!this.#decideAgain()) return;
+      if (!this.#isLast(turn)) {
+        this.#ask(turn.place + 1);
+        return;
+      }
+    }
+    this.#breakOff(shown);
   }
 
   #isLast(turn: Turn): boolean {
-    return turn.place === this.#call.candidates.length - 1;
+    return turn.place >= this.#resolved.candidates.length - 1;
+  }
+
+  /** Ends a call that may not go on: what was begun says so as every stream does that is cut. */
+  #cut(shown: Problem): void {
+    this.#breakOff(this.#answer.begun ? ENDED : shown);
+  }
+
+  /**
+   * The client's body as a stream of its own, so that an upstream that fails does not take the client's socket with it. Each
+   * piece is passed on only while the call may be made: the upstream never has the whole of one that may not.
+   */
+  #streamOf(request: IncomingMessage, upstream: UpstreamRecord): Transform {
+    const mayPass = (): boolean =>
+      !this.#done &&
+      this.#decideAgain() &&
+      this.#resolved.candidates.some((each) => isSameUpstream(each.upstream, upstream));
+    const body = new Transform({
+      transform: (chunk: Buffer, _encoding, pass) => (mayPass() ? pass(null, chunk) : this.#cut(ENDED)),
+      flush: (pass) => (mayPass() ? pass() : this.#cut(ENDED)),
+    });
+    request.pipe(body);
+    request.once("close", () => {
+      if (!request.complete) body.destroy();
+    });
+    return body;
   }
 
   #breakOff(shown: Problem): void {
@@ -228,8 +291,8 @@ class Exchange {
     if (this.#done) return;
     this.#done = true;
     clearTimeout(this.#deadline);
-    this.#untrack?.();
     this.#leaveQueue?.();
+    this.#call.openCall?.end();
     this.#turn?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;
@@ -297,14 +360,9 @@ const ABANDONED = new Error("the call was given up");
 /** An upstream that sends the caller elsewhere: following it would carry the request to an address nobody declared. */
 class RedirectError extends Error {}
 
-/** The client's body as a stream of its own, so that an upstream that fails does not take the client's socket with it. */
-function streamOf(request: IncomingMessage): PassThrough {
-  const body = new PassThrough();
-  request.pipe(body);
-  request.once("close", () => {
-    if (!request.complete) body.destroy();
-  });
-  return body;
+/** Whether a call that is on its way to one may go on to the other. */
+function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
+  return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
 }
 
 /** An upstream's head, names and values in turn, as it came. */

@@ -2,8 +2,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/key-record.ts";
 import type { GatewayOperation } from "../../domain/operations.ts";
+import { accessNow } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem, problemOf } from "../errors.ts";
+import { Problem, problem, problemOf } from "../errors.ts";
 import { createAddressGuard } from "./addresses.ts";
 import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
@@ -14,7 +15,7 @@ import { answerProblem } from "./own-answer.ts";
 import { createUpstreamPools } from "./pools.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
-import { resolve } from "./resolve.ts";
+import { type Resolved, resolve } from "./resolve.ts";
 import { observeUpstreams } from "./upstream-metrics.ts";
 import { type SlotLimits, slotLimits } from "./upstream-slots.ts";
 
@@ -37,7 +38,7 @@ export function gatewayRoutes(
   const guard = createAddressGuard(deps.config.allowedPrivateUpstreams);
   const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
   observeUpstreams(deps.metrics.registry, pools);
-  const forwarding: ForwardingDeps = { pools, streams: deps.streams, log: deps.log, times };
+  const forwarding: ForwardingDeps = { pools, log: deps.log, times };
   app.addHook("onClose", () => pools.close());
   app.decorateRequest("gatewayCall", undefined);
   app.decorateRequest("gatewayTarget", undefined);
@@ -51,7 +52,7 @@ export function gatewayRoutes(
       onRequest: (request, reply, done) => {
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
         else if (ANSWERED_HERE.has(request.operation)) done();
-        else serve(forwarding, deps.config.vendorHeader, request, reply, done);
+        else serve(deps, forwarding, request, reply, done);
       },
       handler: (request, reply) => answerModels(deps, request, reply),
     });
@@ -73,28 +74,26 @@ function classifyRequest(request: FastifyRequest): GatewayOperation | undefined 
 
 /** Resolves a call and hands it to its upstream; calls `refuse` with a problem instead, and only then. */
 function serve(
+  deps: ServerDeps,
   forwarding: ForwardingDeps,
-  vendorHeader: string,
   request: FastifyRequest,
   reply: FastifyReply,
   refuse: (error: Error) => void,
 ): void {
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw } = request;
-  const head = readHead(raw.rawHeaders, vendorHeader);
+  const head = readHead(raw.rawHeaders, deps.config.vendorHeader);
   const need = bodyNeed(head, gateway, key.allowedModels);
-  const proceed = ({ model, body }: RequestedModel): void => {
-    const mayResolveRoutes = permits(key, "gateway.resolve_route");
-    const resolution = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
-    if ("refusal" in resolution) {
-      refuse(problem(resolution.refusal.code, resolution.refusal.detail));
+  const proceed = ({ model, body }: RequestedModel, resolved: Resolved | Problem): void => {
+    if (resolved instanceof Problem) {
+      refuse(resolved);
       return;
     }
     reply.hijack();
     forward(forwarding, {
       request: raw,
       response: reply.raw,
-      key,
+      openCall: request.openCall,
       gatewayId: gateway.gatewayId,
       dialect,
       path: call.path,
@@ -102,13 +101,36 @@ function serve(
       query: targetOf(request).query,
       head,
       body,
-      candidates: resolution.candidates,
-      routeId: resolution.routeId,
+      resolved,
+      resolveAgain: () => resolveAgain(deps, request, model),
     });
   };
   // Most calls' bodies are not inspected, and so no promise either.
-  if (need !== "inspect") proceed({ model: call.model, body: need });
-  else readModels(raw, call, head, targetOf(request).query).then(proceed).catch(refuse);
+  if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
+  else {
+    readModels(raw, call, head, targetOf(request).query)
+      .then((found) => {
+        if (!reply.sent) proceed(found, resolveAgain(deps, request, found.model));
+      })
+      .catch((error: Error) => {
+        if (!reply.sent) refuse(error);
+      });
+  }
+}
+
+/** Decides a call again, and where it goes by what its key and its gateway are now. */
+function resolveAgain(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
+  const access = accessNow(deps, request);
+  return access instanceof Problem ? access : resolveFor(request, model);
+}
+
+/** Where a call goes as it was last let through, or what its caller is told instead. */
+function resolveFor(request: FastifyRequest, model: string | undefined): Resolved | Problem {
+  const { dialect, gateway } = gatewayCallOf(request);
+  const { allowedModels } = request.principal;
+  const mayResolveRoutes = permits(request.principal, "gateway.resolve_route");
+  const resolution = resolve(gateway, { allowedModels, mayResolveRoutes }, dialect, model);
+  return "refusal" in resolution ? problem(resolution.refusal.code, resolution.refusal.detail) : resolution;
 }
 
 /** Answers a question about models from the gateway's own routes. */

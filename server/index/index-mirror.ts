@@ -74,11 +74,10 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     return this.gateways.find(publicId);
   }
 
-  /** The present record of the version that a stream was let through with. */
-  findPresent({ keyId, version }: KeyRecord): KeyRecord | undefined {
+  findPresent(record: KeyRecord): KeyRecord | undefined {
     this.#receive();
-    if (version !== PLACEHOLDER_VERSION) return this.findVersion(keyId, version);
-    return [...this.#placeholders.values()].find((record) => record.keyId === keyId);
+    if (record.version !== PLACEHOLDER_VERSION) return this.presentOf(record);
+    return [...this.#placeholders.values()].find(({ keyId }) => keyId === record.keyId);
   }
 
   #receive(): void {

@@ -29,6 +29,13 @@ export abstract class IndexTables {
     return undefined;
   }
 
+  /** What a version that was found before is now: the same record where nothing has taken its place. */
+  presentOf(record: KeyRecord): KeyRecord | undefined {
+    const isSame = record instanceof KeyRow && record.generation === this.rows.generation;
+    if (isSame && this.rows.table.isPublished(record.row)) return record;
+    return this.findVersion(record.keyId, record.version);
+  }
+
   /**
    * Judges a request by its key's rate limit, and charges it when it is admitted.
    *

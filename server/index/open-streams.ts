@@ -1,69 +1,103 @@
+import type { IncomingMessage } from "node:http";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import { unusableBecause } from "../../domain/key-state.ts";
-import type { OpenStreams } from "../deps.ts";
+import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
+import { BodyPace } from "../http/body-pace.ts";
 
-/** A stream that is open, and the version of a key that it was let through with. */
-type OpenStream = { record: KeyRecord; readonly cut: () => void; place: number };
+/** A call that is open, and the version of a key that it was let through with. */
+class TrackedCall implements OpenCall {
+  record: KeyRecord;
+  onCut: (cause: CutCause) => void;
+  readonly request: IncomingMessage | undefined;
+  place: number;
+  readonly #registry: StreamRegistry;
+
+  constructor(
+    registry: StreamRegistry,
+    place: number,
+    record: KeyRecord,
+    onCut: TrackedCall["onCut"],
+    request?: IncomingMessage,
+  ) {
+    this.#registry = registry;
+    this.place = place;
+    this.record = record;
+    this.onCut = onCut;
+    this.request = request;
+  }
+
+  end(): void {
+    this.#registry.remove(this);
+  }
+}
 
 /**
- * The open answers of this replica: cut when the key they were let through with stops being usable. They stand in a list
- * in any order, and not in a Set: with a Set, to which each request adds one, a part of what requests allocate was seen to
- * outlive them until the whole heap was collected (docs/performance.md).
+ * The open calls of this replica, each from its head on: cut when the key they were let through with stops being usable.
+ * They stand in a list in any order, and not in a Set: with a Set, to which each request adds one, a part of what requests
+ * allocate was seen to outlive them until the whole heap was collected (docs/performance.md).
  */
 export class StreamRegistry implements OpenStreams {
-  readonly #streams: OpenStream[] = [];
-  readonly #onCut: () => void;
+  readonly #calls: TrackedCall[] = [];
+  readonly #pace = new BodyPace();
+  readonly #onKeyEnded: () => void;
 
-  /** @param onCut called for every stream that is cut */
-  constructor(onCut: () => void) {
-    this.#onCut = onCut;
+  /** @param onKeyEnded called for every call that is cut because its key has ended */
+  constructor(onKeyEnded: () => void) {
+    this.#onKeyEnded = onKeyEnded;
   }
 
   get size(): number {
-    return this.#streams.length;
+    return this.#calls.length;
   }
 
-  track(key: KeyRecord, cut: () => void): () => void {
-    const stream: OpenStream = { record: key, cut, place: this.#streams.length };
-    this.#streams.push(stream);
-    return () => this.#remove(stream);
+  track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
+    const call = new TrackedCall(this, this.#calls.length, key, onCut, request);
+    this.#calls.push(call);
+    return call;
   }
 
-  /** Takes a stream out, once: the last one takes its place. */
-  #remove(stream: OpenStream): void {
-    const { place } = stream;
-    if (this.#streams[place] !== stream) return;
-    const last = this.#streams.pop();
-    if (last === undefined || last === stream) return;
-    this.#streams[place] = last;
+  /** Takes a call out, once: the last one takes its place. */
+  remove(call: TrackedCall): void {
+    const { place } = call;
+    if (this.#calls[place] !== call) return;
+    const last = this.#calls.pop();
+    if (last === undefined || last === call) return;
+    this.#calls[place] = last;
     last.place = place;
   }
 
   /**
-   * Cuts the streams whose key may not be used any more. Run after each change of the index, and each second for expiry.
+   * Cuts the calls whose key may not be used any more. Run after each change of the index, and each second for expiry.
+   *
+   * @param findPresent what a key's version is now; undefined when the index has it no more
    *
    * @param now milliseconds since the epoch
-   *
-   * @param findVersion the present record of a key's version; undefined when the index has it no more
    */
-  sweep(findVersion: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
-    for (const stream of [...this.#streams]) {
-      const present = findVersion(stream.record);
+  sweep(findPresent: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
+    for (const call of [...this.#calls]) {
+      const present = findPresent(call.record);
       if (present !== undefined && unusableBecause(present, now) === undefined) {
-        stream.record = present;
+        call.record = present;
         continue;
       }
-      this.#remove(stream);
-      this.#onCut();
-      stream.cut();
+      this.#onKeyEnded();
+      this.#cut(call, "key_ended");
     }
   }
 
-  /** Ends every stream: the last of a drain. */
-  cutAll(): void {
-    for (const stream of [...this.#streams]) {
-      this.#remove(stream);
-      stream.cut();
+  cutSlowBodies(now: number): void {
+    for (const call of [...this.#calls]) {
+      if (call.request !== undefined && this.#pace.isTooSlow(call.request, now)) this.#cut(call, "slow_body");
     }
+  }
+
+  /** Cuts every call: of a lease that has run out, and the last of a drain. */
+  cutAll(cause: CutCause): void {
+    for (const call of [...this.#calls]) this.#cut(call, cause);
+  }
+
+  #cut(call: TrackedCall, cause: CutCause): void {
+    this.remove(call);
+    call.onCut(cause);
   }
 }

@@ -84,6 +84,7 @@ export class Replica {
     lastSeq: () => this.#last?.seq ?? 0,
     findKey: (digest) => this.#state.findKey(digest),
     findGateway: (publicId) => this.#state.findGateway(publicId),
+    findPresent: (record) => this.#state.findPresent(record),
     acceptsForeignKeys: () => this.#state.acceptsForeignKeys(),
     chargeRequest: (key, now) => this.#state.chargeRequest(key, now),
   };
@@ -321,6 +322,6 @@ export class Replica {
   }
 
   #sweepStreams(): void {
-    sweepStreams(this.#deps.streams, this.#lease, (key) => this.#state.findVersion(key));
+    sweepStreams(this.#deps.streams, this.#lease, (key) => this.#state.findPresent(key));
   }
 }

@@ -72,10 +72,10 @@ export class ServedState {
     return this.#index.drainUses(now);
   }
 
-  /** The present record of the version that a stream was let through with. */
-  findVersion({ keyId, version }: KeyRecord): KeyRecord | undefined {
-    if (version !== PLACEHOLDER_VERSION) return this.#index.findVersion(keyId, version);
-    return [...this.#placeholders.values()].find((record) => record.keyId === keyId);
+  /** What a version that was found before is now; undefined where the index has it no more. */
+  findPresent(record: KeyRecord): KeyRecord | undefined {
+    if (record.version !== PLACEHOLDER_VERSION) return this.#index.presentOf(record);
+    return [...this.#placeholders.values()].find(({ keyId }) => keyId === record.keyId);
   }
 
   /** An index to fill with a snapshot's keys, for {@link replace}. */

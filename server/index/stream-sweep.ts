@@ -12,6 +12,6 @@ export function sweepStreams(
   findPresent: (record: KeyRecord) => KeyRecord | undefined,
 ): void {
   // A stream is an answer that goes on: like any other it ends when nothing proves its key good.
-  if (lease.age() > LEASE_MS - SWEEP_MS) streams.cutAll();
+  if (lease.age() > LEASE_MS - SWEEP_MS) streams.cutAll("stale_index");
   else streams.sweep(findPresent, lease.now());
 }

@@ -1,7 +1,9 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem } from "../errors.ts";
+import type { Problem } from "../errors.ts";
+import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
 
 /** What a client is told on a stream whose key has ended. */
@@ -19,32 +21,58 @@ export async function exchange(
   reply: FastifyReply,
   message: Readonly<Record<string, unknown>>,
 ): Promise<Response> {
-  const { principal } = request;
+  const { principal, openCall } = request;
   const abort = new AbortController();
   const { signal } = abort;
-  const handler = createMcpHandler(() => memoryServer(deps, principal, signal));
-  let cut = false;
-  const untrack = deps.streams.track(principal, () => {
-    cut = true;
+  let refusal: Problem | undefined;
+  const refuse = (shown: Problem): void => {
+    refusal ??= shown;
     abort.abort();
-  });
-  reply.raw.once("close", () => {
-    untrack();
-    abort.abort();
-  });
+  };
+  const handler = createMcpHandler(() =>
+    memoryServer(deps, principal, {
+      signal,
+      write: (db, operation, task) => writeAs(deps, db, request, task, operation),
+      refuse,
+    }),
+  );
+  if (openCall !== null) openCall.onCut = (cause) => refuse(CUT_ANSWERS[cause]);
+  reply.raw.once("close", () => abort.abort());
   const call = new Request(ENDPOINT, { method: "POST", headers: protocolHeaders(request), signal });
   const response = await handler.fetch(call, { parsedBody: message });
-  if (cut) {
-    await response.body?.cancel();
-    throw problem("unauthorized");
+  const isStream = response.headers.get("content-type") === "text/event-stream";
+  // A stream's head waits for its first event: until then a refusal has the status of one.
+  const body = isStream && response.body !== null ? await begun(response.body) : response.body;
+  if (refusal !== undefined) {
+    await body?.cancel();
+    throw refusal;
   }
-  if (response.body === null || response.headers.get("content-type") !== "text/event-stream") return response;
+  if (body === null || !isStream) return response;
   const ending = new TransformStream<Uint8Array, Uint8Array>({
     flush(controller) {
-      if (cut) controller.enqueue(event({ jsonrpc: "2.0", id: message.id ?? null, error: CUT }));
+      if (refusal !== undefined) controller.enqueue(event({ jsonrpc: "2.0", id: message.id ?? null, error: CUT }));
     },
   });
-  return new Response(response.body.pipeThrough(ending), response);
+  const headers = new Headers(response.headers);
+  // Whether the connection stays is the server's to say.
+  headers.delete("connection");
+  return new Response(body.pipeThrough(ending), { status: response.status, headers });
+}
+
+/** A stream of which the first piece is there, or the end. */
+async function begun(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  const reader = body.getReader();
+  const first = await reader.read();
+  let isFirst = true;
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = isFirst ? first : await reader.read();
+      isFirst = false;
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 function protocolHeaders(request: FastifyRequest): Headers {

@@ -3,7 +3,8 @@ import { permits } from "../../domain/authorize.ts";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import type { Db } from "../../store/change.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problemOf } from "../errors.ts";
+import { Problem, problemOf } from "../errors.ts";
+import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
 import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
 import { memoryCorrectAtom, memorySaveAtom } from "./write-tools.ts";
@@ -20,21 +21,31 @@ const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", vers
 const INSTRUCTIONS =
   "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need. Without the argument library, the default library of the key or of its team is meant.";
 
+/** The request that a protocol server is for. */
+export type MemoryRequest = {
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+  /** Writes as the request's key, by what it may do at that moment. */
+  write<T>(db: Db, operation: MemoryTool["operation"], task: MemoryWrite<T>): Promise<T | undefined>;
+  /** Ends the request: within a tool the key turned out to have lost its right. */
+  refuse(shown: Problem): void;
+};
+
 /**
  * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
  * declares no `listChanged`, since nothing outlives the request to be told.
- *
- * @param signal aborted when nobody waits for the answer any more
  */
-export function memoryServer(deps: ServerDeps, key: KeyRecord, signal: AbortSignal): Server {
+export function memoryServer(deps: ServerDeps, key: KeyRecord, { signal, write, refuse }: MemoryRequest): Server {
   const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
   server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name.");
-    const run = (db: Db) => tool.call({ db, clock: deps.clock, key }, params.arguments ?? {});
-    return answer(tool, deps.log, deps.store.memory.run({ teamId: key.teamId, signal }, run));
+    const context = { clock: deps.clock, key };
+    const run = (db: Db) =>
+      tool.call({ ...context, db, write: (operation, task) => write(db, operation, task) }, params.arguments ?? {});
+    return answer(tool, deps.log, deps.store.memory.run({ teamId: key.teamId, signal }, run), refuse);
   });
   return server;
 }
@@ -43,12 +54,17 @@ async function answer(
   { operation, definition }: MemoryTool,
   log: ServerDeps["log"],
   called: Promise<ToolAnswer>,
+  refuse: MemoryRequest["refuse"],
 ): Promise<CallToolResult> {
   try {
     const { structured, text } = await called;
     return { content: [{ type: "text", text }], structuredContent: structured };
   } catch (error) {
     if (error instanceof ToolFault) return failure(error.message);
+    if (error instanceof Problem) {
+      refuse(error);
+      return failure(error.detail);
+    }
     const shown = problemOf(error, definition.annotations?.readOnlyHint ? "GET" : "POST");
     if (shown.code !== "internal") return failure(shown.detail);
     log.error({ error, operation }, "a memory tool failed");

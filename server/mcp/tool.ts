@@ -7,9 +7,15 @@ import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { explain } from "../explain.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
+import type { MemoryWrite } from "../memory/write-as.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "clock"> & { readonly db: Db; readonly key: KeyRecord };
+export type ToolContext = Pick<ServerDeps, "clock"> & {
+  readonly db: Db;
+  readonly key: KeyRecord;
+  /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
+  write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
+};
 
 /** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };

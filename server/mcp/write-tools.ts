@@ -1,6 +1,6 @@
 import { correctAtom, insertAtom } from "../../store/atoms.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
+import { noSuchLibrary } from "../memory/libraries.ts";
 import {
   ATOM_ID,
   type AtomChanges,
@@ -15,6 +15,7 @@ import {
   SOURCE,
   TAGS,
 } from "../memory/schemas.ts";
+import { correctedLibrary } from "../memory/write-as.ts";
 import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
 import { defineTool, libraryOf, ToolFault } from "./tool.ts";
 
@@ -39,9 +40,12 @@ export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
     output: { atom: ATOM_OUTPUT },
   },
   async (context, { library: named, ...input }) => {
-    const { db, clock, key } = context;
+    const { clock, key } = context;
     const library = await libraryOf(context, named);
-    const atom = await insertAtom(db, reachOf(key), library.id, atomFields(input), clock.now());
+    const atom = await context.write("mcp.memory_save_atom", {
+      write: (tx, reach) => insertAtom(tx, reach, library.id, atomFields(input), clock.now()),
+      libraryOf: (saved) => saved?.library.id,
+    });
     if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
     const saved = atomJson(key, atom);
     return { structured: { atom: saved }, text: `Saved: ${atomText(saved)}` };
@@ -63,11 +67,15 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     requires: ["id"],
     output: { atom: ATOM_OUTPUT },
   },
-  async ({ db, clock, key }, { id, revision, ...input }) => {
+  async ({ clock, key, write }, { id, revision, ...input }) => {
     const changes = atomChanges(input);
     if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
-    const correction = await correctAtom(db, reachOf(key), id, revision ?? null, changes, clock.now());
-    switch (correction.kind) {
+    const correction = await write("mcp.memory_correct_atom", {
+      write: (tx, reach) => correctAtom(tx, reach, id, revision ?? null, changes, clock.now()),
+      libraryOf: correctedLibrary,
+    });
+    switch (correction?.kind) {
+      case undefined:
       case "absent":
         throw new ToolFault("There is no atom of this id for this key: look it up with memory_search.");
       case "conflict":

@@ -35,6 +35,7 @@ import {
   type UpdateBody,
 } from "./request-schemas.ts";
 import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
+import { correctedLibrary, writeAs } from "./write-as.ts";
 
 const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 
@@ -112,7 +113,11 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const atom = await callMemory(deps, request, reply, async (db) => {
         const library =
           named === undefined ? await findDefaultLibrary(db, principal) : await libraryNamed(db, principal, named);
-        return library && insertAtom(db, reachOf(principal), library.id, atomFields(input), clock.now());
+        if (library === undefined) return undefined;
+        return writeAs(deps, db, request, {
+          write: (tx, reach) => insertAtom(tx, reach, library.id, atomFields(input), clock.now()),
+          libraryOf: (saved) => saved?.library.id,
+        });
       });
       if (atom === undefined)
         throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
@@ -131,15 +136,18 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       schema: { body: UPDATE_BODY },
     },
     async (request, reply) => {
-      const { principal, body } = request;
-      const { id, revision, ...input } = body;
+      const { id, revision, ...input } = request.body;
       const changes = atomChanges(input);
       if (Object.keys(changes).length === 0) throw problem("invalid_request", NOTHING_CHANGED);
       const correction = await callMemory(deps, request, reply, (db) =>
-        correctAtom(db, reachOf(principal), id, revision, changes, clock.now()),
+        writeAs(deps, db, request, {
+          write: (tx, reach) => correctAtom(tx, reach, id, revision, changes, clock.now()),
+          libraryOf: correctedLibrary,
+        }),
       );
+      if (correction === undefined) throw NO_ATOM;
       if (correction.kind !== "corrected") throw notCorrected(correction, revision);
-      return atomJson(principal, correction.atom);
+      return atomJson(request.principal, correction.atom);
     },
   );
 
@@ -181,9 +189,13 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
     "/atoms/:id",
     { config: { operation: "atoms.delete", docs: { summary: "Delete an atom and its revisions", status: 204 } } },
     async (request, reply) => {
-      const { principal, params } = request;
-      const isDeleted = await callMemory(deps, request, reply, (db) => deleteAtom(db, reachOf(principal), params.id));
-      if (!isDeleted) throw NO_ATOM;
+      const library = await callMemory(deps, request, reply, (db) =>
+        writeAs(deps, db, request, {
+          write: (tx, reach) => deleteAtom(tx, reach, request.params.id),
+          libraryOf: (deleted) => deleted,
+        }),
+      );
+      if (library === undefined) throw NO_ATOM;
       return reply.code(204).send();
     },
   );

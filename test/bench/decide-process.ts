@@ -63,6 +63,7 @@ const deps: DecisionDeps = {
     isCurrent: () => lease.holds(),
     findKey: (digest) => state.findKey(digest),
     findGateway: (publicId) => state.findGateway(publicId),
+    findPresent: (record) => state.findPresent(record),
     lastSeq: () => 1,
     acceptsForeignKeys: () => state.acceptsForeignKeys(),
     chargeRequest: () => undefined,

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { BlockList } from "node:net";
+import { sql } from "kysely";
 import { keyDigest, mintKey } from "../../domain/key-format.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
-import { SCOPES, scopeSet } from "../../domain/scopes.ts";
+import { SCOPES, scopeBit, scopeSet } from "../../domain/scopes.ts";
 import { buildApp, type Mount } from "../../server/app.ts";
 import { createJwtJudge } from "../../server/auth/jwt.ts";
 import type { ManagementToken } from "../../server/auth/management-token.ts";
@@ -70,6 +71,7 @@ export async function startHarness({ mounts = [], store, config, managementToken
       isCurrent: () => current,
       findKey: (digest) => index.findKey(digest),
       findGateway: (publicId) => index.findGateway(publicId),
+      findPresent: (record) => index.presentOf(record),
       lastSeq: () => 1,
       acceptsForeignKeys: () => index.acceptsForeignKeys(),
       chargeRequest: (key, now) => index.chargeRequest(key, now),
@@ -87,9 +89,12 @@ export async function startHarness({ mounts = [], store, config, managementToken
   };
   const app = await buildApp(deps, mounts);
   const records = new Map<string, KeyRecord>();
+  const storing: Promise<void>[] = [];
   const put = (plaintext: string, record: KeyRecord) => {
     records.set(plaintext, record);
     index.applyKey(record.keyId, [indexedKey(keyDigest(plaintext), record, plaintext.length !== 61)]);
+    // Not waited for: the database takes it before anything that it is asked from here on.
+    if (store !== undefined) storing.push(storeRecord(store, keyDigest(plaintext), record));
   };
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -127,6 +132,12 @@ export async function startHarness({ mounts = [], store, config, managementToken
       put(plaintext, { ...old, ...fields });
       streams.sweep(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
     },
+    /** The record of a key that was added, as it is now. */
+    recordOf(plaintext: string): KeyRecord {
+      const record = records.get(plaintext);
+      if (record === undefined) throw new Error("no such key was added");
+      return record;
+    },
     /** Adds a gateway, by default of team `team-a`, without upstreams. */
     addGateway(fields: Partial<GatewayRecord> = {}): GatewayRecord {
       const gateway = gatewayRecord(fields);
@@ -134,11 +145,37 @@ export async function startHarness({ mounts = [], store, config, managementToken
       return gateway;
     },
     async close(): Promise<void> {
-      streams.cutAll();
+      streams.cutAll("stopping");
       app.server.closeAllConnections();
       await app.close();
+      await Promise.all(storing);
     },
   };
+}
+
+/** Puts a key into the database as it is in the index; one of a team that the database does not have is left out. */
+export async function storeRecord(store: Store, digest: string, record: KeyRecord): Promise<void> {
+  const { keyId, version, teamId, namespace, state, versionState, expiresAt, libraryIds } = record;
+  const expires = Number.isFinite(expiresAt) ? new Date(expiresAt) : null;
+  const scopes = SCOPES.filter((scope) => (record.scopes & scopeBit(scope)) !== 0);
+  await store.db.transaction().execute(async (tx) => {
+    const { rows } = await sql`select from teams where id = ${teamId}`.execute(tx);
+    if (rows.length === 0) return;
+    await sql`insert into team_namespaces (cluster, namespace, team_id) values ('c', ${namespace}, ${teamId})
+      on conflict do nothing`.execute(tx);
+    await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
+        gateway_bound, library_mode, mcp_default_library_id, expires_at, generation)
+      values (${keyId}, 'c', ${namespace}, ${keyId}, ${teamId}, 'generate', ${state}, '', ${scopes}::text[], false,
+        ${libraryIds === null ? "all" : "restricted"}, ${record.mcpDefaultLibraryId}, ${expires}::timestamptz, 1)
+      on conflict (id) do update set state = excluded.state, scopes = excluded.scopes,
+        library_mode = excluded.library_mode, expires_at = excluded.expires_at`.execute(tx);
+    await sql`delete from key_libraries where key_id = ${keyId}`.execute(tx);
+    await sql`insert into key_libraries (key_id, library_id)
+      select ${keyId}, unnest(${libraryIds ?? []}::text[])`.execute(tx);
+    await sql`insert into key_versions (key_id, number, digest, prefix, state, source_kind, minted_at)
+      values (${keyId}, ${version}, ${Buffer.from(digest, "latin1")}, '', ${versionState}, 'minted', now())
+      on conflict (key_id, number) do update set state = excluded.state`.execute(tx);
+  });
 }
 
 let serial = 0;

@@ -22,14 +22,13 @@ afterEach(async () => {
 const MOUNTS: readonly Mount[] = [
   {
     at: "",
-    routes: (app, { streams }) => {
+    routes: (app) => {
       app.get("/atoms", { config: { operation: "atoms.list" } }, async () => ({ items: [] }));
       app.get("/stream", { config: { operation: "atoms.search" } }, (request, reply) => {
         reply.hijack();
         reply.raw.writeHead(200, { "content-type": "text/event-stream" });
         reply.raw.write("data: open\n\n");
-        const untrack = streams.track(request.principal, () => reply.raw.end("event: end\n\n"));
-        reply.raw.once("close", untrack);
+        if (request.openCall !== null) request.openCall.onCut = () => reply.raw.end("event: end\n\n");
       });
     },
   },

@@ -205,7 +205,7 @@ test("b23: a key that is revoked while the upstream thinks gets no answer of it,
   const got = collect(response);
   finish?.();
   await until("the end", () => got.ended);
-  expect([response.statusCode, got.text.includes("late")]).toEqual([503, false]);
+  expect([response.statusCode, got.text.includes("late")]).toEqual([401, false]);
   expect(harness.streams.size).toBe(0);
   expect((await open()).statusCode).toBe(401);
 });

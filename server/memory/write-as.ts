@@ -1,0 +1,92 @@
+import type { FastifyRequest } from "fastify";
+import { mayReachLibrary } from "../../domain/library-access.ts";
+import type { OperationName } from "../../domain/operations.ts";
+import type { Correction, Reach } from "../../store/atoms.ts";
+import type { Db, Tx } from "../../store/change.ts";
+import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
+import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
+import { accessNow, refusalOf } from "../auth/hook.ts";
+import type { ServerDeps } from "../deps.ts";
+import { Problem } from "../errors.ts";
+import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
+import { reachOf } from "./libraries.ts";
+
+/** A change of the memory. */
+export type MemoryWrite<T> = {
+  write(tx: Tx, reach: Reach): Promise<T>;
+  /** The library that was written to; undefined where nothing was. */
+  libraryOf(result: T): string | undefined;
+};
+
+/** What rolls a write back: the key has lost the right to it, or the library. */
+class RolledBack extends Error {
+  readonly refused: Refused | "unreachable";
+  constructor(refused: RolledBack["refused"]) {
+    super("the key may not write this any more");
+    this.refused = refused;
+  }
+}
+
+/**
+ * Writes as the key of a request. What the key may do is decided again before the transaction, by the index, and within
+ * it behind the write, by the database itself: a key that has ended leaves no row, whatever the request waited for.
+ *
+ * @param db the call's handle of the database
+ * @param operation where it is not the route's own
+ * @returns undefined where the key does not reach the library any more
+ * @throws Problem 401, 403 or 503 as at the door
+ */
+export async function writeAs<T>(
+  deps: ServerDeps,
+  db: Db,
+  request: FastifyRequest,
+  { write, libraryOf }: MemoryWrite<T>,
+  operation: OperationName = request.operation,
+): Promise<T | undefined> {
+  const granted = accessNow(deps, request, operation);
+  if (granted instanceof Problem) throw granted;
+  const { openCall } = request;
+  const onCut = openCall?.onCut;
+  // The transaction says what has become of the call: an answer that it was refused must not go with a row that stays.
+  if (openCall !== null) openCall.onCut = () => {};
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const result = await write(tx, reachOf(granted.key));
+      await assertMayCommit(deps, tx, granted, operation, libraryOf(result));
+      return result;
+    });
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error;
+    if (error.refused === "unreachable") return undefined;
+    throw refusalOf(deps, request, error.refused);
+  } finally {
+    if (openCall !== null && onCut !== undefined) openCall.onCut = onCut;
+  }
+}
+
+async function assertMayCommit(
+  deps: ServerDeps,
+  tx: Tx,
+  granted: Granted,
+  operation: OperationName,
+  libraryId: string | undefined,
+): Promise<void> {
+  const { key } = granted;
+  // A placeholder is in no database.
+  if (key.version !== PLACEHOLDER_VERSION) {
+    const stored = await findKeyAtCommit(deps.store, tx, key.keyId, key.version);
+    const refused = decideStored(stored?.key, operation, stored?.now ?? 0);
+    if (refused !== undefined) throw new RolledBack(refused);
+    const reaches =
+      stored?.key.teamId === key.teamId && (libraryId === undefined || mayReachLibrary(stored.key, libraryId));
+    if (!reaches) throw new RolledBack("unreachable");
+  }
+  // Last, with nothing waited for until the COMMIT is on its way: what this replica acknowledges later, comes later.
+  const again = decideAgain(deps, granted, operation);
+  if (!again.granted) throw new RolledBack(again);
+}
+
+/** The library of an atom that was corrected. */
+export function correctedLibrary(correction: Correction): string | undefined {
+  return correction.kind === "corrected" ? correction.atom.library.id : undefined;
+}
