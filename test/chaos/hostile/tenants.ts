@@ -1,0 +1,89 @@
+/** Who and what is in the store before the first call: the hostile team, another team, and the team of the probed keys. */
+import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { SCOPES, type Scope } from "../../../domain/scopes.ts";
+import { change } from "../../../store/change.ts";
+import { saveGateway } from "../../../store/gateways.ts";
+import type { Keyring } from "../../../store/keyring.ts";
+import { activateVersion, reserveVersion } from "../../../store/keys.ts";
+import { saveLibrary } from "../../../store/libraries.ts";
+import type { Store } from "../../../store/open.ts";
+import { makeTeam, NOW, policyOf, reservationOf } from "../../store/fixtures.ts";
+
+export const LIBRARY = "notes";
+/** The model that every gateway with routes has a route for. */
+export const MODEL = "fast";
+/** Of each team: one gateway that reads bodies for their model, and one that streams them. */
+export const GATEWAYS = {
+  hostile: { routes: "hostile-routes", plain: "hostile-plain" },
+  held: { routes: "held-routes", plain: "held-plain" },
+  others: { routes: "others-routes", plain: "others-plain" },
+} as const;
+
+export type TenantKey = { readonly id: string; readonly plaintext: string };
+export type Tenants = Awaited<ReturnType<typeof furnish>>;
+export type TeamName = "hostile" | "others";
+
+/** What the costliest search asks for: a word of every atom, and others of many. */
+export const SEARCH_WORDS = Array.from({ length: 20 }, (_, n) => `word${n}`).join(" ");
+
+/** @param atoms how many the hostile team has; the other one has a hundredth of them */
+export async function furnish(
+  store: Store,
+  keyring: Keyring,
+  { hostileUpstream, ownUpstream, atoms }: { hostileUpstream: string; ownUpstream: string; atoms: number },
+) {
+  const [hostile, others] = [await makeHome("hostile", atoms), await makeHome("others", Math.ceil(atoms / 100))];
+  await makeGateways(hostile, GATEWAYS.hostile, hostileUpstream);
+  await makeGateways(hostile, GATEWAYS.held, ownUpstream);
+  await makeGateways(others, GATEWAYS.others, ownUpstream);
+  const homes = { hostile, others };
+  return {
+    makeKey: (team: TeamName, scopes: readonly Scope[] = SCOPES) => makeTenantKey(store, homes[team], scopes),
+  };
+
+  async function makeHome(name: TeamName, count: number) {
+    const home = await makeTeam(store, { cluster: API_CLUSTER, name, ownerUid: name, namespaces: [name] });
+    const library = { cluster: API_CLUSTER, namespace: name, name: LIBRARY, ownerUid: name, teamId: home.teamId };
+    const { result } = await change(store, null, (tx) =>
+      saveLibrary(tx, { ...library, displayName: LIBRARY, description: "", deletionPolicy: "Delete" }),
+    );
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select ${result.libraryId}, ${home.teamId}, 'everywhere word' || n % 20 || ' word' || n % 7 || ' word' || n % 3
+          || repeat(' filling words of a longer statement', 6), '{}', n % 10, now(), now()
+      from generate_series(1, ${count}::int) n`.execute(store.db);
+    return home;
+  }
+
+  async function makeGateways(home: Home, { routes, plain }: { routes: string; plain: string }, baseUrl: string) {
+    const upstream = { baseUrl, credential: "sk-provider" };
+    const upstreams = [
+      { ...upstream, name: "model", dialect: "openai" },
+      { ...upstream, name: "batches", dialect: "gemini" },
+    ] as const;
+    const route = { model: MODEL, routeId: "r1", upstream: "model", upstreamModel: "large", fallbacks: [] };
+    for (const publicId of [routes, plain]) {
+      const owner = { cluster: API_CLUSTER, namespace: home.namespace, name: publicId, ownerUid: publicId };
+      const draft = { ...owner, teamId: home.teamId, publicId, upstreams, routesOnly: false };
+      await change(store, null, (tx) =>
+        saveGateway(tx, { ...draft, routes: publicId === routes ? [route] : [] }, keyring),
+      );
+    }
+  }
+}
+
+type Home = Awaited<ReturnType<typeof makeTeam>>;
+
+async function makeTenantKey(store: Store, home: Home, scopes: readonly Scope[]): Promise<TenantKey> {
+  const plaintext = mintKey(randomBytes);
+  const minted = { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext), policy: policyOf({ scopes }) };
+  const reservation = reservationOf(home, minted);
+  const { id } = reservation.key;
+  await change(store, null, async (tx) => {
+    await reserveVersion(tx, reservation);
+    await activateVersion(tx, { keyId: id, number: 1, at: NOW, retireOldAt: NOW });
+  });
+  return { id, plaintext };
+}
