@@ -2,10 +2,10 @@
 import { isForeign, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
 
 /**
- * A row in 32-bit words. All but the last two are written before the row is published and never again; every thread
- * writes those: when the version was last used, and how often.
+ * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so that
+ * whoever finds it waits for memory once.
  */
-const ROW_WORDS = 18;
+const ROW_WORDS = 16;
 /** As a double: the first two words. */
 const EXPIRY_WORDS = 2;
 const DIGEST = EXPIRY_WORDS;
@@ -13,7 +13,9 @@ const DIGEST_WORDS = 8;
 const ID = DIGEST + DIGEST_WORDS;
 const TERMS = ID + 4;
 const LIMIT = TERMS + 1;
-const LAST_USED = LIMIT + 1;
+
+/** Beside each row two words that every thread writes: when its version was last used, and how often. */
+const USE_WORDS = 2;
 
 /** A slot is a row's number, with eight bits of what it is found by above it: a stranger's row is rarely looked at. */
 const ROW_BITS = 24;
@@ -29,6 +31,8 @@ export type KeyTableBuffers = {
   readonly rows: SharedArrayBuffer;
   readonly byDigest: SharedArrayBuffer;
   readonly byId: SharedArrayBuffer;
+  readonly uses: SharedArrayBuffer;
+  /** A bit for each row that was used. */
   readonly used: SharedArrayBuffer;
 };
 
@@ -51,6 +55,7 @@ export class KeyTable {
   readonly #expiries: Float64Array;
   readonly #byDigest: Int32Array;
   readonly #byId: Int32Array;
+  readonly #uses: Int32Array;
   readonly #used: Int32Array;
   #lastRow = 0;
 
@@ -60,6 +65,7 @@ export class KeyTable {
     this.#expiries = new Float64Array(buffers.rows);
     this.#byDigest = new Int32Array(buffers.byDigest);
     this.#byId = new Int32Array(buffers.byId);
+    this.#uses = new Int32Array(buffers.uses);
     this.#used = new Int32Array(buffers.used);
   }
 
@@ -73,13 +79,14 @@ export class KeyTable {
       rows: words((capacity + 1) * ROW_WORDS),
       byDigest: words(slots),
       byId: words(slots),
+      uses: words((capacity + 1) * USE_WORDS),
       used: words((capacity + 32) >>> 5),
     });
   }
 
   get bytes(): number {
-    const { rows, byDigest, byId, used } = this.buffers;
-    return rows.byteLength + byDigest.byteLength + byId.byteLength + used.byteLength;
+    const { rows, byDigest, byId, uses, used } = this.buffers;
+    return rows.byteLength + byDigest.byteLength + byId.byteLength + uses.byteLength + used.byteLength;
   }
 
   /** How many rows can still be written. */
@@ -186,7 +193,7 @@ export class KeyTable {
   appendCopy(from: KeyTable, copied: number, terms: number): number {
     const row = ++this.#lastRow;
     const at = copied * ROW_WORDS;
-    this.#rows.set(from.#rows.subarray(at, at + LAST_USED), row * ROW_WORDS);
+    this.#rows.set(from.#rows.subarray(at, at + ROW_WORDS), row * ROW_WORDS);
     this.#rows[row * ROW_WORDS + TERMS] = terms;
     return row;
   }
@@ -252,9 +259,9 @@ export class KeyTable {
    * @param at milliseconds since the epoch; kept modulo 2^32, for {@link drainUses} to come well within 24 days
    */
   noteUse(row: number, at: number): void {
-    const cell = row * ROW_WORDS + LAST_USED;
-    Atomics.store(this.#rows, cell, at | 0);
-    Atomics.add(this.#rows, cell + 1, 1);
+    const cell = row * USE_WORDS;
+    Atomics.store(this.#uses, cell, at | 0);
+    Atomics.add(this.#uses, cell + 1, 1);
     const bit = 1 << (row & 31);
     if ((Atomics.load(this.#used, row >>> 5) & bit) === 0) Atomics.or(this.#used, row >>> 5, bit);
   }
@@ -266,9 +273,9 @@ export class KeyTable {
       if (this.#used[index] === 0) continue;
       for (let bits = Atomics.exchange(this.#used, index, 0); bits !== 0; bits &= bits - 1) {
         const row = (index << 5) + 31 - Math.clz32(bits & -bits);
-        const cell = row * ROW_WORDS + LAST_USED;
-        const at = moment - ((moment - Atomics.load(this.#rows, cell)) | 0);
-        tell(row, at, Atomics.exchange(this.#rows, cell + 1, 0));
+        const cell = row * USE_WORDS;
+        const at = moment - ((moment - Atomics.load(this.#uses, cell)) | 0);
+        tell(row, at, Atomics.exchange(this.#uses, cell + 1, 0));
       }
     }
   }

@@ -86,7 +86,7 @@ function indexedKey(key: string): IndexedKey {
     is_foreign: false,
     expires_ms: null,
     terms: flat(
-      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,)`,
+      `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,,)`,
     ),
   });
 }
