@@ -18,8 +18,10 @@ export type Seen = { readonly address: string; readonly userAgent?: string };
 export type SeenConsumers = Map<string, Seen>;
 
 /** Notes who uses a key, where that is of interest: of a version that is retiring, of which somebody has to be found. */
-export function noteConsumer(seen: SeenConsumers, key: KeyRecord, { ip, headers }: Consumer): void {
+export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Consumer): void {
   if (key.versionState !== "retiring") return;
+  // Both are made when they are asked for: nearly no request needs them.
+  const { ip, headers } = consumer;
   const userAgent = headers["user-agent"]?.slice(0, MAX_USER_AGENT);
   seen.set(nameOf(key), { address: ip, ...(userAgent !== undefined && { userAgent }) });
 }

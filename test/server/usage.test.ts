@@ -44,6 +44,27 @@ describeOnEachEngine("when a key was last used", (store) => {
     expect(await lastUse(store(), key.id)).toEqual({ at: NOW + 2, address: null, agent: null });
   });
 
+  test("asks a request for its address and headers for a retiring version alone", async () => {
+    const [active, retiring] = (["active", "retiring"] as const).map((versionState) => keyRecord({ versionState }));
+    if (active === undefined || retiring === undefined) throw new Error("two records were asked for");
+    const asked: string[] = [];
+    const caller = {
+      get ip() {
+        asked.push("ip");
+        return consumer.ip;
+      },
+      get headers() {
+        asked.push("headers");
+        return consumer.headers;
+      },
+    };
+    const usage = new UsageBuffer(store(), log, notedIn([active]));
+    usage.record(active, NOW, caller);
+    expect(asked).toEqual([]);
+    usage.record(retiring, NOW, caller);
+    expect(asked.sort()).toEqual(["headers", "ip"]);
+  });
+
   test("says of a retiring version from where and by what, in bounds", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id, versionState: "retiring" });
