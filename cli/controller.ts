@@ -100,6 +100,7 @@ export async function runController(
       const { retentionMs } = config;
       const setup = {
         ...{ cluster, store, keyring, publicUrl, clock: systemClock, log, metrics: metrics.queue, retentionMs },
+        ownNamespace: cluster.podNamespace,
       };
       await startController(setup, until).finally(() => metrics.leads(false));
     };

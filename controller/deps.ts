@@ -26,5 +26,7 @@ export type ControllerDeps = {
   readonly randomBytes: (size: number) => Uint8Array;
   /** Where clients reach the server. */
   readonly publicUrl: string;
+  /** The namespace that Keyplane runs in, which is no team's; undefined outside of a cluster. */
+  readonly ownNamespace?: string | undefined;
   readonly log: LogLine;
 };

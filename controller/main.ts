@@ -21,6 +21,7 @@ export type ControllerSetup = {
   readonly metrics?: ControllerOptions["metrics"];
   readonly onReconciled?: ControllerOptions["onReconciled"];
   readonly retentionMs?: number;
+  readonly ownNamespace?: string | undefined;
 };
 
 /** Takes the leadership of the cluster's scope and runs the controller until the signal. */

@@ -1,4 +1,5 @@
 import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
+import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/change.ts";
 import { StaleDeclarationError } from "../store/errors.ts";
@@ -30,12 +31,13 @@ export async function reconcileTeam(
   if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
   const { spec } = object;
   const defaultLibrary = spec.mcpAgentPolicy?.defaultLibraryRef ?? null;
+  const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, deps.ownNamespace));
   const result = await save(deps, {
     cluster: cluster.uid,
     name: object.name,
     ownerUid: object.uid,
     displayName: spec.displayName ?? object.name,
-    namespaces: spec.namespaces,
+    namespaces: spec.namespaces.filter((namespace) => !reserved.includes(namespace)),
     members: spec.members.map(teamMember),
     defaultLibrary,
     generation: object.generation,
@@ -45,7 +47,7 @@ export async function reconcileTeam(
     await writeStatus(deps, object, declaredStatus(object, [outdated], deps.clock.now()));
     return;
   }
-  const refused = new Set(result.refused.map(({ namespace }) => namespace));
+  const refused = new Set([...reserved, ...result.refused.map(({ namespace }) => namespace)]);
   const held = spec.namespaces.filter((namespace) => !refused.has(namespace));
   moved([...new Set(before).symmetricDifference(new Set(held))]);
 
@@ -53,7 +55,7 @@ export async function reconcileTeam(
     defaultLibrary &&
     (await findLibrary(store.db, cluster.uid, defaultLibrary.namespace, defaultLibrary.name, result.teamId));
   await writeStatus(deps, object, {
-    ...declaredStatus(object, [claims(result.refused), policy(library)], deps.clock.now()),
+    ...declaredStatus(object, [claims(result.refused, reserved), policy(library)], deps.clock.now()),
     teamID: result.teamId,
     namespaces: held,
   });
@@ -72,10 +74,15 @@ async function save(
   }
 }
 
-function claims(refused: readonly RefusedClaim[]): StatedCondition {
-  if (refused.length === 0) return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
-  const taken = refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`).join("; ");
-  return condition("Accepted", "False", "NamespaceTaken", `${taken}.`);
+function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): StatedCondition {
+  if (refused.length === 0 && reserved.length === 0) {
+    return condition("Accepted", "True", "Claimed", "The team holds its namespaces.");
+  }
+  const taken = [
+    ...reserved.map((namespace) => `${namespace} is the cluster's own or Keyplane's, and no team's`),
+    ...refused.map(({ namespace, heldBy }) => `${namespace} is held by PlatformTeam ${heldBy}`),
+  ];
+  return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
 /** @param library undefined where the policy names one that does not exist, null where it names none */

@@ -73,6 +73,10 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
 
   test.each(CLIMBING)("b67: both refuse %s that climbs out of its place", (_, text) => expectVerdict(false, text));
 
+  test.each(["kube-system", "kube-public", "kube-node-lease"])("b96: both refuse a team that claims %s", (namespace) =>
+    expectVerdict(false, manifest("PlatformTeam", `{ namespaces: [${namespace}] }`, { name: "climbing" })),
+  );
+
   test("b67: a Secret of another namespace cannot even be named", async () => {
     await expectVerdict(false, key("{ preset: MCPReadOnly, secret: { name: x, namespace: other } }"));
     const source = "{ type: ImportSecret, secretRef: { name: x, namespace: other } }";

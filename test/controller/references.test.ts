@@ -205,6 +205,16 @@ describeWorlds("a namespace", (setup) => {
     ]);
   });
 
+  it("b96: that is Keyplane's own is no team's: the team has a condition, and holds its others", async (context) => {
+    const claims = team("team-b", ["keyplane", "other"]);
+    const world = await startWorld(context, { ...setup(), ownNamespace: "keyplane" }, claims, key("k", {}, "keyplane"));
+    expect(world.condition("Accepted", "team-b", "PlatformTeam")).toBe("False/NamespaceTaken");
+    const { conditions = [], namespaces } = world.get("PlatformTeam", "team-b")?.status ?? {};
+    expect(conditions.find(({ type }) => type === "Accepted")?.message).toContain("keyplane is the cluster's own or");
+    expect(namespaces).toEqual(["other"]);
+    expect(world.condition("Ready", "k", "PlatformKey", "keyplane")).toBe("False/NamespaceUnclaimed");
+  });
+
   it("that two teams claim is the first one's; the other has a condition, and gets it when it is free", async (context) => {
     const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
     const first = await world.plaintextOf("agent", "other");

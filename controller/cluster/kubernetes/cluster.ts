@@ -45,6 +45,8 @@ export type KubernetesCluster = Cluster & {
   readonly api: ApiClient;
   /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
   readonly ownNamespace: string | undefined;
+  /** That of the pod that this runs in; undefined outside of a cluster. */
+  readonly podNamespace: string | undefined;
   /** When each watch last heard of the server, on the monotonic clock. */
   readonly heardAt: ReadonlyMap<string, number>;
   close(): Promise<void>;
@@ -222,6 +224,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
     ownNamespace: connection.namespace,
+    podNamespace: connection.podNamespace,
     heardAt,
     async close() {
       closing.abort();

@@ -9,6 +9,9 @@ import { KubeConfig } from "@kubernetes/client-node";
 /** How long credentials are used before they are asked for again, which reads files. Milliseconds. */
 const CREDENTIALS_LAST = 5_000;
 
+/** What the client calls the context that it makes of a pod's service account. */
+const IN_CLUSTER = "inClusterContext";
+
 export type TlsOptions = Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized">;
 
 /** What a request is made with. */
@@ -23,6 +26,8 @@ export type Connection = {
   readonly server: URL;
   /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
   readonly namespace: string | undefined;
+  /** That of the pod that this runs in; undefined elsewhere, whatever a kubeconfig names. */
+  readonly podNamespace: string | undefined;
   credentials(): Promise<Credentials>;
   /** Has everything read again, since the API server refused what there is. */
   renew(): void;
@@ -40,9 +45,12 @@ export function connect(kubeconfig: string | undefined, clock: { monotonic(): nu
   const address = config.getCurrentCluster()?.server;
   if (address === undefined || !URL.canParse(address))
     throw new Error("the kubeconfig's current context names no server");
+  const context = config.getCurrentContext();
+  const namespace = config.getContextObject(context)?.namespace?.trim();
   return {
     server: new URL(address),
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace?.trim(),
+    namespace,
+    podNamespace: context === IN_CLUSTER ? namespace : undefined,
     credentials() {
       if (known === undefined || clock.monotonic() > known.until) {
         const credentials = readCredentials(config);

@@ -9,7 +9,7 @@ export type PlatformTeamSpec = {
    */
   displayName?: string;
   /**
-   * The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins.
+   * The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none.
    *
    * Items: A namespace.
    */

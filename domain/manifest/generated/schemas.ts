@@ -1350,7 +1350,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxLength": 128
           },
           "namespaces": {
-            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins.",
+            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none.",
             "type": "array",
             "maxItems": 256,
             "x-kubernetes-list-type": "set",
@@ -1360,7 +1360,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "string",
               "minLength": 1,
               "maxLength": 63,
-              "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+              "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+              "x-kubernetes-validations": [
+                {
+                  "rule": "!(self in ['kube-system', 'kube-public', 'kube-node-lease'])",
+                  "message": "is one of kube-system, kube-public and kube-node-lease, which are the cluster's own: remove it"
+                }
+              ]
             }
           },
           "members": {

@@ -20,6 +20,12 @@ describe("b67: what climbs out of its place is refused by the schema", () => {
   });
 });
 
+test.each(["kube-system", "kube-public", "kube-node-lease"])("b96: no team may claim %s", (namespace) => {
+  expect(errorsOf(manifest("PlatformTeam", `{ namespaces: [mine, ${namespace}] }`, { name: "a" }))).toEqual([
+    expect.stringContaining("spec.namespaces[1]: is one of kube-system, kube-public and kube-node-lease"),
+  ]);
+});
+
 describe("b70: what only the cluster may write has no effect in a manifest", () => {
   const text = `${manifest("PlatformKey", "{ preset: MCPReadOnly }", {
     name: "a",

@@ -9,6 +9,12 @@ const route = (rest: string) => `[{ model: m, routeID: r, upstreamModel: x, ${re
 
 export const RULE_CASES: readonly RuleCase[] = [
   {
+    rule: "the cluster's own namespaces are no team's",
+    accepts: [team("{ namespaces: [kube-systems, a-kube-public, kube] }")],
+    refuses: ["kube-system", "kube-public", "kube-node-lease"].map((own) => team(`{ namespaces: [${own}] }`)),
+    says: "spec.namespaces[0]: is one of kube-system, kube-public and kube-node-lease",
+  },
+  {
     rule: "a key says what it may do",
     accepts: [key("{ preset: MCPReadOnly }"), key("{ scopes: [gateway:embed] }")],
     refuses: [key("{}"), key("{ displayName: x }")],

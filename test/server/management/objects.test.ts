@@ -41,6 +41,19 @@ describeOnEachEngine("what the management API makes", (store) => {
       ],
     };
 
+    test("b96: does not take the cluster's own namespaces", async () => {
+      for (const own of ["kube-system", "kube-public", "kube-node-lease"]) {
+        const { status, body } = await api.send("POST", "/teams", {
+          name: unique("team"),
+          spec: { namespaces: [own] },
+        });
+        expect([status, body.errors]).toEqual([
+          422,
+          [{ path: "spec.namespaces[0]", message: expect.stringContaining(own) }],
+        ]);
+      }
+    });
+
     test("is made, shown, listed, changed and deleted, each with its line in the audit log", async () => {
       const name = unique("team");
       const namespaces = [unique("ns")];
