@@ -21,17 +21,17 @@ export type RefusalRow = {
 };
 
 /**
- * The rows of the present minute, bounded. A flood costs a look-up in three maps for each refusal, of which one that
- * comes again over one connection makes nothing anew.
+ * The rows of the present minute, bounded. A flood costs a look-up in three maps for each refusal.
  */
 export class RefusalRows {
   readonly #max: number;
   #minute = Number.NaN;
   #kept = 0;
   #keptOf = new Map<string, number>();
+  /** One that comes again over one connection makes nothing anew. */
+  #last = { address: "", key: "" };
   /** By cause, route and network. */
   #rows = new Map<string, Map<string | undefined, Map<string, RefusalRow>>>();
-  #network = { address: "", network: "" };
 
   /** @param max rows in a minute */
   constructor(max: number) {
@@ -50,17 +50,17 @@ export class RefusalRows {
     const byNetwork = this.#rows.get(cause)?.get(route);
     if (byNetwork === undefined && !this.#hasRoom(cause)) return false;
     const address = refusal.client.ip;
-    if (address !== this.#network.address) this.#network = { address, network: networkOf(address) };
-    const { network } = this.#network;
-    const known = byNetwork?.get(network);
+    if (address !== this.#last.address) this.#last = { address, key: networkKey(address) };
+    const { key } = this.#last;
+    const known = byNetwork?.get(key);
     if (known !== undefined) {
       known.count++;
       return true;
     }
     if (!this.#hasRoom(cause)) return false;
     const { client, ...first } = refusal;
-    const row = { first, minute, address, network, count: 1 };
-    this.#keep(row);
+    const row = { first, minute, address, network: networkOf(address), count: 1 };
+    this.#keep(row, key);
     return row;
   }
 
@@ -76,15 +76,21 @@ export class RefusalRows {
     return (this.#keptOf.get(cause) ?? 0) < (this.#max - this.#kept) / 2;
   }
 
-  #keep(row: RefusalRow): void {
+  #keep(row: RefusalRow, key: string): void {
     const { cause, route } = row.first;
     this.#kept++;
     this.#keptOf.set(cause, (this.#keptOf.get(cause) ?? 0) + 1);
     const byRoute = this.#rows.get(cause) ?? new Map<string | undefined, Map<string, RefusalRow>>();
     this.#rows.set(cause, byRoute);
     const byNetwork = byRoute.get(route) ?? new Map<string, RefusalRow>();
-    byRoute.set(route, byNetwork.set(row.network, row));
+    byRoute.set(route, byNetwork.set(key, row));
   }
+}
+
+/** What stands for the network of an address in a map: of IPv4 as cheap as can be, since a flood asks for each. */
+function networkKey(address: string): string {
+  const last = address.lastIndexOf(".");
+  return last === -1 ? networkOf(address) : address.slice(0, last);
 }
 
 /** The network that one client may well have all of: a /24 of IPv4, a /64 of IPv6. */
