@@ -1,0 +1,25 @@
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { expect, test } from "vitest";
+import { runUp } from "../../cli/up.ts";
+import { DatabaseAwayError } from "../../store/errors.ts";
+import { until } from "../env/until.ts";
+
+test("keyplane up ends, with the reason, when its database has ended by itself", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-up-"));
+  const manifests = join(folder, "manifests");
+  await mkdir(manifests);
+  const started = once(process, "worker");
+  const lines: string[] = [];
+  const flags = { manifests, data: join(folder, "data"), port: "0", adminPort: "0" };
+  const ended = runUp(flags, {}, (line) => lines.push(line), new AbortController().signal).catch((e: unknown) => e);
+  const [database] = await started;
+  await until("it serves", () => lines.some((line) => line.startsWith("ready ")));
+  if (!(database instanceof Worker)) throw new Error("no thread was started");
+  await database.terminate();
+  expect(await ended).toBeInstanceOf(DatabaseAwayError);
+  await rm(folder, { recursive: true, force: true });
+});
