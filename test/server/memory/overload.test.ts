@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Db } from "../../../store/change.ts";
 import { MemoryTimeoutError } from "../../../store/errors.ts";
@@ -20,7 +21,10 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
   beforeAll(async () => {
     await addTeamsWithLibraries(store());
     own = await openPostgres((await databaseUrl(store())).href);
-    server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store: own });
+    server = await startHarness({
+      mounts: [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes })),
+      store: own,
+    });
     greedy = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
     other = server.addKey({ teamId: "team-b", namespace: "b", teamDefaultLibraryId: "lib-b-notes" });
     const saved = await fetch(`${server.url}/atoms`, { method: "POST", ...asking(greedy, { content: "Held." }) });
@@ -31,7 +35,7 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
     await own.close();
   });
 
-  const asking = (key: string, body?: object) => ({
+  const asking = (key: string, body?: object): { headers: Record<string, string>; body?: string } => ({
     headers: { "x-api-key": key, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
   });
@@ -70,6 +74,29 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
       await until("nothing of them is left", async () => (await stuck()) === 0);
     });
     expect(server.lines.join("")).not.toContain("a request failed");
+  });
+
+  test("b86: a tool that takes too long is ended, tells the model so, and leaves the others their turns", async () => {
+    const params = { name: "memory_correct_atom", arguments: { id: atom, content: "Corrected." } };
+    const callTool = () => {
+      const call = asking(greedy, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const accept = "application/json, text/event-stream";
+      return fetch(`${server.url}/api/v1/memory/mcp`, {
+        method: "POST",
+        ...call,
+        headers: { ...call.headers, accept },
+      });
+    };
+    await holdingAtom(async () => {
+      const calls = Promise.all(Array.from({ length: 6 }, async () => (await callTool()).text()));
+      await until("some of them run", stuck);
+      expect((await fetch(`${server.url}/atoms`, asking(other))).status).toBe(200);
+      for (const text of await calls) {
+        expect(text).toContain('"isError":true');
+        expect(text).toMatch(/took too long|more to do than it can/);
+      }
+    });
+    expect(server.lines.join("")).not.toContain("a memory tool failed");
   });
 
   test("b86: what a team asks for beyond its share is refused at once, and what takes too long is ended with 503", async () => {
