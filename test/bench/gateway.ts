@@ -82,7 +82,7 @@ async function measure(
     ],
     key,
   );
-  const capacity = await measureCapacity(keyplane, STREAM_PATH, key);
+  const capacity = await measureCapacity(keyplane, STREAM_PATH, keys);
   const flood = await measureFlood(world, folder, wrk);
   const pause = await measurePause(world, wrk, script);
   const { peers, missing } = await startPeers(processes, folder, upstream.port);

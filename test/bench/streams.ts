@@ -106,13 +106,20 @@ function shown({ firsts, delays }: Measured): string[] {
   return [median(firsts), quantile(firsts, 0.99), median(delays), quantile(delays, 0.99)].map((value) => figure(value));
 }
 
-/** How many streams are open at once: each of these in turn, and each stream of this many events for each second. */
-const OPEN_STREAMS = [64, 128, 256, 512, 768];
+/**
+ * How many streams are open at once: each of these in turn, and each stream of this many events for each second. An
+ * upstream is asked for no more at a time.
+ */
+const OPEN_STREAMS = [64, 128, 256, 512];
 const EVENTS_PER_SECOND = 50;
 const CAPACITY_EVENTS = 250;
 
 /** Measures how many streams at a model's pace one process carries: what it costs, and how late the events become. */
-export async function measureCapacity({ port, pid }: Contestant, path: string, key: string): Promise<string> {
+export async function measureCapacity(
+  { port, pid }: Contestant,
+  path: string,
+  keys: readonly string[],
+): Promise<string> {
   const pace = 1_000 / EVENTS_PER_SECOND;
   const rows: string[][] = [];
   for (const streams of OPEN_STREAMS) {
@@ -121,7 +128,8 @@ export async function measureCapacity({ port, pid }: Contestant, path: string, k
       Array.from({ length: streams }, async (_, i) => {
         // Spread over the pace, as callers are.
         await delay((i * pace) / streams);
-        return readStream(port, key, `${path}?events=${CAPACITY_EVENTS}&pace=${pace}`);
+        // Of each key a stream, as far as there are keys: one key may have only so many open.
+        return readStream(port, keys[i % keys.length] ?? "", `${path}?events=${CAPACITY_EVENTS}&pace=${pace}`);
       }),
     );
     const seconds = (performance.now() - startedAt) / 1_000;
