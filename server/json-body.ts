@@ -21,10 +21,10 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (request, bytes, done) => {
-    if (bytes.length === 0) return done(null, undefined);
+  app.addContentTypeParser<string>("application/json", { parseAs: "string" }, (request, text, done) => {
+    if (text === "") return done(null, undefined);
     const parseText = (): void => {
-      parse(request, bytes.toString(), (error, parsed) => {
+      parse(request, text, (error, parsed) => {
         if (error === null) done(null, parsed);
         else done(MALFORMED);
       });
@@ -32,25 +32,24 @@ export function parseJsonOnly(app: FastifyInstance): void {
     const refuse = (error: unknown): void => {
       done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
     };
-    const scan = memberScan(withoutMark(bytes));
+    const scan = memberScan(Buffer.from(withoutMark(text)));
+    let pending: Promise<void> | undefined;
     try {
-      const pending = inSlices((steps) => scan.run(steps));
-      if (pending === undefined) parseText();
-      else pending.then(parseText).catch(refuse);
+      pending = inSlices((steps) => scan.run(steps));
     } catch (error) {
       refuse(error);
+      return;
     }
+    if (pending === undefined) parseText();
+    else pending.then(parseText, refuse);
   });
 }
 
 const MALFORMED = problem("invalid_request", "The body is not valid JSON.");
-const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
 
 /** The parser passes over a byte order mark, and so does the scan before it. */
-function withoutMark(bytes: Buffer): Buffer {
-  return bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-    ? bytes.subarray(BYTE_ORDER_MARK.length)
-    : bytes;
+function withoutMark(text: string): string {
+  return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
 function toError(error: unknown): Error {

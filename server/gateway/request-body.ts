@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { problem } from "../errors.ts";
+import { BodyPieces } from "../http/body-pieces.ts";
 
 /** The largest body that is read for its model (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;
@@ -13,14 +14,10 @@ export function isSmallBody(length: number | undefined): boolean {
 
 /** Reads a small body, whose length Node's parser holds it to; does not call back where the client leaves before its end. */
 export function collectBody(request: IncomingMessage, use: (body: Buffer) => void): void {
-  let body: Buffer | undefined;
-  request.on("data", (chunk: Buffer) => {
-    body = body === undefined ? chunk : Buffer.concat([body, chunk]);
-  });
-  request.on("end", () => use(body ?? NOTHING));
+  const pieces = new BodyPieces();
+  request.on("data", (chunk: Buffer) => pieces.add(chunk));
+  request.on("end", () => use(pieces.whole()));
 }
-
-const NOTHING = Buffer.alloc(0);
 
 /**
  * Reads a whole body.
@@ -31,19 +28,15 @@ const NOTHING = Buffer.alloc(0);
 export function readBody(request: IncomingMessage, length: number | undefined): Promise<Buffer> {
   if (length !== undefined && length > MAX_READ_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const pieces = new BodyPieces();
     request.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > MAX_READ_BODY) {
+      if (pieces.size + chunk.length > MAX_READ_BODY) {
         request.removeAllListeners("data");
         request.resume();
         reject(tooLarge());
-      } else chunks.push(chunk);
+      } else pieces.add(chunk);
     });
-    request.once("end", () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, size)),
-    );
+    request.once("end", () => resolve(pieces.whole()));
     request.once("error", () => reject(CUT_SHORT));
     request.once("close", () => reject(CUT_SHORT));
   });

@@ -1,0 +1,56 @@
+/** Pieces below this are copied together; from it on they are kept as they are. In bytes. */
+const SMALL_PIECE = 2 * 1024;
+const BLOCK = 16 * 1024;
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * Collects a body as it comes. A body may come in a million pieces of one byte: kept one by one, each would take a hundred
+ * times its size, and to join them anew with each piece would be quadratic.
+ */
+export class BodyPieces {
+  readonly #pieces: Buffer[] = [];
+  #block = NOTHING;
+  /** The part of the block that is filled and not yet among the pieces. */
+  #from = 0;
+  #to = 0;
+  #size = 0;
+
+  /** In bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How many buffers hold them. */
+  get buffers(): number {
+    return this.#pieces.length + (this.#to > this.#from ? 1 : 0);
+  }
+
+  add(piece: Buffer): void {
+    const isFirst = this.#size === 0;
+    this.#size += piece.length;
+    // Most bodies come in one piece: it is not copied.
+    if (isFirst || piece.length >= SMALL_PIECE) {
+      this.#closePart();
+      this.#pieces.push(piece);
+      return;
+    }
+    if (this.#to + piece.length > this.#block.length) {
+      this.#closePart();
+      this.#block = Buffer.allocUnsafeSlow(BLOCK);
+      this.#from = this.#to = 0;
+    }
+    this.#to += piece.copy(this.#block, this.#to);
+  }
+
+  /** The whole body: the one piece itself where there is one. */
+  whole(): Buffer {
+    this.#closePart();
+    const [first = NOTHING] = this.#pieces;
+    return this.#pieces.length > 1 ? Buffer.concat(this.#pieces, this.#size) : first;
+  }
+
+  #closePart(): void {
+    if (this.#to > this.#from) this.#pieces.push(this.#block.subarray(this.#from, this.#to));
+    this.#from = this.#to;
+  }
+}
