@@ -66,7 +66,7 @@ describeOnEachEngine("atoms", (opened) => {
       expect(await correctAtom(opened().db, reach, ours.id, 1, { content: "stolen" }, NOON)).toEqual({
         kind: "absent",
       });
-      expect(await deleteAtom(opened().db, reach, ours.id)).toBe(false);
+      expect(await deleteAtom(opened().db, reach, ours.id)).toBeUndefined();
       expect(await countAtoms(opened().db, reach, "lib-handbook")).toEqual({ atoms: 0, isMore: false });
       expect(await insertAtom(opened().db, reach, "lib-handbook", ours, NOON)).toBeUndefined();
       expect(await findLibraryById(opened().db, reach, "lib-handbook")).toBeUndefined();
@@ -226,14 +226,14 @@ describeOnEachEngine("atoms", (opened) => {
   test("a deleted atom is gone with its revisions, and ids that are none of ours find nothing", async () => {
     const { id } = await save("lib-diary");
     await correctAtom(opened().db, TEAM_A, id, 1, { content: "x" }, NOON);
-    expect(await deleteAtom(opened().db, TEAM_A, id)).toBe(true);
-    expect(await deleteAtom(opened().db, TEAM_A, id)).toBe(false);
+    expect(await deleteAtom(opened().db, TEAM_A, id)).toBe("lib-diary");
+    expect(await deleteAtom(opened().db, TEAM_A, id)).toBeUndefined();
     const { rows } = await sql`select 1 from atom_revisions where atom_id = ${id}::uuid`.execute(opened().db);
     expect(rows).toEqual([]);
     for (const wrong of [UNKNOWN, "", "1", "x'; drop table atoms; --", `${id}\u0000`]) {
       expect(await findAtoms(opened().db, TEAM_A, [wrong])).toEqual([]);
       expect(await correctAtom(opened().db, TEAM_A, wrong, null, { content: "x" }, NOON)).toEqual({ kind: "absent" });
-      expect(await deleteAtom(opened().db, TEAM_A, wrong)).toBe(false);
+      expect(await deleteAtom(opened().db, TEAM_A, wrong)).toBeUndefined();
     }
   });
 
