@@ -26,7 +26,7 @@ export type SearchBounds = {
 export const SEARCH_BOUNDS: SearchBounds = {
   sample: 250,
   indexed: 10_000,
-  newest: 2_000,
+  newest: 1_500,
   important: 500,
   bytes: 8 << 20,
 };
@@ -91,20 +91,24 @@ export async function candidates(
 }
 
 async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBounds): Promise<IndexCondition> {
+  const lexemes = lexemesOf(query);
+  // Of a single word, the query's own share says it.
+  const counts =
+    query.kind === "word"
+      ? sql`jsonb_build_object(${query.lexeme}::text, count(*) filter (where ${matches(scope)}))`
+      : sql`(select coalesce(jsonb_object_agg(lexeme, atoms), '{}') from (
+          select lexeme, count(*) as atoms
+          from sample a, unnest(tsvector_to_array(a.search) || array(select 'tag ' || tag from unnest(a.tags) tag)) lexeme
+          where lexeme = any(${lexemes}::text[]) group by lexeme
+        ) counted)`;
   const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`
     with sample as materialized (${walk(scope, NEWEST, bounds.sample, bounds)})
-    select (select count(*)::integer from sample) as looked,
-      (select count(*)::integer from sample where search @@ ${scope.query}::tsquery
-        and tags @> ${[...scope.tags]}::text[]) as matching,
-      (select coalesce(jsonb_object_agg(lexeme, atoms), '{}') from (
-        select lexeme, count(*) as atoms
-        from sample, unnest(tsvector_to_array(search) || array(select 'tag ' || tag from unnest(tags) tag)) lexeme
-        where lexeme = any(${lexemesOf(query)}::text[]) group by lexeme
-      ) counted) as counts`.execute(db);
-  const [{ looked, matching, counts } = { looked: 0, matching: 0, counts: {} }] = rows;
-  const counted = new Map(Object.entries(counts));
+    select count(*)::integer as looked, (count(*) filter (where ${matches(scope)}))::integer as matching,
+      ${counts} as counts from sample a`.execute(db);
+  const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
+  const atomsWith = new Map(Object.entries(counted));
   const share = (atoms: number): number => atoms / Math.max(1, looked);
-  return chooseIndexCondition(query, (lexeme) => share(counted.get(lexeme) ?? 0), share(matching));
+  return chooseIndexCondition(query, (lexeme) => share(atomsWith.get(lexeme) ?? 0), share(matching));
 }
 
 const NEWEST = sql`a.created_at desc, a.id desc`;
@@ -153,7 +157,7 @@ function withinBytes(source: RawBuilder<unknown>, bounds: SearchBounds): RawBuil
 }
 
 /** The condition of a candidate: within the reach, and what was asked for. */
-export function matches(scope: Scope): RawBuilder<unknown> {
-  return sql`a.team_id = ${scope.reach.teamId} and a.library_id = any(${[...scope.libraryIds]}::text[])
-    and a.tags @> ${[...scope.tags]}::text[] and a.search @@ ${scope.query}::tsquery`;
+export function matches({ reach, libraryIds, tags, query }: Scope): RawBuilder<unknown> {
+  return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
+    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and a.search @@ ${query}::tsquery`;
 }

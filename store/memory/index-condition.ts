@@ -16,7 +16,7 @@ export type IndexCondition = {
 
 /** Beyond this share of the atoms a walk over the newest finds enough; ranking by many words costs more than by few. */
 const MAX_SHARE_OF_ALL = 0.1;
-const MAX_SHARE_OF_ANY = 0.04;
+const MAX_SHARE_OF_ANY = 0.02;
 /** Lexemes whose lists the index merges for one search, where all are wanted and where any of them will do. */
 const MAX_WORDS_OF_ALL = 8;
 const MAX_WORDS_OF_ANY = 32;

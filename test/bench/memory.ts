@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Kysely, KyselyPlugin } from "kysely";
+import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
 import { insertAtom, listAtoms, type Reach } from "../../store/atoms.ts";
+import { maintainTables } from "../../store/database/table-upkeep.ts";
+import { deleteSomeAtoms } from "../../store/memory/deleted-libraries.ts";
 import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
 import type { Database } from "../../store/schema.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
@@ -64,6 +66,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "save: an atom of 60 kB": (db) => insertAtom(db, REACH, "lib-handbook", LARGE, Date.now()),
 };
 
+/** On PostgreSQL, autovacuum may have been first. */
+const UPKEEP = "analyse and vacuum all of it, once";
+const DELETION = "delete some of a deleted library";
+
 const LARGE = {
   content: Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`)
     .join(" ")
@@ -79,7 +85,11 @@ type Cost = { readonly p50: number; readonly max: number; readonly statement: nu
 export async function benchMemory(): Promise<string> {
   const postgres = await onPostgres();
   const pglite = await onPGlite();
-  const rows = Object.keys(QUESTIONS).map((name) => [name, ...cells(postgres[name]), ...cells(pglite[name])]);
+  const rows = [...Object.keys(QUESTIONS), UPKEEP, DELETION].map((name) => [
+    name,
+    ...cells(postgres[name]),
+    ...cells(pglite[name]),
+  ]);
   const heads = ["PostgreSQL p50 ms", "max", "statement", "PGlite p50 ms", "max", "statement"];
   return table([`${figure(ATOMS)} atoms in a library`, ...heads], rows);
 }
@@ -114,7 +124,19 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   await fillWithAtoms(store, ATOMS);
   const costs: Record<string, Cost> = {};
   for (const [name, question] of Object.entries(QUESTIONS)) costs[name] = await measure(store, question);
+  costs[UPKEEP] = await measureOnce(store, (db) => maintainTables({ db }));
+  await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
+  costs[DELETION] = await measure(store, (db) => deleteSomeAtoms(db));
   return costs;
+}
+
+/** What is due is done once. */
+async function measureOnce(store: Store, question: Question): Promise<Cost> {
+  const statements: number[] = [];
+  const from = performance.now();
+  await question(store.db.withPlugin(timing(statements)));
+  const took = performance.now() - from;
+  return { p50: took, max: took, statement: Math.max(...statements) };
 }
 
 /** Milliseconds of a question after one that warms up, and of the longest statement that any of them took. */
