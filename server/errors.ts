@@ -204,6 +204,8 @@ export function problemOf(error: unknown, method = "GET"): Problem {
     const { code, statusCode, validation }: Error & { code?: unknown; statusCode?: unknown; validation?: unknown } =
       error;
     if (Array.isArray(validation)) return problem("invalid_request", validationDetail(validation));
+    // The framework's reading of a body, when its caller has left: nobody is shown it, and it is no fault of ours.
+    if (code === "ECONNRESET" && statusCode === 400) return problem("invalid_request");
     const known = typeof statusCode === "number" ? CODE_OF_STATUS[statusCode] : undefined;
     if (known !== undefined && (typeof code === "string" ? code.startsWith("FST_") : error instanceof SyntaxError)) {
       return problem(known);

@@ -20,6 +20,7 @@ import { StreamRegistry } from "./index/open-streams.ts";
 import { Replica } from "./index/replica.ts";
 import { sharedCells } from "./index/shared-cells.ts";
 import type { Logger } from "./log.ts";
+import { sampleLog } from "./log-sampler.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
 import { startPruning } from "./pruning.ts";
@@ -78,11 +79,12 @@ export async function startServer({
   config,
   keyring,
   clock,
-  log,
+  log: unsampled,
   managementToken,
   graceMs = GRACE_MS,
   mounts = PRODUCTS,
 }: ServerOptions): Promise<RunningServer> {
+  const log = sampleLog(unsampled);
   await assertUsable(store, log);
   if (config.production && config.placeholders.length > 0) {
     log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");

@@ -11,6 +11,7 @@ import { PLACEHOLDER_VERSION } from "./index/placeholders.ts";
 import { sharedCells } from "./index/shared-cells.ts";
 import { SWEEP_MS, sweepStreams } from "./index/stream-sweep.ts";
 import { createLog } from "./log.ts";
+import { sampleLog } from "./log-sampler.ts";
 import { createMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
@@ -27,7 +28,7 @@ if (main === null) throw new Error("this file is a worker's, not a program");
 const start = workerData as WorkerStart;
 
 const report = (message: WorkerReport) => main.postMessage(message);
-const log = createLog("info");
+const log = sampleLog(createLog("info"));
 const store = await openPostgres(start.databaseUrl);
 const metrics = createMetrics();
 const streams = new StreamRegistry(metrics.countCutStream);

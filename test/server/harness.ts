@@ -13,6 +13,7 @@ import type { Clock, RefusalEvent, ServerDeps } from "../../server/deps.ts";
 import { KeyIndex } from "../../server/index/key-index.ts";
 import { StreamRegistry } from "../../server/index/open-streams.ts";
 import { createLog } from "../../server/log.ts";
+import { type Sampling, sampleLog } from "../../server/log-sampler.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { IndexedKey } from "../../store/key-records.ts";
 import { parseKeyring } from "../../store/keyring.ts";
@@ -49,13 +50,15 @@ export type HarnessOptions = {
   readonly config?: Partial<ServerConfig>;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
+  /** How many alike lines the log has. */
+  readonly sampling?: Sampling;
 };
 
 /**
  * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
  * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded.
  */
-export async function startHarness({ mounts = [], store, config, managementToken }: HarnessOptions = {}) {
+export async function startHarness({ mounts = [], store, config, managementToken, sampling }: HarnessOptions = {}) {
   const clock = testClock();
   const index = new KeyIndex();
   const metrics = createMetrics();
@@ -81,7 +84,7 @@ export async function startHarness({ mounts = [], store, config, managementToken
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     clock,
-    log: createLog("debug", { write: (line) => lines.push(line) }),
+    log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,
     config: { ...testConfig(), ...config },
     managementToken: managementToken ?? null,

@@ -1,0 +1,57 @@
+import type { LogFields, Logger } from "./log.ts";
+
+/** Lines of one kind that are written in a window; the rest are counted. */
+const MAX_ALIKE = 10;
+const WINDOW_MS = 60_000;
+/** Kinds that are told apart in a window; beyond, a kind is its message alone. */
+const MAX_KINDS = 1_000;
+
+type Kind = { readonly write: Logger["warn"]; readonly fields: LogFields; readonly message: string; count: number };
+
+/** How much of what is alike a log has. */
+export type Sampling = { readonly maxAlike: number; readonly windowMs: number };
+
+/**
+ * Makes a log whose warnings and errors do not flood it: of those with the same message about the same thing the first
+ * are written, and then one line with the count of the others (threats b97).
+ */
+export function sampleLog(
+  log: Logger,
+  { maxAlike, windowMs }: Sampling = { maxAlike: MAX_ALIKE, windowMs: WINDOW_MS },
+): Logger {
+  const kinds = new Map<string, Kind>();
+  const endWindow = (): void => {
+    const ended = [...kinds.values()];
+    kinds.clear();
+    for (const { write, fields, message, count } of ended) {
+      if (count > maxAlike) write({ ...fields, count: count - maxAlike }, `${message} (as often as this again)`);
+    }
+  };
+  const sampled = (write: Logger["warn"]): Logger["warn"] => {
+    return (fields, message) => {
+      if (kinds.size === 0) setTimeout(endWindow, windowMs).unref();
+      const name = kindOf(fields, message);
+      const key = kinds.has(name) || kinds.size < MAX_KINDS ? name : message;
+      const kind = kinds.get(key) ?? { write, fields: aboutWhat(fields), message, count: 0 };
+      kinds.set(key, kind);
+      kind.count++;
+      if (kind.count <= maxAlike) write(fields, message);
+    };
+  };
+  return { debug: log.debug, info: log.info, warn: sampled(log.warn), error: sampled(log.error) };
+}
+
+/** What a line is about, without what differs from one time to the next. */
+function aboutWhat({ gatewayId, upstream, route, operation, status }: LogFields): LogFields {
+  return {
+    ...(gatewayId !== undefined && { gatewayId }),
+    ...(upstream !== undefined && { upstream }),
+    ...(route !== undefined && { route }),
+    ...(operation !== undefined && { operation }),
+    ...(status !== undefined && { status }),
+  };
+}
+
+function kindOf({ gatewayId, upstream, route, operation, status }: LogFields, message: string): string {
+  return JSON.stringify([message, gatewayId, upstream, route, operation, status]);
+}
