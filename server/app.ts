@@ -1,4 +1,5 @@
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
+import { observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
@@ -67,6 +68,7 @@ export async function buildApp(
     done();
   });
   requireKeys(app, deps, PUBLIC_ROUTES);
+  observeCalls(deps.metrics.registry, deps.streams);
   const pace = setInterval(() => deps.streams.cutSlowBodies(deps.clock.monotonic()), PACE_MS).unref();
   app.addHook("onClose", (_app, done) => {
     clearInterval(pace);

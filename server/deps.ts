@@ -48,11 +48,29 @@ export type CutCause = "key_ended" | "stale_index" | "slow_body" | "stopping";
 export type OpenCall = {
   /** Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the last. */
   onCut: (cause: CutCause) => void;
+  /**
+   * Notes that so many bytes more of its body are kept, until the call ends.
+   *
+   * @returns whose bound they would break, and then they are not to be kept; undefined for neither
+   */
+  keep(bytes: number): "key" | "process" | undefined;
   /** The call has ended: it is watched no more. */
   end(): void;
 };
 
+/** What open calls take of this process. */
+export type CallFigures = {
+  readonly calls: number;
+  /** Of bodies that are kept. */
+  readonly keptBytes: number;
+  readonly refusedCalls: number;
+  readonly refusedBodies: number;
+};
+
 export type OpenStreams = {
+  /** Whether a key may have one call more under way. */
+  hasRoom(key: KeyRecord): boolean;
+  figures(): CallFigures;
   /**
    * Watches a call, which outlives its decision. It is cut when the key's version stops being usable (by the feed at
    * once, by expiry within a second), when the lease runs out, and when its body does not come.

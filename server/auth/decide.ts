@@ -5,7 +5,7 @@ import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";
 import type { Product } from "../../domain/scopes.ts";
 import type { ServerConfig } from "../config.ts";
-import type { Clock, KeyIndexView } from "../deps.ts";
+import type { Clock, KeyIndexView, OpenStreams } from "../deps.ts";
 import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, readCredential } from "./credential.ts";
@@ -47,6 +47,7 @@ export type DecisionDeps = {
   readonly index: KeyIndexView;
   readonly clock: Clock;
   readonly metrics: ServerMetrics;
+  readonly streams: Pick<OpenStreams, "hasRoom">;
   readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };
 
@@ -78,6 +79,7 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   const judged = judge(deps, key, ask);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
+  if (!deps.streams.hasRoom(judged.key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
   const rate =
     judged.key.rateLimit === null ? undefined : index.chargeRequest(judged.key, deps.clock.monotonic() * NANOSECONDS);
   if (rate?.admitted === false) return { granted: false, code: "rate_limited", cause: "rate_limited", key, rate };

@@ -10,7 +10,7 @@ import { type Ask, decide, decideAgain, type Granted, type Refused } from "./dec
 import { decideManager } from "./decide-manager.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import type { Manager } from "./manager.ts";
-import { trackCall } from "./open-call.ts";
+import { keepBody, TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf } from "./route-config.ts";
 
@@ -55,6 +55,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
     // A body was waited for. The gateway reads its bodies by itself.
     if (!("management" in access) && productOf(access) === "memory") {
+      route.preParsing = [keepBody, ...[route.preParsing ?? []].flat()];
       route.preValidation = [authenticateAgain(deps), ...[route.preValidation ?? []].flat()];
     }
   });
@@ -159,7 +160,7 @@ const ANSWERS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> 
   unavailable: problem("unavailable"),
   unauthorized: problem("unauthorized"),
   forbidden: problem("forbidden"),
-  rate_limited: problem("rate_limited"),
+  rate_limited: TOO_MANY_CALLS,
 };
 const NOT_FOUND = problem("not_found");
 const NOT_MANAGER = problem(

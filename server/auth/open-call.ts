@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingMessage } from "node:http";
+import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
 import { type Problem, problem } from "../errors.ts";
@@ -31,4 +32,42 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
     return;
   }
   reply.send(CUT_ANSWERS[cause]);
+}
+
+/** What a caller is told whose key has as many calls under way as it may. */
+export const TOO_MANY_CALLS = problem(
+  "rate_limited",
+  "This key has as many calls under way as it may: try again when one of them has ended.",
+  { "retry-after": "1" },
+);
+
+/** What a caller is told whose body finds no room. */
+const NO_ROOM = {
+  key: problem("rate_limited", "The calls of this key that are under way hold as much as they may: try again later.", {
+    "retry-after": "1",
+  }),
+  process: problem("unavailable", "This server holds as many bodies as it can: try again."),
+} as const;
+
+/** Notes the next piece of a body that is kept as long as its call lasts; what its caller is told where there is no room. */
+export function roomFor(call: OpenCall | null, piece: Buffer): Problem | undefined {
+  const full = call?.keep(piece.length);
+  return full && NO_ROOM[full];
+}
+
+/** Counts a body that the framework reads. */
+export const keepBody: preParsingHookHandler = (request, reply, payload, done) => {
+  const { openCall } = request;
+  // In the same turn as the framework's own listener, which misses nothing of it.
+  if (hasBody(request.raw)) {
+    payload.on("data", (piece: Buffer) => {
+      const refusal = roomFor(openCall, piece);
+      if (refusal !== undefined && !reply.sent) reply.send(refusal);
+    });
+  }
+  done(null, payload);
+};
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }

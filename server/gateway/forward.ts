@@ -109,9 +109,11 @@ class Exchange {
     if (response.destroyed) this.#finish();
     else if (body !== "small") this.#ask(0);
     else {
-      collectBody(request, (collected) => {
+      collectBody(request, openCall, (collected) => {
+        if (this.#done) return;
+        if (collected instanceof Problem) return this.#breakOff(collected);
         this.#collected = collected;
-        if (!this.#done && this.#decideAgain()) this.#ask(0);
+        if (this.#decideAgain()) this.#ask(0);
       });
     }
   }

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import { problem } from "../errors.ts";
+import { roomFor } from "../auth/open-call.ts";
+import type { OpenCall } from "../deps.ts";
+import { type Problem, problem } from "../errors.ts";
 import { BodyPieces } from "../http/body-pieces.ts";
 
 /** The largest body that is read for its model (spec §4). */
@@ -12,29 +14,50 @@ export function isSmallBody(length: number | undefined): boolean {
   return length !== undefined && length <= SMALL_BODY;
 }
 
-/** Reads a small body, whose length Node's parser holds it to; does not call back where the client leaves before its end. */
-export function collectBody(request: IncomingMessage, use: (body: Buffer) => void): void {
+/**
+ * Reads a small body, whose length Node's parser holds it to; calls back with the problem where there is no room for it,
+ * and not at all where the client leaves before its end.
+ */
+export function collectBody(
+  request: IncomingMessage,
+  call: OpenCall | null,
+  use: (body: Buffer | Problem) => void,
+): void {
   const pieces = new BodyPieces();
-  request.on("data", (chunk: Buffer) => pieces.add(chunk));
-  request.on("end", () => use(pieces.whole()));
+  let refused = false;
+  request.on("data", (chunk: Buffer) => {
+    if (refused) return;
+    const refusal = roomFor(call, chunk);
+    if (refusal === undefined) pieces.add(chunk);
+    else {
+      refused = true;
+      use(refusal);
+    }
+  });
+  request.on("end", () => {
+    if (!refused) use(pieces.whole());
+  });
 }
 
 /**
- * Reads a whole body.
+ * Reads a whole body, which is kept as long as its call lasts.
  *
  * @param length its declared length, or undefined where it comes in chunks
- * @throws Problem 413 beyond {@link MAX_READ_BODY}: at once where the length is declared, else when it has come in
+ * @throws Problem 413 beyond {@link MAX_READ_BODY}: at once where the length is declared, else when it has come in; 429
+ *   or 503 where there is no room for it
  */
-export function readBody(request: IncomingMessage, length: number | undefined): Promise<Buffer> {
+export function readBody(request: IncomingMessage, call: OpenCall | null, length: number | undefined): Promise<Buffer> {
   if (length !== undefined && length > MAX_READ_BODY) return Promise.reject(tooLarge());
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces();
     request.on("data", (chunk: Buffer) => {
-      if (pieces.size + chunk.length > MAX_READ_BODY) {
+      const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk);
+      if (refusal === undefined) pieces.add(chunk);
+      else {
         request.removeAllListeners("data");
         request.resume();
-        reject(tooLarge());
-      } else pieces.add(chunk);
+        reject(refusal);
+      }
     });
     request.once("end", () => resolve(pieces.whole()));
     request.once("error", () => reject(CUT_SHORT));
@@ -44,6 +67,6 @@ export function readBody(request: IncomingMessage, length: number | undefined): 
 
 const CUT_SHORT = problem("invalid_request", "The body ended before its declared end.");
 
-function tooLarge(): Error {
+function tooLarge(): Problem {
   return problem("payload_too_large", `A body whose model decides its route may have ${MAX_READ_BODY >> 20} MiB.`);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../domain/key-record.ts";
+import type { OpenCall } from "../deps.ts";
 import { problem } from "../errors.ts";
 import { BodyFault } from "../http/json-scanner.ts";
 import { inSlices } from "../http/slices.ts";
@@ -34,17 +35,18 @@ export function bodyNeed(
  * Reads a body that is inspected.
  *
  * @param query as it came off the wire
- * @throws Problem 400, 413 or 415 for a request whose model cannot be known without doubt
+ * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
 export async function readModels(
   request: IncomingMessage,
+  openCall: OpenCall | null,
   call: GatewayCall,
   head: RequestHead,
   query: string,
 ): Promise<RequestedModel> {
   requireReadable(head);
   requireNoModel(query);
-  const body = await readBody(request, head.contentLength);
+  const body = await readBody(request, openCall, head.contentLength);
   const spans = await modelsIn(body, call.model !== undefined);
   if (call.model === undefined) {
     return { model: spans[0]?.value, body: ({ model }) => replaced(body, spans, () => model) };

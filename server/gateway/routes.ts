@@ -108,7 +108,7 @@ function serve(
   // Most calls' bodies are not inspected, and so no promise either.
   if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
   else {
-    readModels(raw, call, head, targetOf(request).query)
+    readModels(raw, request.openCall, call, head, targetOf(request).query)
       .then((found) => {
         if (!reply.sent) proceed(found, resolveAgain(deps, request, found.model));
       })

@@ -1,15 +1,34 @@
 import type { IncomingMessage } from "node:http";
+import { getHeapStatistics } from "node:v8";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import { unusableBecause } from "../../domain/key-state.ts";
-import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
+import type { CallFigures, CutCause, OpenCall, OpenStreams } from "../deps.ts";
 import { BodyPace } from "../http/body-pace.ts";
+import { CallsPerKey } from "./calls-per-key.ts";
+
+/** What open calls may take of this process: of each thread, where there are several. */
+export type CallLimits = {
+  /** Calls under way of one key that declares no bound of its own. */
+  readonly callsPerKey: number;
+  /** Bytes of bodies that are kept, of one key's calls and of all. */
+  readonly keptPerKey: number;
+  readonly kept: number;
+};
+
+export const CALL_LIMITS: CallLimits = {
+  callsPerKey: 256,
+  keptPerKey: 64 << 20,
+  kept: Math.floor(getHeapStatistics().heap_size_limit / 4),
+};
 
 /** A call that is open, and the version of a key that it was let through with. */
 class TrackedCall implements OpenCall {
   record: KeyRecord;
   onCut: (cause: CutCause) => void;
-  readonly request: IncomingMessage | undefined;
+  request: IncomingMessage | undefined;
   place: number;
+  /** Of its body that are kept. */
+  keptBytes = 0;
   readonly #registry: StreamRegistry;
 
   constructor(
@@ -26,6 +45,10 @@ class TrackedCall implements OpenCall {
     this.request = request;
   }
 
+  keep(bytes: number): "key" | "process" | undefined {
+    return this.#registry.keep(this, bytes);
+  }
+
   end(): void {
     this.#registry.remove(this);
   }
@@ -38,21 +61,71 @@ class TrackedCall implements OpenCall {
  */
 export class StreamRegistry implements OpenStreams {
   readonly #calls: TrackedCall[] = [];
+  readonly #perKey = new CallsPerKey(this.#calls);
   readonly #pace = new BodyPace();
   readonly #onKeyEnded: () => void;
+  readonly #limits: CallLimits;
+  #keptBytes = 0;
+  #refusedCalls = 0;
+  #refusedBodies = 0;
 
   /** @param onKeyEnded called for every call that is cut because its key has ended */
-  constructor(onKeyEnded: () => void) {
+  constructor(onKeyEnded: () => void, limits: CallLimits = CALL_LIMITS) {
     this.#onKeyEnded = onKeyEnded;
+    this.#limits = limits;
   }
 
   get size(): number {
     return this.#calls.length;
   }
 
+  figures(): CallFigures {
+    return {
+      calls: this.#calls.length,
+      keptBytes: this.#keptBytes,
+      refusedCalls: this.#refusedCalls,
+      refusedBodies: this.#refusedBodies,
+    };
+  }
+
+  hasRoom(key: KeyRecord): boolean {
+    const limit = key.concurrent ?? this.#limits.callsPerKey;
+    // What all have together, one key cannot have more of: most calls are counted for nobody.
+    if (this.#calls.length < limit || this.#perKey.countOf(key.keyId) < limit) return true;
+    this.#refusedCalls++;
+    return false;
+  }
+
+  /** Notes that bytes of a call's body are kept; see {@link OpenCall.keep}. */
+  keep(call: TrackedCall, bytes: number): "key" | "process" | undefined {
+    // A call that has been cut keeps nothing.
+    if (this.#calls[call.place] !== call) return "process";
+    const { kept, keptPerKey } = this.#limits;
+    const all = this.#keptBytes + bytes;
+    const full =
+      all > kept ? "process" : all > keptPerKey && this.#keptOf(call) + bytes > keptPerKey ? "key" : undefined;
+    if (full !== undefined) {
+      this.#refusedBodies++;
+      return full;
+    }
+    this.#keptBytes = all;
+    call.keptBytes += bytes;
+    return undefined;
+  }
+
+  /** Of all calls of a call's key. */
+  #keptOf({ record: { keyId } }: TrackedCall): number {
+    let bytes = 0;
+    for (const { keptBytes, record } of this.#calls) {
+      if (keptBytes > 0 && record.keyId === keyId) bytes += keptBytes;
+    }
+    return bytes;
+  }
+
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
     const call = new TrackedCall(this, this.#calls.length, key, onCut, request);
     this.#calls.push(call);
+    this.#perKey.add(call);
     return call;
   }
 
@@ -60,6 +133,11 @@ export class StreamRegistry implements OpenStreams {
   remove(call: TrackedCall): void {
     const { place } = call;
     if (this.#calls[place] !== call) return;
+    this.#keptBytes -= call.keptBytes;
+    this.#perKey.remove(call);
+    // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
+    call.onCut = ignore;
+    call.request = undefined;
     const last = this.#calls.pop();
     if (last === undefined || last === call) return;
     this.#calls[place] = last;
@@ -97,7 +175,10 @@ export class StreamRegistry implements OpenStreams {
   }
 
   #cut(call: TrackedCall, cause: CutCause): void {
+    const { onCut } = call;
     this.remove(call);
-    call.onCut(cause);
+    onCut(cause);
   }
 }
+
+const ignore = (): void => {};

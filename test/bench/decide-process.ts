@@ -7,6 +7,7 @@ import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key-format.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
 import { Lease } from "../../server/index/lease.ts";
+import { StreamRegistry } from "../../server/index/open-streams.ts";
 import { ServedState } from "../../server/index/served-state.ts";
 import { createLog } from "../../server/log.ts";
 import { createMetrics } from "../../server/metrics.ts";
@@ -70,6 +71,7 @@ const deps: DecisionDeps = {
   },
   clock: { now: () => lease.now(), monotonic: systemClock.monotonic },
   metrics: createMetrics(),
+  streams: new StreamRegistry(() => {}),
   config: { vendorHeader: "x-goog-api-key", production: true, placeholders: [] },
 };
 

@@ -11,7 +11,7 @@ import type { ManagementToken } from "../../server/auth/management-token.ts";
 import type { ServerConfig } from "../../server/config.ts";
 import type { Clock, RefusalEvent, ServerDeps } from "../../server/deps.ts";
 import { KeyIndex } from "../../server/index/key-index.ts";
-import { StreamRegistry } from "../../server/index/open-streams.ts";
+import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/index/open-streams.ts";
 import { createLog } from "../../server/log.ts";
 import { type Sampling, sampleLog } from "../../server/log-sampler.ts";
 import { createMetrics } from "../../server/metrics.ts";
@@ -48,6 +48,8 @@ export type HarnessOptions = {
   /** For products that ask the database. Without one, touching the store throws. */
   readonly store?: Store;
   readonly config?: Partial<ServerConfig>;
+  /** What open calls may take. */
+  readonly calls?: Partial<CallLimits>;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   /** How many alike lines the log has. */
@@ -58,7 +60,14 @@ export type HarnessOptions = {
  * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
  * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded.
  */
-export async function startHarness({ mounts = [], store, config, managementToken, sampling }: HarnessOptions = {}) {
+export async function startHarness({
+  mounts = [],
+  store,
+  config,
+  calls,
+  managementToken,
+  sampling,
+}: HarnessOptions = {}) {
   const clock = testClock();
   const index = new KeyIndex();
   const metrics = createMetrics();
@@ -66,7 +75,7 @@ export async function startHarness({ mounts = [], store, config, managementToken
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
   let current = true;
-  const streams = new StreamRegistry(metrics.countCutStream);
+  const streams = new StreamRegistry(metrics.countCutStream, { ...CALL_LIMITS, ...calls });
   const deps: ServerDeps = {
     store: store ?? noStore(),
     keyring: parseKeyring(randomBytes(32).toString("base64")),

@@ -1,0 +1,35 @@
+import { Counter, Gauge, type Registry } from "@prometheus-io/client";
+import type { OpenStreams } from "../deps.ts";
+
+/** Tells how many calls are under way, what their bodies hold, and what was refused for want of room. */
+export function observeCalls(registry: Registry, streams: OpenStreams): void {
+  const registers = [registry];
+  new Gauge({
+    name: "keyplane_open_calls",
+    help: "Calls with a key that are under way, each from its head to the end of its answer",
+    registers,
+    collect() {
+      this.set(streams.figures().calls);
+    },
+  });
+  new Gauge({
+    name: "keyplane_kept_body_bytes",
+    help: "Bytes of request bodies that are kept until their calls have ended",
+    registers,
+    collect() {
+      this.set(streams.figures().keptBytes);
+    },
+  });
+  new Counter({
+    name: "keyplane_calls_without_room_total",
+    help: "Calls refused because their key had as many under way as it may, or because their bodies found no room",
+    labelNames: ["of"],
+    registers,
+    collect() {
+      const { refusedCalls, refusedBodies } = streams.figures();
+      this.reset();
+      this.inc({ of: "calls" }, refusedCalls);
+      this.inc({ of: "bodies" }, refusedBodies);
+    },
+  });
+}
