@@ -74,13 +74,19 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
     lingering.add(socket);
     return;
   }
-  const destroySoon = socket.destroySoon.bind(socket);
-  // What Node calls where the caller asked for the connection to be closed.
-  socket.destroySoon = () => (request.complete ? destroySoon() : lingering.add(socket));
+  if (!lastLeft.has(socket)) {
+    const destroySoon = socket.destroySoon.bind(socket);
+    // What Node calls where the caller asked for the connection to be closed.
+    socket.destroySoon = () => (lastLeft.get(socket)?.complete === false ? lingering.add(socket) : destroySoon());
+  }
+  lastLeft.set(socket, request);
   setTimeout(() => {
     if (!request.complete) socket.destroy();
   }, LINGER_MS).unref();
 }
+
+/** Of each connection that goes on: one at a time, however many of its requests are left. */
+const lastLeft = new WeakMap<Socket, IncomingMessage>();
 
 const ignore = (): void => {};
 

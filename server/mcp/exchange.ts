@@ -1,8 +1,9 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { accessNow } from "../auth/hook.ts";
 import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
-import type { Problem } from "../errors.ts";
+import { Problem } from "../errors.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
 
@@ -32,6 +33,11 @@ export async function exchange(
   const handler = createMcpHandler(() =>
     memoryServer(deps, principal, {
       signal,
+      present: (operation) => {
+        const granted = accessNow(deps, request, operation);
+        if (granted instanceof Problem) throw granted;
+        return granted.key;
+      },
       write: (db, operation, task) => writeAs(deps, db, request, task, operation),
       refuse,
     }),

@@ -25,6 +25,8 @@ const INSTRUCTIONS =
 export type MemoryRequest = {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
+  /** The key as it is now. Throws a Problem where it may not call the tool any more. */
+  present(operation: MemoryTool["operation"]): KeyRecord;
   /** Writes as the request's key, by what it may do at that moment. */
   write<T>(db: Db, operation: MemoryTool["operation"], task: MemoryWrite<T>): Promise<T | undefined>;
   /** Ends the request: within a tool the key turned out to have lost its right. */
@@ -35,16 +37,23 @@ export type MemoryRequest = {
  * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
  * declares no `listChanged`, since nothing outlives the request to be told.
  */
-export function memoryServer(deps: ServerDeps, key: KeyRecord, { signal, write, refuse }: MemoryRequest): Server {
+export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRequest): Server {
   const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
   server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name.");
-    const context = { clock: deps.clock, key };
-    const run = (db: Db) =>
-      tool.call({ ...context, db, write: (operation, task) => write(db, operation, task) }, params.arguments ?? {});
+    const { signal, present, write, refuse } = request;
+    // Its turn was waited for: the key may have been narrowed meanwhile.
+    const run = async (db: Db) =>
+      tool.call(
+        {
+          ...{ clock: deps.clock, db, key: present(tool.operation) },
+          write: (operation, task) => write(db, operation, task),
+        },
+        params.arguments ?? {},
+      );
     return answer(tool, deps.log, deps.store.memory.run({ teamId: key.teamId, signal }, run), refuse);
   });
   return server;

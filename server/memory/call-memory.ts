@@ -1,14 +1,28 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { KeyRecord } from "../../domain/key-record.ts";
 import type { Db } from "../../store/change.ts";
+import { accessNow } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
+import { Problem } from "../errors.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 
-/** Runs the statements of a request: in its team's turn, and no longer than somebody waits for its answer. */
+/**
+ * Runs the statements of a request: in its team's turn, and no longer than somebody waits for its answer. The turn was
+ * waited for, so that the request is decided again as it comes.
+ *
+ * @param body is given the key as it is then
+ * @throws Problem 401, 403 or 503 as at the door
+ */
 export function callMemory<T>(
-  { store }: Pick<ServerDeps, "store">,
-  { principal }: FastifyRequest,
+  deps: ServerDeps,
+  request: FastifyRequest,
   reply: FastifyReply,
-  body: (db: Db) => Promise<T>,
+  body: (db: Db, key: KeyRecord) => Promise<T>,
 ): Promise<T> {
-  return store.memory.run({ teamId: principal.teamId, signal: callerSignal(reply) }, body);
+  const call = { teamId: request.principal.teamId, signal: callerSignal(reply) };
+  return deps.store.memory.run(call, async (db) => {
+    const granted = accessNow(deps, request);
+    if (granted instanceof Problem) throw granted;
+    return body(db, granted.key);
+  });
 }

@@ -55,9 +55,8 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       schema: { querystring: LIST_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db) => {
-        const { principal, query } = request;
-        const { library: named, tag, limit, cursor } = query;
+      callMemory(deps, request, reply, async (db, principal) => {
+        const { library: named, tag, limit, cursor } = request.query;
         const library = named ? await libraryNamed(db, principal, named) : null;
         const scope: CursorScope = { list: "atoms", teamId: principal.teamId, library, filter: tag || null };
         const atoms = await listAtoms(db, reachOf(principal), {
@@ -86,9 +85,8 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       schema: { querystring: SEARCH_QUERY },
     },
     (request, reply) =>
-      callMemory(deps, request, reply, async (db) => {
-        const { principal, query } = request;
-        const { q, library: named, tag, limit } = query;
+      callMemory(deps, request, reply, async (db, principal) => {
+        const { q, library: named, tag, limit } = request.query;
         const library = named ? await libraryNamed(db, principal, named) : null;
         const hits = await searchAtoms(db, reachOf(principal), {
           query: q,
@@ -108,11 +106,9 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       schema: { body: CREATE_BODY },
     },
     async (request, reply) => {
-      const { principal, body } = request;
-      const { library: named, ...input } = body;
-      const atom = await callMemory(deps, request, reply, async (db) => {
-        const library =
-          named === undefined ? await findDefaultLibrary(db, principal) : await libraryNamed(db, principal, named);
+      const { library: named, ...input } = request.body;
+      const atom = await callMemory(deps, request, reply, async (db, key) => {
+        const library = named === undefined ? await findDefaultLibrary(db, key) : await libraryNamed(db, key, named);
         if (library === undefined) return undefined;
         return writeAs(deps, db, request, {
           write: (tx, reach) => insertAtom(tx, reach, library.id, atomFields(input), clock.now()),
@@ -121,7 +117,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       });
       if (atom === undefined)
         throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
-      return reply.code(201).send(atomJson(principal, atom));
+      return reply.code(201).send(atomJson(request.principal, atom));
     },
   );
 
@@ -155,10 +151,11 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
     "/atoms/:id",
     { config: { operation: "atoms.get", docs: { summary: "Read an atom", answer: ATOM } } },
     async (request, reply) => {
-      const { principal, params } = request;
-      const [atom] = await callMemory(deps, request, reply, (db) => findAtoms(db, reachOf(principal), [params.id]));
+      const [atom] = await callMemory(deps, request, reply, (db, key) =>
+        findAtoms(db, reachOf(key), [request.params.id]),
+      );
       if (atom === undefined) throw NO_ATOM;
-      return atomJson(principal, atom);
+      return atomJson(request.principal, atom);
     },
   );
 
@@ -177,8 +174,8 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const { limit, cursor } = query;
       const scope: CursorScope = { list: "revisions", teamId: principal.teamId, library: null, filter: id };
       const before = position(scope, cursor)?.at ?? null;
-      const revisions = await callMemory(deps, request, reply, (db) =>
-        listRevisions(db, reachOf(principal), id, { before, limit: limit + 1 }),
+      const revisions = await callMemory(deps, request, reply, (db, key) =>
+        listRevisions(db, reachOf(key), id, { before, limit: limit + 1 }),
       );
       if (revisions === undefined) throw NO_ATOM;
       return page(scope, revisions, limit, ({ revision }) => ({ at: revision, id: "" }), revisionJson);

@@ -120,6 +120,28 @@ test("b82: a refused request with a small body keeps its connection, and the bod
   caller.socket.destroy();
 });
 
+test("b82: however many small bodies follow their refusals on a connection, it leaves nothing behind", async () => {
+  const caller = openCaller(harness.port);
+  const head = requestHead("POST /atoms HTTP/1.1", [JSON_TYPE, "Content-Length: 1"]);
+  const { socket } = caller;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let refused = 0;
+  let tail = "";
+  socket.on("data", (chunk) => {
+    tail += chunk.toString("latin1");
+    if (!/\r\n\r\n.*\}$/s.test(tail)) return;
+    tail = "";
+    // The last one is followed by a request that asks for the connection to be closed.
+    if (++refused === 12_000) resolve();
+    else socket.write(`x${head}`);
+  });
+  socket.write(head);
+  await promise;
+  socket.write(`x${requestHead("GET /openapi.json HTTP/1.1", ["Connection: close"])}`);
+  await isGone(caller);
+  expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
+});
+
 test("b82: what follows a refused request on its connection is never a request", async () => {
   const used = harness.used.length;
   const caller = start("POST /atoms HTTP/1.1", ["Transfer-Encoding: chunked"]);

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Db } from "../../../store/change.ts";
@@ -77,6 +78,28 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
       await until("nothing of them is left", async () => (await stuck()) === 0);
     });
     expect(server.lines.join("")).not.toContain("a request failed");
+  });
+
+  test("b81: a call of the memory that waits for its turn is decided again as it comes", async () => {
+    const params = { name: "memory_search", arguments: { query: "held" } };
+    const narrowed = Array.from({ length: 2 }, () => server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
+    const [reader = "", tool = ""] = narrowed;
+    await holdingAtom(async () => {
+      const leave = new AbortController();
+      const calls = Array.from({ length: 4 }, () => correct(leave.signal).catch(() => undefined));
+      await until("all of the team's share is taken", async () => (await stuck()) === 4);
+      const list = fetch(`${server.url}/atoms`, asking(reader));
+      const call = asking(tool, { jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      const accept = "application/json, text/event-stream";
+      const url = `${server.url}/api/v1/memory/mcp`;
+      const search = fetch(url, { method: "POST", ...call, headers: { ...call.headers, accept } });
+      await until("both wait", () => server.streams.size === 6);
+      for (const key of narrowed) server.changeKey(key, { scopes: scopeSet(["memory:write"]) });
+      leave.abort();
+      await Promise.all(calls);
+      expect((await list).status).toBe(403);
+      expect((await search).status).toBe(403);
+    });
   });
 
   test("b86: a tool that takes too long is ended, tells the model so, and leaves the others their turns", async () => {
