@@ -211,12 +211,21 @@ function retireOldAt(key: StoredKey, declared: DeclaredKey, now: number): number
   return now + overlapLimit(declared.overlap);
 }
 
+/**
+ * How often a Secret that may not be read is tried again, in milliseconds: no watch tells that the right is back. No
+ * back-off is longer (design §2, I8).
+ */
+const CLOSED_LOOK_MS = 30_000;
+
 /** The next moment at which time alone changes something. */
 function nextDeadline(observed: ObservedKey, now: number): number {
   const key = governedKey(observed);
-  if (key === undefined || key.state === "revoked") return Number.POSITIVE_INFINITY;
+  if (key?.state === "revoked") return Number.POSITIVE_INFINITY;
+  const look = observed.secret.state === "unreadable" ? now + CLOSED_LOOK_MS : Number.POSITIVE_INFINITY;
+  if (key === undefined) return look;
   const active = versionIn(key, "active");
   const deadlines = [
+    look,
     observed.declared.expiresAt,
     active?.expiresAt,
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),

@@ -30,7 +30,10 @@ export type SecretNews = {
   sink(namespace: string): Sink<SecretVersion>;
   /** A version was read or written; null for none there. */
   seen(namespace: string, name: string, version: string | null): void;
-  /** Reading it was refused. It is told of again when its namespace can be listed. */
+  /**
+   * Reading it was refused, which is no news, nor is a change of it that cannot be looked at. It is told of again when
+   * its namespace is listed; until then whoever wants to know tries again in their own time.
+   */
   closed(namespace: string, name: string): void;
   /** A write of ours is under way until the result is called. */
   writing(namespace: string, name: string): () => void;
@@ -139,8 +142,8 @@ export function createSecretNews(
   };
 }
 
-function isNews({ heard, isGone, seen, writing = 0 }: Known, before: Known | undefined): boolean {
-  if (writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
+function isNews({ heard, isGone, seen, isClosed, writing = 0 }: Known, before: Known | undefined): boolean {
+  if (isClosed || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
   if (seen === undefined) return heard !== before?.heard || isGone !== before.isGone;
   return heard !== seen && isLater(heard, seen);
 }
