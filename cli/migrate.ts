@@ -1,6 +1,16 @@
-import { migrate } from "../store/migrate.ts";
+import { Option } from "commander";
+import { parseDuration } from "../domain/manifest/duration.ts";
+import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/migrate.ts";
 import { openPostgres } from "../store/open.ts";
 import { type AddCommand, required } from "./command.ts";
+import { UsageError } from "./usage-error.ts";
+
+type MigrateFlags = {
+  readonly databaseUrl?: string;
+  readonly dryRun?: boolean;
+  readonly timeout: string;
+  readonly output?: "json";
+};
 
 /** `keyplane migrate`: brings the database to the schema that this version needs. */
 export const addMigrate: AddCommand = (program, { env, out }) => {
@@ -8,13 +18,34 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
     .command("migrate")
     .description("bring the database to the schema that this version needs")
     .option("--database-url <url>", "the PostgreSQL database")
-    .action(async (flags) => {
-      const store = await openPostgres(required(env, "database-url", flags.databaseUrl));
+    .option("--dry-run", "show what would be done, and change nothing")
+    .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .action(async ({ databaseUrl, dryRun = false, timeout, output }: MigrateFlags) => {
+      const timeoutMs = durationOf(timeout);
+      const store = await openPostgres(required(env, "database-url", databaseUrl), { maxConnections: 1 });
+      const onProgress = output === undefined ? out : () => {};
       try {
-        await migrate(store);
-        out("the schema is up to date");
+        const plan = dryRun ? await planMigration(store) : await migrate(store, { timeoutMs, onProgress });
+        out(output === "json" ? JSON.stringify({ dryRun, ...plan }, null, 2) : inWords(plan, dryRun));
       } finally {
         await store.close();
       }
     });
 };
+
+function inWords({ from, to, migrations }: MigrationPlan, dryRun: boolean): string {
+  const summary = `${from} -> ${to}, ${migrations.length} ${dryRun ? "to apply" : "applied"}`;
+  return dryRun ? [...migrations.map(titleOf), summary].join("\n") : summary;
+}
+
+/** @throws UsageError for a text that is no duration */
+function durationOf(text: string): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new UsageError(`--timeout: write a duration such as 30s or 5m instead of "${text}"`);
+    throw error;
+  }
+}

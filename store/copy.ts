@@ -40,7 +40,13 @@ export async function copyRows(
   try {
     await client.connect();
     const set = Object.entries(settings).map(([name, value]) => `set local ${name} = '${value}'`);
-    const begin = ["begin isolation level repeatable read read only", `set transaction snapshot '${snapshot}'`, ...set];
+    const begin = [
+      "begin isolation level repeatable read read only",
+      `set transaction snapshot '${snapshot}'`,
+      // Nothing is left waiting for a lock that nobody waits for here any more.
+      `set local lock_timeout = ${stallMs}`,
+      ...set,
+    ];
     const rows = Promise.withResolvers<void>();
     const copy = new CopyOut(`copy (${select}) to stdout (format binary)`, take, rows);
     await stalls(stallMs, copy, socket, async () => {

@@ -39,6 +39,9 @@ export class PublicIdTakenError extends StoreError {}
 /** The database's schema is not one that this build can work with. */
 export class SchemaVersionError extends StoreError {}
 
+/** A migration could not have its locks in its time: whoever holds them is named. Nothing of it was done. */
+export class MigrationBlockedError extends StoreError {}
+
 /** The encryption keys are unusable, or none of them opens what is stored. */
 export class KeyringError extends StoreError {}
 

@@ -1,4 +1,6 @@
 import { sql } from "kysely";
+import type { Db } from "./change.ts";
+import { lockWaits } from "./database/lock-waits.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { sql as foundation } from "./migrations/001-foundation.ts";
 import { sql as atoms } from "./migrations/002-atoms.ts";
@@ -26,7 +28,7 @@ const MIGRATIONS = [
   { version: 9, name: "key-prefix", script: keyPrefix },
   { version: 10, name: "atom-terms", script: atomTerms },
   { version: 11, name: "atom-statistics", script: atomStatistics },
-] as const;
+] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -37,21 +39,93 @@ const LOCK = 53_975_263;
 /** One statement of a script: dollar-quoted bodies, strings and comments may contain semicolons. */
 const STATEMENT = /(?:\$\$[\s\S]*?\$\$|'(?:[^']|'')*'|--[^\n]*|[^;])+/g;
 
-/** Brings the schema to this build's version, all of it or nothing. Several at once wait for one another. */
-export async function migrate(store: Store): Promise<void> {
-  await store.db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
+/** One change of the schema. */
+export type Migration = { readonly version: number; readonly name: string; readonly script: string };
+
+export type MigrateOptions = {
+  /** Told what is done and waited for, one line each. */
+  readonly onProgress?: (line: string) => void;
+  /** How long others are waited for, in all. Milliseconds. */
+  readonly timeoutMs?: number;
+  /** How long one statement queues for a lock, while others queue behind it. Milliseconds. */
+  readonly lockTimeoutMs?: number;
+  readonly migrations?: readonly Migration[];
+};
+
+/** From which version to which, and by what. */
+export type MigrationPlan = {
+  readonly from: number;
+  readonly to: number;
+  readonly migrations: readonly { readonly version: number; readonly name: string }[];
+};
+
+/** What would be done by {@link migrate}. Changes nothing. */
+export async function planMigration({ db }: Store, migrations: readonly Migration[] = MIGRATIONS) {
+  const { from, pending } = await pendingIn(db, migrations);
+  return toPlan(from, pending);
+}
+
+/**
+ * Brings the schema to this build's version, one migration after the other, each whole or not at all: one that fails or
+ * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take. Only
+ * one process migrates at a time; the others wait.
+ *
+ * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its migration is
+ * begun again later (threats c47).
+ *
+ * @returns what was done
+ * @throws SchemaVersionError where the schema is newer than this build
+ * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
+ */
+export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
+  const { migrations = MIGRATIONS, timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
+  return store.withConnection(async (db) => {
+    const waiting = lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress });
+    await waiting.prepare();
+    await waiting.holdAlone(LOCK);
+    const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
+    for (const migration of pending) {
+      const title = titleOf(migration);
+      const start = performance.now();
+      await waiting.retry(title, () => apply(db, migration));
+      onProgress(`${title} applied in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    }
+    return toPlan(from, pending);
+  });
+}
+
+/** As its file is called: `008-concurrent`. */
+export function titleOf({ version, name }: { readonly version: number; readonly name: string }): string {
+  return `${String(version).padStart(3, "0")}-${name}`;
+}
+
+function toPlan(from: number, pending: readonly Migration[]): MigrationPlan {
+  return {
+    from,
+    to: pending.at(-1)?.version ?? from,
+    migrations: pending.map(({ version, name }) => ({ version, name })),
+  };
+}
+
+async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ from: number; pending: Migration[] }> {
+  const from = await schemaVersion(db);
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (from > newest) {
+    throw new SchemaVersionError(
+      `the database's schema is version ${from}, newer than this build's ${newest}: nothing was changed; use the newer keyplane`,
+    );
+  }
+  return { from, pending: migrations.filter(({ version }) => version > from) };
+}
+
+async function apply(db: Db, { version, name, script }: Migration): Promise<void> {
+  await db.transaction().execute(async (tx) => {
     await sql`create table if not exists schema_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`.execute(tx);
-    const done = await tx.selectFrom("schema_migrations").select("version").execute();
-    const versions = new Set(done.map(({ version }) => version));
-    for (const { version, name, script } of MIGRATIONS) {
-      if (versions.has(version)) continue;
-      for (const statement of script.match(STATEMENT) ?? []) {
-        if (statement.trim() !== "") await sql.raw(statement).execute(tx);
-      }
-      await tx.insertInto("schema_migrations").values({ version, name }).execute();
+    for (const statement of script.match(STATEMENT) ?? []) {
+      if (statement.trim() !== "") await sql.raw(statement).execute(tx);
     }
+    await tx.insertInto("schema_migrations").values({ version, name }).execute();
   });
 }
 
@@ -61,8 +135,8 @@ export async function migrate(store: Store): Promise<void> {
  *
  * @throws SchemaVersionError saying what to run
  */
-export async function assertSchemaVersion(store: Store): Promise<void> {
-  const version = await schemaVersion(store);
+export async function assertSchemaVersion({ db }: Store): Promise<void> {
+  const version = await schemaVersion(db);
   if (version < SCHEMA_VERSION) {
     throw new SchemaVersionError(
       `the database's schema is version ${version}, and version ${SCHEMA_VERSION} is needed: run keyplane migrate`,
@@ -75,12 +149,12 @@ export async function assertSchemaVersion(store: Store): Promise<void> {
   }
 }
 
-async function schemaVersion(store: Store): Promise<number> {
+async function schemaVersion(db: Db): Promise<number> {
   const { rows } = await sql<{
     present: boolean;
-  }>`select to_regclass('schema_migrations') is not null as present`.execute(store.db);
+  }>`select to_regclass('schema_migrations') is not null as present`.execute(db);
   if (rows[0]?.present !== true) return 0;
-  const newest = await store.db
+  const newest = await db
     .selectFrom("schema_migrations")
     .select(({ fn }) => fn.max("version").as("version"))
     .executeTakeFirst();

@@ -47,6 +47,7 @@ export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore>
     memory,
     listen,
     copyRows: undefined,
+    withConnection: (body) => databaseOf(priority).connection().execute(body),
     close: () => alone(() => client.close()),
   });
   return { ...storeOf("general"), feedStore: storeOf("feed"), failed: client.failed };

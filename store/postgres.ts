@@ -18,6 +18,8 @@ export type PostgresOptions = {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 10_000;
+/** Of the time that an answer may take, what the database may take for the statement. */
+const STATEMENT_SHARE = 0.75;
 const PING_TIMEOUT_MS = 2_000;
 const KEEPALIVE_MS = 10_000;
 
@@ -47,12 +49,7 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
   const pool = openPool(connection, options.maxConnections ?? 10, answerTimeoutMs);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
   const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
-  const connect = () =>
-    pool.connect().catch((error: unknown) => {
-      throw awayOr(error);
-    });
-  const asking = { options: pool.options, connect, end: () => pool.end() };
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
+  const db = databaseOn(pool);
   return {
     db,
     engine: "postgres",
@@ -62,21 +59,52 @@ export async function openPostgresDatabase(url: string, options: PostgresOptions
       copyRows(connection, answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take).catch((error: unknown) => {
         throw awayOr(error);
       }),
+    async withConnection(body) {
+      const own = databaseOn(openPool(connection, 1, 0));
+      try {
+        return await own.connection().execute(body);
+      } finally {
+        await own.destroy();
+      }
+    },
     close: async () => void (await Promise.all([db.destroy(), memoryPool.end()])),
   };
 }
 
+function databaseOn(pool: pg.Pool): Kysely<Database> {
+  const connect = () =>
+    pool.connect().catch((error: unknown) => {
+      throw awayOr(error);
+    });
+  const asking = { options: pool.options, connect, end: () => pool.end() };
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
+}
+
+/** @param answerTimeoutMs 0 for no limit */
 function openPool(connection: pg.ClientConfig, max: number, answerTimeoutMs: number): pg.Pool {
   const pool = new pg.Pool({
     ...connection,
     Client: ImpatientClient,
     max,
-    ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
+    ...(answerTimeoutMs > 0 ? limits(answerTimeoutMs) : {}),
   });
   pool.on("error", () => {
     // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
   });
   return pool;
+}
+
+/**
+ * What is given up here has ended in the database by then, whatever it waited for (threats c47). By a statement: a pooler in
+ * between may refuse it as a parameter of the connection's start.
+ */
+function limits(answerTimeoutMs: number): Partial<pg.PoolConfig> {
+  return {
+    query_timeout: answerTimeoutMs,
+    onConnect: async (client) => {
+      await client.query(`set statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`);
+    },
+  };
 }
 
 async function listen(

@@ -56,8 +56,10 @@ export class ImpatientClient extends pg.Client {
   }
 }
 
-/** SQLSTATEs of a server that is going, coming or full; and their class of broken connections. */
-const AWAY: ReadonlySet<string> = new Set(["57P01", "57P02", "57P03", "53300"]);
+/** SQLSTATE of a statement that was ended for its time or by a request. */
+export const CANCELLED = "57014";
+/** SQLSTATEs of a server that gave up, is going, coming or full; and their class of broken connections. */
+const AWAY: ReadonlySet<string> = new Set([CANCELLED, "57P01", "57P02", "57P03", "53300"]);
 const BROKEN_CONNECTION = /^08/;
 
 /** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
-import { CallerLeftError, MemoryBusyError, MemoryTimeoutError, sqlState } from "../errors.ts";
+import { CANCELLED } from "../database/impatient-client.ts";
+import { CallerLeftError, DatabaseAwayError, MemoryBusyError, MemoryTimeoutError, sqlState } from "../errors.ts";
 import type { Database } from "../schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 
@@ -26,10 +27,6 @@ export type MemoryDatabase = {
 /** A call waits for its turn so long at most, and so long again for its answers. */
 const MAX_WAIT_MS = 2_000;
 export const MAX_RUN_MS = 2_000;
-/** The database ends a statement by itself, where it can. */
-export const MAX_STATEMENT_MS = 1_500;
-/** SQLSTATE of a statement that was ended for its time or by a request. */
-const CANCELLED = "57014";
 
 /** @param lend a handle whose statements end, or never begin, once the signal is aborted */
 export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) => Kysely<Database>): MemoryDatabase {
@@ -56,7 +53,8 @@ export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) 
         return await Promise.race([through, ended]);
       } catch (error) {
         if (ending.signal.aborted) throw ending.signal.reason;
-        if (sqlState(error) === CANCELLED) throw new MemoryTimeoutError("the memory took too long", { cause: error });
+        const state = error instanceof DatabaseAwayError ? sqlState(error.cause) : undefined;
+        if (state === CANCELLED) throw new MemoryTimeoutError("the memory took too long", { cause: error });
         throw error;
       } finally {
         clearTimeout(timer);

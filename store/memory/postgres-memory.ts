@@ -2,19 +2,9 @@ import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
 import { awayOr, ImpatientClient } from "../database/impatient-client.ts";
 import type { Database } from "../schema.ts";
-import { MAX_STATEMENT_MS } from "./memory-database.ts";
 
 /** Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there. */
 export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<Database> {
-  const limited = new WeakSet<pg.PoolClient>();
-
-  /** By a statement: a pooler in between may refuse it as a parameter of the connection's start. */
-  async function limit(client: pg.PoolClient): Promise<void> {
-    if (limited.has(client)) return;
-    await client.query(`set statement_timeout = ${MAX_STATEMENT_MS}`);
-    limited.add(client);
-  }
-
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();
     const client = await pool.connect().catch((error: unknown) => {
@@ -30,7 +20,6 @@ export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<
     signal.addEventListener("abort", abandon, { once: true });
     try {
       signal.throwIfAborted();
-      await limit(client);
     } catch (error) {
       release(true);
       throw error;

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
-import { describe, expect, test } from "vitest";
+import pg from "pg";
+import { describe, expect, type TestContext, test } from "vitest";
 import { SchemaVersionError } from "../../store/errors.ts";
-import { assertSchemaVersion, migrate, SCHEMA_VERSION } from "../../store/migrate.ts";
-import { openPGlite, openPostgres } from "../../store/open.ts";
+import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../../store/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
 import { describeOnEachEngine, freshDatabase, postgresMissing } from "../env/engines.ts";
+import { until } from "../env/until.ts";
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>
@@ -50,15 +52,122 @@ describe.skipIf(postgresMissing !== undefined)(`Migrations at once${reason}`, ()
     await drop();
   });
 
-  test("that fail leave nothing behind", async () => {
+  test("that fail leave nothing of themselves, and those before them stand", async () => {
     const { url, drop } = await freshDatabase();
     const store = await openPostgres(url);
-    await sql`create view key_records as select 1 as in_the_way`.execute(store.db);
-    await expect(migrate(store)).rejects.toThrow(/key_records/);
-    const { rows } = await sql<{ left: number }>`
-      select count(*)::int as left from pg_tables where schemaname = 'public'`.execute(store.db);
-    expect(rows).toEqual([{ left: 0 }]);
+    await sql`create table replicas ()`.execute(store.db);
+    const steps = [
+      { version: 1, name: "first", script: "create table one ()" },
+      { version: 2, name: "second", script: "create table two (); create table replicas ()" },
+    ];
+    await expect(migrate(store, { migrations: steps })).rejects.toThrow(/replicas/);
+    const { rows } = await sql<{ name: string }>`
+      select tablename as name from pg_tables where schemaname = 'public' order by 1`.execute(store.db);
+    expect(rows.map(({ name }) => name)).toEqual(["one", "replicas", "schema_migrations"]);
+    expect(await planMigration(store, steps)).toMatchObject({ from: 1, to: 2, migrations: [{ name: "second" }] });
     await store.close();
     await drop();
+  });
+});
+
+describe.skipIf(postgresMissing !== undefined)(`c47: A migration beside others${reason}`, () => {
+  const steps = [
+    { version: 1, name: "table", script: "create table busy (id integer); insert into busy values (1)" },
+    { version: 2, name: "column", script: "alter table busy add column more text" },
+  ];
+
+  /** A database at the first step, and somebody who reads in a transaction that stays open, as pg_dump does. */
+  async function withReader(context: TestContext) {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    await migrate(store, { migrations: steps.slice(0, 1) });
+    const reader = new pg.Client({ connectionString: url, application_name: "pg_dump" });
+    await reader.connect();
+    context.onTestFinished(async () => {
+      await store.close();
+      await reader.end();
+      await drop();
+    });
+    await reader.query("begin");
+    await reader.query("select id, 'a secret' from busy");
+    return { url, store, reader };
+  }
+  const queued = async (store: Store) => {
+    const { rows } = await sql<{ n: number }>`select count(*)::int as n from pg_locks
+      where not granted and database = (select oid from pg_database where datname = current_database())`.execute(
+      store.db,
+    );
+    return rows[0]?.n;
+  };
+
+  test("waits for a reader out of the way of everybody else, says for whom, and goes on when it has ended", async (context) => {
+    const { store, reader } = await withReader(context);
+    const lines: string[] = [];
+    const migrating = migrate(store, { migrations: steps, lockTimeoutMs: 200, onProgress: (line) => lines.push(line) });
+    await until("it has tried twice", () => lines.length >= 2);
+    const { rows } = await sql`select id from busy`.execute(store.db);
+    expect(rows).toHaveLength(1);
+    expect(lines[1]).toMatch(
+      /^002-column cannot have a lock, held by pid \d+ \("pg_dump", idle in transaction, its query/,
+    );
+    await reader.query("commit");
+    expect(await migrating).toEqual({ from: 1, to: 2, migrations: [{ version: 2, name: "column" }] });
+    expect(lines.at(-1)).toMatch(/^002-column applied in /);
+  });
+
+  test("gives up saying who is in its way, and leaves nothing that others queue behind", async (context) => {
+    const { store } = await withReader(context);
+    const failure = await migrate(store, { migrations: steps, lockTimeoutMs: 200, timeoutMs: 500 }).catch(String);
+    expect(failure).toMatch(/gave up after 0.5 s: 002-column .* held by pid \d+ \("pg_dump"/);
+    expect(failure).not.toContain("a secret");
+    expect(await queued(store)).toBe(0);
+    expect(await planMigration(store, steps)).toMatchObject({ from: 1, to: 2 });
+  });
+
+  test("waits for another migration, and says so", async (context) => {
+    const { url, store, reader } = await withReader(context);
+    const first = migrate(store, { migrations: steps, lockTimeoutMs: 200 });
+    await until("the first is at work", async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where application_name = 'keyplane migrate' and query like 'alter%'`.execute(store.db);
+      return rows.length === 1;
+    });
+    const other = await openPostgres(url);
+    context.onTestFinished(() => other.close());
+    const lines: string[] = [];
+    const second = migrate(other, { migrations: steps, onProgress: (line) => lines.push(line) });
+    await until("the second waits", () => lines.length > 0);
+    expect(lines[0]).toMatch(/^another migration is under way, held by pid \d+ \("keyplane migrate"/);
+    await reader.query("commit");
+    expect(await first).toMatchObject({ from: 1, migrations: [{ version: 2 }] });
+    expect(await second).toMatchObject({ from: 2, to: 2, migrations: [] });
+  });
+
+  test("has no time limit on its statements, whatever the pools have", async () => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url, { answerTimeoutMs: 300 });
+    await migrate(store, { migrations: [{ version: 1, name: "long", script: "select pg_sleep(1)" }] });
+    expect(await planMigration(store, steps)).toMatchObject({ from: 1 });
+    await store.close();
+    await drop();
+  });
+
+  test("what a pool's client gives up has ended in the database before", async (context) => {
+    const { url, reader, store } = await withReader(context);
+    await reader.query("commit; begin; lock table busy in access exclusive mode");
+    const impatient = await openPostgres(url, { answerTimeoutMs: 1_000, applicationName: "impatient" });
+    context.onTestFinished(() => impatient.close());
+    await expect(sql`select id from busy`.execute(impatient.db)).rejects.toThrow(/statement timeout/);
+    expect(await queued(store)).toBe(0);
+  });
+});
+
+describeOnEachEngine("c47: A schema newer than this build", (store) => {
+  test("is refused by migrate, which changes nothing", async () => {
+    await sql`insert into schema_migrations (version, name) values (${SCHEMA_VERSION + 1}, 'later')`.execute(
+      store().db,
+    );
+    await expect(migrate(store())).rejects.toThrow(SchemaVersionError);
+    await expect(planMigration(store())).rejects.toThrow(/use the newer keyplane/);
   });
 });

@@ -1,0 +1,40 @@
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { SCHEMA_VERSION } from "../../store/migrate.ts";
+import { freshDatabase, postgresMissing } from "../env/engines.ts";
+import { keyplane } from "./up.ts";
+
+const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
+
+describe.skipIf(postgresMissing !== undefined)(`c47: keyplane migrate${reason}`, () => {
+  test("shows what it would do, does it, and answers from which version to which", async (context) => {
+    const { url, drop } = await freshDatabase();
+    context.onTestFinished(drop);
+    const args = ["migrate", "--database-url", url];
+    const dry = await keyplane([...args, "--dry-run"]);
+    expect(dry.out).toMatch(/^001-foundation\n002-atoms\n/);
+    expect(dry.out).toContain(`\n0 -> ${SCHEMA_VERSION}, ${SCHEMA_VERSION} to apply\n`);
+    const done = await keyplane(args);
+    expect(done).toMatchObject({ code: 0, err: "" });
+    expect(done.out).toMatch(/^001-foundation applied in [\d.]+ s\n/);
+    expect(done.out.endsWith(`\n0 -> ${SCHEMA_VERSION}, ${SCHEMA_VERSION} applied\n`)).toBe(true);
+    const again = await keyplane([...args, "-o", "json"]);
+    expect(JSON.parse(again.out)).toEqual({ dryRun: false, from: SCHEMA_VERSION, to: SCHEMA_VERSION, migrations: [] });
+  });
+
+  test("that is blocked to its end exits with 1 and one line that names who is in its way", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const blocker = new pg.Client({ connectionString: url, application_name: "nightly report" });
+    await blocker.connect();
+    context.onTestFinished(async () => {
+      await blocker.end();
+      await drop();
+    });
+    await blocker.query("create table schema_migrations (version integer, name text)");
+    await blocker.query("begin; lock schema_migrations");
+    const { code, err } = await keyplane(["migrate", "--database-url", url, "--timeout", "100ms"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^keyplane: gave up after 0.1 s: .*"nightly report".*run keyplane migrate again\.\n$/);
+    expect((await keyplane(["migrate", "--database-url", url, "--timeout", "soon"])).code).toBe(2);
+  });
+});
