@@ -107,13 +107,13 @@ class Exchange {
     // A response that was written to when its client had gone says so, and then that it is closed.
     response.on("error", ignore);
     if (response.destroyed) this.#finish();
-    else if (body !== "small") this.#ask(0);
+    else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
     else {
       collectBody(request, openCall, (collected) => {
         if (this.#done) return;
         if (collected instanceof Problem) return this.#breakOff(collected);
         this.#collected = collected;
-        if (this.#decideAgain()) this.#ask(0);
+        if (this.#decideAgain()) this.#ask(this.#resolved.candidates[0]);
       });
     }
   }
@@ -129,13 +129,11 @@ class Exchange {
     return true;
   }
 
-  #ask(place: number): void {
-    const candidate = this.#resolved.candidates[place];
-    if (candidate === undefined) return;
-    const turn = new Turn(this, place);
+  #ask(candidate: Candidate): void {
+    const turn = new Turn(this, candidate, this.#turn);
     this.#turn = turn;
     try {
-      this.#dispatch(candidate, turn);
+      this.#dispatch(turn);
     } catch (error) {
       turn.release();
       this.failed(turn, upstreamFailure(error, false));
@@ -143,15 +141,15 @@ class Exchange {
   }
 
   /** Asks a candidate as soon as its upstream takes one more call. */
-  #dispatch(candidate: Candidate, turn: Turn): void {
-    const { upstream } = candidate;
+  #dispatch(turn: Turn): void {
+    const { upstream } = turn.candidate;
     if (!isReachable(upstream)) {
       this.failed(turn, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
     const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream);
     if (pool.slots.tryTake()) {
-      this.#send(candidate, turn, pool);
+      this.#send(turn, pool);
       return;
     }
     this.#leaveQueue = pool.slots.wait(
@@ -159,16 +157,16 @@ class Exchange {
         this.#leaveQueue = undefined;
         turn.slots = pool.slots;
         if (!this.#decideAgain()) return turn.release();
-        const present = this.#resolved.candidates[turn.place];
-        // The gateway leads elsewhere by now: there is another queue there.
-        if (present === undefined || !isSameUpstream(present.upstream, upstream)) {
+        if (!this.#resolved.candidates.some((each) => isSameCandidate(each, turn.candidate))) {
+          // The gateway leads elsewhere by now: there is another queue there.
           turn.release();
-          if (present === undefined) this.#breakOff(BUSY);
-          else this.#ask(turn.place);
+          const next = this.#next(turn);
+          if (next === undefined) this.#breakOff(BUSY);
+          else this.#ask(next);
           return;
         }
         try {
-          this.#send(candidate, turn, pool);
+          this.#send(turn, pool);
         } catch (error) {
           turn.release();
           this.failed(turn, upstreamFailure(error, false));
@@ -178,7 +176,8 @@ class Exchange {
     );
   }
 
-  #send({ upstream, model }: Candidate, turn: Turn, to: UpstreamPool): void {
+  #send(turn: Turn, to: UpstreamPool): void {
+    const { upstream, model } = turn.candidate;
     const { head, path, pathModel, query, body, request } = this.#call;
     const { times } = this.#deps;
     const { pool, basePath, credentialHeader, needle } = to;
@@ -193,7 +192,7 @@ class Exchange {
           body === "stream"
             ? this.#streamOf(request, upstream)
             : (this.#collected ?? bodyOf(body, { upstream, model })),
-        headersTimeout: this.#isLast(turn) ? times.head : times.headWithFallback,
+        headersTimeout: this.#next(turn) === undefined ? times.head : times.headWithFallback,
         bodyTimeout: times.silence,
       },
       turn,
@@ -207,11 +206,12 @@ class Exchange {
 
   /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
   headed(turn: Turn, controller: Dispatcher.DispatchController, status: number): void {
-    if (isFallbackStatus(status) && !this.#isLast(turn)) {
+    if (isFallbackStatus(status) && this.#next(turn) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
-      if (!this.#isLast(turn)) {
-        this.#ask(turn.place + 1);
+      const next = this.#next(turn);
+      if (next !== undefined) {
+        this.#ask(next);
         controller.abort(ABANDONED);
         return;
       }
@@ -238,23 +238,25 @@ class Exchange {
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */
   failed(turn: Turn, { shown, refused, error }: UpstreamFailure): void {
-    const upstream = this.#resolved.candidates[turn.place]?.upstream.name ?? "";
+    const upstream = turn.candidate.upstream.name;
     this.#deps.log.warn(
       { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
       "an upstream failed",
     );
-    if (refused && !this.#answer.begun && !this.#isLast(turn)) {
+    if (refused && !this.#answer.begun && this.#next(turn) !== undefined) {
       if (!this.#decideAgain()) return;
-      if (!this.#isLast(turn)) {
-        this.#ask(turn.place + 1);
+      const next = this.#next(turn);
+      if (next !== undefined) {
+        this.#ask(next);
         return;
       }
     }
     this.#breakOff(shown);
   }
 
-  #isLast(turn: Turn): boolean {
-    return turn.place >= this.#resolved.candidates.length - 1;
+  /** The first candidate, as the route leads now, that was not asked up to this turn: none is asked twice. */
+  #next(turn: Turn): Candidate | undefined {
+    return this.#resolved.candidates.find((candidate) => !turn.hasAsked(candidate));
   }
 
   /** Ends a call that may not go on: what was begun says so as every stream does that is cut. */
@@ -307,17 +309,24 @@ class Exchange {
 /** One candidate's part in an exchange: what the dispatcher tells of it. */
 class Turn implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
-  /** Which candidate it is. */
-  readonly place: number;
+  readonly candidate: Candidate;
+  /** The one that was asked before. */
+  readonly #before: Turn | undefined;
   /** Undefined before the request is on a socket. */
   controller: Dispatcher.DispatchController | undefined;
   needle: Needle = NO_NEEDLE;
   /** Where the slot came from that the call has; undefined while it has none. */
   slots: UpstreamSlots | undefined;
 
-  constructor(exchange: Exchange, place: number) {
+  constructor(exchange: Exchange, candidate: Candidate, before: Turn | undefined) {
     this.#exchange = exchange;
-    this.place = place;
+    this.candidate = candidate;
+    this.#before = before;
+  }
+
+  /** Whether this turn, or one before it, was the candidate's. */
+  hasAsked(candidate: Candidate): boolean {
+    return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
   }
 
   /** Gives the slot back: the upstream may be asked by another call. */
@@ -365,6 +374,10 @@ class RedirectError extends Error {}
 /** Whether a call that is on its way to one may go on to the other. */
 function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
   return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
+}
+
+function isSameCandidate(one: Candidate, other: Candidate): boolean {
+  return one.model === other.model && isSameUpstream(one.upstream, other.upstream);
 }
 
 /** An upstream's head, names and values in turn, as it came. */

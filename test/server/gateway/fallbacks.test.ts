@@ -124,6 +124,19 @@ test("no other upstream is asked once a byte has gone to the client", async () =
   expect(second.received).toHaveLength(0);
 });
 
+test("a route that changes while its upstream is asked goes on with one that was not asked, and asks none twice", async () => {
+  first.answerWith((response) => {
+    const upstreams = [upstreamOf(first.url), upstreamOf(second.url, "openai", { name: "second" })];
+    const fallbacks = [{ upstream: "openai", upstreamModel: "real-fast" }];
+    const turned = routeOf("fast", { upstream: "second", upstreamModel: "other-model", fallbacks });
+    harness.addGateway({ publicId: id, upstreams, routes: [turned] });
+    response.writeHead(503).end("no");
+  });
+  const answer = await ask();
+  expect([answer.status, await answer.json()]).toEqual([200, { model: "other-model", n: 1 }]);
+  expect([first.received.length, second.received.length]).toEqual([1, 1]);
+});
+
 test("the last one's failure is the answer, in its own words", async () => {
   first.answerWith((response) => response.writeHead(500).end("first"));
   second.answerWith((response) => response.writeHead(429, { "retry-after": "7" }).end("second"));
