@@ -119,7 +119,7 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
   const workers = given("workers") ?? "1";
   if (!/^[1-9]\d{0,2}$/.test(workers)) fault("workers", "a number of threads from 1 to 999");
   const retentionMs = retention(given("auditRetention"));
-  if (retentionMs === undefined) fault("auditRetention", "a duration of at least an hour, such as 90d or 2160h");
+  if (retentionMs === undefined) fault("auditRetention", "a duration from an hour to 99999 days, such as 90d or 2160h");
   const issuers = list(given("oidcIssuer"));
   for (const issuer of issuers) {
     if (!isIssuerUrl(issuer))

@@ -1,5 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { CallerLeftError, DatabaseAwayError, MemoryBusyError, MemoryTimeoutError } from "../store/errors.ts";
+import {
+  CallerLeftError,
+  DatabaseAwayError,
+  MemoryBusyError,
+  MemoryTimeoutError,
+  SearchTextError,
+} from "../store/errors.ts";
 import type { Logger } from "./log.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
@@ -198,6 +204,7 @@ export function problemOf(error: unknown, method = "GET"): Problem {
   if (error instanceof DatabaseAwayError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) return SAFE_METHODS.has(method) ? UNREAD_MEMORY : MEMORY_IN_DOUBT;
+  if (error instanceof SearchTextError) return problem("invalid_request", error.message);
   // Nobody reads it.
   if (error instanceof CallerLeftError) return problem("unavailable");
   if (error instanceof Error) {

@@ -51,6 +51,9 @@ export class ListenError extends StoreError {}
 /** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
 export class DatabaseAwayError extends StoreError {}
 
+/** The text of a search cannot be read as one. */
+export class SearchTextError extends StoreError {}
+
 /** Too many calls of the memory wait for their turn: of the caller's team, or of all. */
 export class MemoryBusyError extends StoreError {
   readonly of: "team" | "all";

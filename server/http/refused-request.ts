@@ -56,7 +56,7 @@ export function responseClass(lingering: LingeringSockets): typeof ServerRespons
     ): this {
       if (isUnfinished(this.req)) {
         // Written as `Connection: close`.
-        if (status >= 400 && !hasSmallBody(this.req)) this.shouldKeepAlive = false;
+        if (status >= 200 && !hasSmallBody(this.req)) this.shouldKeepAlive = false;
         // Before Node's own listener, which would close a connection that ends here with what came unread: a reset.
         this.prependOnceListener("finish", () => leave(this.req, lingering));
       }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Reach } from "../atoms.ts";
 import type { Db } from "../change.ts";
+import { SearchTextError } from "../errors.ts";
 import {
   chooseIndexCondition,
   type IndexCondition,
@@ -43,7 +44,11 @@ export type Scope = {
   readonly tags: readonly string[];
 };
 
-/** The active libraries of a reach, and a query in PostgreSQL's words. */
+/**
+ * The active libraries of a reach, and a query in PostgreSQL's words.
+ *
+ * @throws SearchTextError where the text negates more often in a row than PostgreSQL reads
+ */
 export async function resolveScope(
   db: Db,
   reach: Reach,
@@ -56,9 +61,19 @@ export async function resolveScope(
       select l.id from libraries l
       where l.team_id = ${reach.teamId} and l.state = 'active' and (${libraryId}::text is null or l.id = ${libraryId})
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
-      order by l.id) as ids`.execute(db);
+      order by l.id) as ids`
+    .execute(db)
+    .catch(throwSearchTextError);
   const [{ query: printed, ids } = { query: "", ids: [] }] = rows;
   return { reach, libraryIds: ids, query: printed, tags };
+}
+
+/** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
+function throwSearchTextError(error: unknown): never {
+  if (error instanceof Error && error.message.includes("tsquery stack too small")) {
+    throw new SearchTextError("The search has too many minus signs in a row: leave some out.");
+  }
+  throw error;
 }
 
 /** The columns that {@link candidates} has. */

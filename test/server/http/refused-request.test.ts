@@ -89,6 +89,7 @@ test("b82: an answer that is no refusal ends an endless request as well", async 
   sendEndlessly(caller, CHUNKS);
   await isGone(caller);
   expect(statusesOf(caller)).toEqual([200]);
+  expect(caller.text()).toMatch(/^connection: close/im);
 });
 
 test("b82: a caller that never goes on with its body is let go", async () => {
@@ -116,6 +117,17 @@ test("b82: a refused request with a small body keeps its connection, and the bod
   caller.socket.write(body + requestHead("GET /nowhere HTTP/1.1"));
   await answers(caller, 2);
   expect(statusesOf(caller)).toEqual([401, 404]);
+  expect(caller.text()).not.toMatch(/^connection: close/im);
+  caller.socket.destroy();
+});
+
+test("b82: a body that is there whole and is no JSON keeps its connection", async () => {
+  const caller = start("POST /atoms HTTP/1.1", [`X-API-Key: ${key}`, JSON_TYPE, "Content-Length: 1"]);
+  caller.socket.write("{");
+  await answers(caller, 1);
+  caller.socket.write(requestHead("GET /nowhere HTTP/1.1"));
+  await answers(caller, 2);
+  expect(statusesOf(caller)).toEqual([400, 404]);
   expect(caller.text()).not.toMatch(/^connection: close/im);
   caller.socket.destroy();
 });

@@ -182,6 +182,7 @@ describe("the memory over REST", () => {
       ["/atoms/search", '"q"', "lacks"],
       ["/atoms/search?q=", '"q"', "1 char"],
       ["/atoms/search?q=%00", '"q"', "NUL"],
+      [`/atoms/search?q=${"-".repeat(40)}`, "minus signs", "leave some out"],
     ])("GET %s", async (path, where, why) => {
       const { status, json } = await call("GET", path, key);
       expect(status).toBe(400);
