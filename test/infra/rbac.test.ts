@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listKeys } from "../../store/keys.ts";
 import { migrate } from "../../store/migrate.ts";
+import { listObjects } from "../../store/objects.ts";
 import { openPostgres, type Store } from "../../store/open.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
@@ -118,6 +119,64 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
     },
   );
 
+  it.each(MODES.flatMap((mode) => [true, false].map((isUp) => ({ ...mode, isUp }))))(
+    "c57: $mode: a namespace that is deleted ends its keys and goes (controller up: $isUp)",
+    async ({ mode, isUp }) => {
+      const namespace = `ending-${mode}-${isUp ? "up" : "down"}`;
+      const flags = mode === "some-namespaces" ? ["--namespaces", `${namespace},beside`] : [];
+      for (const name of [namespace, "beside", "afar"]) {
+        await kubernetes.kubectl(["create", "namespace", name]);
+        await kubectl("apply", "--namespace", name, "--filename", join(INFRA, mode, "namespace.yaml"));
+      }
+      await kubectl("apply", "--filename", join(INFRA, mode, "controller.yaml"));
+      const since = Date.now();
+      let controller = await start(...flags);
+      const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
+      await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
+${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionPolicy: Retain")}`);
+      await beside.apply(key("reader"));
+      await Promise.all([ending.ready("reader", "left", "retained"), beside.ready("reader")]);
+      const objects = async () => [
+        ...(await listObjects(store.db, "gateway", { namespace, limit: 10 })),
+        ...(await listObjects(store.db, "library", { namespace, limit: 10 })),
+      ];
+      expect(await objects()).toHaveLength(2);
+
+      if (!isUp) await stop(controller);
+      const path = `/api/v1/namespaces/${namespace}`;
+      await kubernetes.request("DELETE", path);
+      if (!isUp) {
+        await until("its Roles and Secrets are gone, and only our finalizers are left", async () => {
+          const { body } = await kubernetes.request("GET", path);
+          return JSON.stringify(body).includes("keyplane.dev/finalizer in 5 resource instances");
+        });
+        controller = await start(...flags);
+      }
+      await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
+      const states = (await listKeys(store.db, { limit: 200 }))
+        .filter((stored) => stored.namespace === namespace)
+        .map(({ name, state, ownerUid }) => [name, state, ownerUid !== null]);
+      expect(states.sort()).toEqual([
+        ["left", "revoked", true],
+        ["reader", "revoked", true],
+        ["retained", "active", false],
+      ]);
+      expect(await objects()).toEqual([]);
+      expect(await stateOf(String((await beside.key("reader"))?.status?.keyID))).toBe("active");
+      const used = await uses(since);
+      // With the namespace go the rights on its Secrets: being refused these holds up nothing.
+      expect(refused(used).filter((text) => !/ (secrets|events\.events\.k8s\.io)( .*)? in ending-/.test(text))).toEqual(
+        [],
+      );
+      if (mode === "some-namespaces") {
+        const places = new Set(used.map((use) => use.namespace));
+        expect(places).toEqual(new Set(["", "keyplane-system", namespace, "beside"]));
+      }
+      await beside.remove(beside.path("platformkeys", "reader"));
+      await stop(controller);
+    },
+  );
+
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
     await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
     for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
@@ -206,12 +265,12 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
 const texts = (rights: readonly Right[]): string[] => [...new Set(rights.map(textOf))].sort();
 const refused = (uses: readonly Use[]): string[] => texts(uses.filter(({ allowed }) => !allowed));
 
-const key = (name: string) => `
+const key = (name: string, more = "") => `
 ---
 apiVersion: keyplane.dev/v1alpha1
 kind: PlatformKey
 metadata: { name: ${name} }
-spec: { preset: MCPReadOnly }
+spec: { preset: MCPReadOnly, ${more} }
 `;
 
 const team = (name: string, namespaces: string) => `
@@ -219,6 +278,14 @@ apiVersion: keyplane.dev/v1alpha1
 kind: PlatformTeam
 metadata: { name: ${name} }
 spec: { namespaces: [${namespaces}] }
+`;
+
+const LIBRARY = `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook }
+spec: {}
 `;
 
 const GATEWAY = `
