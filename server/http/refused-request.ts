@@ -46,6 +46,10 @@ export class LingeringSockets {
  * nothing more of the request is processed (spec §2.8, threats b82).
  */
 export function responseClass(lingering: LingeringSockets): typeof ServerResponse<IncomingMessage> {
+  // One for all responses: a flood of refusals makes no closure for each.
+  const leaveRequest = function (this: ServerResponse<IncomingMessage>): void {
+    leave(this.req, lingering);
+  };
   return class ListenerResponse extends ServerResponse<IncomingMessage> {
     override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
     override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
@@ -58,7 +62,7 @@ export function responseClass(lingering: LingeringSockets): typeof ServerRespons
         // Written as `Connection: close`.
         if (status >= 200 && !hasSmallBody(this.req)) this.shouldKeepAlive = false;
         // Before Node's own listener, which would close a connection that ends here with what came unread: a reset.
-        this.prependOnceListener("finish", () => leave(this.req, lingering));
+        this.prependListener("finish", leaveRequest);
       }
       return typeof reason === "string" ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
     }
@@ -80,9 +84,25 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
     socket.destroySoon = () => (lastLeft.get(socket)?.complete === false ? lingering.add(socket) : destroySoon());
   }
   lastLeft.set(socket, request);
-  setTimeout(() => {
-    if (!request.complete) socket.destroy();
-  }, LINGER_MS).unref();
+  if (left.push(request) === 1) setImmediate(limitLeft);
+}
+
+/** Small requests that were left in this turn of the event loop. */
+let left: IncomingMessage[] = [];
+
+/**
+ * Waits for those whose rest has not come. Most bodies come with their head, and Node hands out the head before it reads
+ * them: a timer for each would keep all that a flood of refusals is made of for as long as it runs.
+ */
+function limitLeft(): void {
+  const requests = left;
+  left = [];
+  for (const request of requests) {
+    if (request.complete) continue;
+    setTimeout(() => {
+      if (!request.complete) request.socket.destroy();
+    }, LINGER_MS).unref();
+  }
 }
 
 /** Of each connection that goes on: one at a time, however many of its requests are left. */
