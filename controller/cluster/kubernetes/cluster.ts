@@ -6,6 +6,7 @@ import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
 import { isForbidden, readError } from "./api-error.ts";
 import { connect } from "./connection.ts";
+import { createEndingNamespaces } from "./ending-namespaces.ts";
 import { recordEvent } from "./events.ts";
 import { invalidStatus } from "./invalid.ts";
 import { createObjectWrites } from "./object-writes.ts";
@@ -79,7 +80,13 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   /** What has been listed, by kind and namespace. */
   const listed = new Set<string>();
 
-  const objects = createObjects(onObject);
+  const ending = createEndingNamespaces(
+    api,
+    () => objects.namespaces(),
+    (namespace) => objects.announce(namespace),
+    log,
+  );
+  const objects = createObjects(onObject, ending.takes);
   const writes = createObjectWrites(api, objects, fieldManager);
   const secretWatches = new Map<string, SecretWatch>();
   const references = createSecretReferences(
@@ -199,6 +206,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       return Promise.race([first.promise, ending]);
     });
     await Promise.all(attempted);
+    keep(ending.run(watching));
     await Promise.all([...secretWatches.values()].map(({ attempted }) => attempted));
     isStarted = true;
   }

@@ -14,6 +14,10 @@ export type Objects = {
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
   uids(kind: Kind): readonly string[];
+  /** Those in which there is an object. */
+  namespaces(): ReadonlySet<string>;
+  /** Announces what there is in a namespace: whether it ends with it has changed. */
+  announce(namespace: string): void;
   /** Reads an object of that kind; what is known of it need not be judged again. */
   read(kind: Kind, raw: unknown): HeldObject;
   /** The object as it is now, valid or not, if it is still the one that was read. */
@@ -30,8 +34,12 @@ export type Objects = {
 
 /**
  * @param onChange told of each change that is not one of our own: `now` is undefined when the object has gone
+ * @param isEnding whether an object ends with its namespace: then it counts as being deleted, as it soon will be
  */
-export function createObjects(onChange: (ref: ObjectRef, now: HeldObject | undefined) => void): Objects {
+export function createObjects(
+  onChange: (ref: ObjectRef, now: HeldObject | undefined) => void,
+  isEnding: (object: DeclaredObject) => boolean = () => false,
+): Objects {
   const held: Record<Kind, Map<string, HeldObject>> = {
     PlatformKey: new Map(),
     PlatformTeam: new Map(),
@@ -39,6 +47,13 @@ export function createObjects(onChange: (ref: ObjectRef, now: HeldObject | undef
     MemoryLibrary: new Map(),
   };
   const expected = new Map<string, ObjectStatus>();
+  const all = () => Object.values(held).flatMap((ofKind) => [...ofKind.values()]);
+
+  /** An object as it is to be worked on. What is wrong with its spec does not matter to its end. */
+  function asWorkedOn(one: HeldObject): HeldObject {
+    const { object } = one;
+    return object.deleting || !isEnding(object) ? one : { object: { ...object, deleting: true }, problem: undefined };
+  }
 
   function put(now: HeldObject, isSure: boolean): void {
     const { object } = now;
@@ -58,15 +73,20 @@ export function createObjects(onChange: (ref: ObjectRef, now: HeldObject | undef
   return {
     get<K extends Kind>(kind: K, namespace: string, name: string) {
       const found = held[kind].get(`${namespace}/${name}`);
+      const { object, problem } = found === undefined ? {} : asWorkedOn(found);
       // A map holds objects of its own kind.
-      return found?.problem === undefined ? (found?.object as DeclaredObject<K> | undefined) : undefined;
+      return problem === undefined ? (object as DeclaredObject<K> | undefined) : undefined;
     },
     list<K extends Kind>(kind: K) {
-      const valid = [...held[kind].values()].filter(({ problem }) => problem === undefined);
+      const valid = [...held[kind].values()].map(asWorkedOn).filter(({ problem }) => problem === undefined);
       return valid.map(({ object }) => object as DeclaredObject<K>);
     },
     read: (kind, raw) => readObject(kind, raw, (ref) => held[kind].get(placeOf(ref))),
     uids: (kind) => [...held[kind].values()].map(({ object }) => object.uid),
+    namespaces: () => new Set(all().flatMap(({ object: { namespace } }) => (namespace === "" ? [] : [namespace]))),
+    announce(namespace) {
+      for (const one of all()) if (one.object.namespace === namespace) onChange(refOf(one.object), asWorkedOn(one));
+    },
     current(object) {
       const now = held[object.kind].get(placeOf(object))?.object;
       return now?.uid === object.uid ? now : undefined;

@@ -53,7 +53,8 @@ export function leasesPath(namespace: string): string {
   return collection("/apis/coordination.k8s.io/v1", namespace, "leases");
 }
 
-export const KUBE_SYSTEM_PATH = "/api/v1/namespaces/kube-system";
+export const namespacePath = (name: string): string => `/api/v1/namespaces/${encodeURIComponent(name)}`;
+export const KUBE_SYSTEM_PATH = namespacePath("kube-system");
 
 /** What is watched: each kind once, in each namespace that is served; in all where that is null. */
 export function watchedCollections(namespaces: readonly string[] | null): { kind: Kind; namespace: string }[] {

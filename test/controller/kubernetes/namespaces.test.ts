@@ -1,0 +1,141 @@
+/**
+ * Namespaces that are being deleted or gone, as a controller sees them that has no help: here no controller manager
+ * deletes what is in a namespace.
+ */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listKeys } from "../../../store/keys.ts";
+import { migrate } from "../../../store/migrate.ts";
+import { listObjects } from "../../../store/objects.ts";
+import { openPostgres, type Store } from "../../../store/open.ts";
+import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
+import { freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { kubernetesMissing } from "../../env/kubernetes/missing.ts";
+import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { until } from "../../env/until.ts";
+
+const missing = kubernetesMissing ?? postgresMissing;
+type Named = { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } };
+
+describe.skipIf(missing !== undefined)(`namespaces that go${missing ? ` (skipped: ${missing})` : ""}`, () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let store: Store;
+  const running = new Set<ControllerProcess>();
+  const encryptionKey = randomBytes(32).toString("base64");
+
+  async function start(...flags: string[]): Promise<ControllerProcess> {
+    const { kubeconfigPath: kubeconfig } = kubernetes;
+    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    running.add(started);
+    await until("it leads", () => started.lines.some((line) => line.includes("leads")));
+    return started;
+  }
+
+  async function stop(controller: ControllerProcess): Promise<void> {
+    running.delete(controller);
+    expect(await controller.stop()).toBe(0);
+  }
+
+  const path = (namespace: string) => `/api/v1/namespaces/${namespace}`;
+  async function create(namespace: string) {
+    const body = JSON.stringify({ metadata: { name: namespace } });
+    expect((await kubernetes.request("POST", "/api/v1/namespaces", { body })).status).toBe(201);
+    return inNamespace(kubernetes, namespace);
+  }
+
+  /** As whoever loses patience does: what is still in it is not looked at. */
+  async function force(namespace: string): Promise<void> {
+    const metadata = { name: namespace };
+    const body = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata, spec: { finalizers: [] } });
+    await kubernetes.request("DELETE", path(namespace));
+    await until("the namespace is gone", async () => {
+      await kubernetes.request("PUT", `${path(namespace)}/finalize`, { body });
+      return (await kubernetes.request("GET", path(namespace))).status === 404;
+    });
+  }
+
+  /** What the store has of the keys of a namespace: each key's state, and `released` where no declaration owns it. */
+  async function states(namespace: string): Promise<Record<string, string>> {
+    const keys = (await listKeys(store.db, { limit: 200 })).filter((stored) => stored.namespace === namespace);
+    return Object.fromEntries(keys.map(({ name, state, ownerUid }) => [name, ownerUid === null ? "released" : state]));
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    store = await openPostgres(database.url);
+    await migrate(store);
+  });
+
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGKILL");
+    await store?.close();
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  it("c57: a namespace that is being deleted ends what is declared in it before that is deleted itself", async () => {
+    const [ending, beside] = [await create("ending"), await create("beside")];
+    const controller = await start();
+    await ending.apply(`${team("ending, beside")}${LIBRARY}${key("reader")}${key("retained", "deletionPolicy: Retain")}
+${key("guarded", "deletionProtection: true")}`);
+    await beside.apply(key("reader"));
+    await Promise.all([ending.ready("reader", "retained", "guarded"), beside.ready("reader")]);
+
+    await kubernetes.request("DELETE", path("ending"));
+    await until("all that nothing protects has ended", async () => {
+      const { reader, retained } = await states("ending");
+      return reader === "revoked" && retained === "released";
+    });
+    const finalizers = async (at: string) => (await ending.read<Named>(at))?.metadata.finalizers ?? [];
+    for (const at of [
+      ending.path("platformkeys", "reader"),
+      ending.path("platformkeys", "retained"),
+      ending.path("memorylibraries", "handbook"),
+    ]) {
+      await until(`nothing of ours holds ${at}`, async () => (await finalizers(at)).length === 0);
+    }
+    expect(await listObjects(store.db, "library", { namespace: "ending", limit: 1 })).toEqual([]);
+    expect(await states("ending")).toMatchObject({ guarded: "active" });
+    expect(await states("beside")).toEqual({ reader: "active" });
+    expect(await finalizers(ending.path("platformkeys", "guarded")), "it holds the namespace").toHaveLength(1);
+
+    await ending.changeKey("guarded", { deletionProtection: false });
+    await until("the protected key has ended", async () => (await states("ending")).guarded === "revoked");
+    for (const name of ["reader", "retained", "guarded"]) await ending.remove(ending.path("platformkeys", name));
+    await ending.remove(ending.path("memorylibraries", "handbook"));
+    await force("ending");
+
+    // Another namespace by its name owes nothing to it.
+    const again = await create("ending");
+    await again.apply(key("reader"));
+    await again.ready("reader");
+    const keyId = (await again.key("reader"))?.status?.keyID;
+    expect((await listKeys(store.db, { limit: 200 })).find(({ id }) => id === keyId)?.state).toBe("active");
+    await stop(controller);
+  });
+});
+
+const team = (namespaces: string) => `
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: research }
+spec: { namespaces: [${namespaces}] }
+`;
+
+const key = (name: string, more = "") => `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKey
+metadata: { name: ${name} }
+spec: { preset: MCPReadOnly, ${more} }
+`;
+
+const LIBRARY = `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook }
+spec: {}
+`;
