@@ -11,8 +11,8 @@ import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { parseKeyring } from "../store/keyring.ts";
-import { assertSchemaVersion } from "../store/migrate.ts";
 import { openPostgres } from "../store/open.ts";
+import { assertUsable } from "../store/start-check.ts";
 import { type AddCommand, required } from "./command.ts";
 import { encryptionKeys, namespaceList, setting } from "./config.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
@@ -77,7 +77,7 @@ export async function runController(
   const store = await openPostgres(flags.databaseUrl);
   const closers = [() => store.close()];
   try {
-    await assertSchemaVersion(store);
+    await assertUsable(store);
     const cluster = await openKubernetesCluster({
       kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
       namespaces,

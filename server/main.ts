@@ -3,11 +3,10 @@ import type { Server } from "node:http";
 import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
-import { ListenError, SchemaVersionError } from "../store/errors.ts";
+import { UnusableDatabaseError } from "../store/errors.ts";
 import type { Keyring } from "../store/keyring.ts";
-import { assertListenWorks } from "../store/listen-check.ts";
-import { assertSchemaVersion } from "../store/migrate.ts";
 import type { Store } from "../store/open.ts";
+import { assertUsable } from "../store/start-check.ts";
 import { buildAdmin } from "./admin.ts";
 import type { Mount } from "./app.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
@@ -70,8 +69,7 @@ const READY_POLL_MS = 20;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws SchemaVersionError for a schema that this build cannot work with
- * @throws ListenError where notifications cannot arrive
+ * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer({
   store,
@@ -87,7 +85,7 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const log = sampleLog(unsampled);
   keepCallsYoung();
-  await assertUsable(store, log);
+  await checkDatabase(store, log);
   if (config.production && config.placeholders.length > 0) {
     log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
@@ -209,12 +207,11 @@ async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefi
 }
 
 /** Refuses what will never work; a database that does not answer may come back. */
-async function assertUsable(store: Store, log: Logger): Promise<void> {
+async function checkDatabase(store: Store, log: Logger): Promise<void> {
   try {
-    await assertSchemaVersion(store);
-    await assertListenWorks(store);
+    await assertUsable(store);
   } catch (error) {
-    if (error instanceof SchemaVersionError || error instanceof ListenError) throw error;
+    if (error instanceof UnusableDatabaseError) throw error;
     log.warn({ error }, "the database does not answer: every decision is 503 until it does");
   }
 }

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { ATOM_COLUMNS, type Atom, type AtomRow, type Reach, reachable, toAtom } from "./atoms.ts";
+import { ATOM_COLUMNS, type Atom, type AtomRow, atomOf, type Reach, reachable, toAtom } from "./atoms.ts";
 import type { Db } from "./change.ts";
 import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./memory/candidates.ts";
+import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./memory/index-condition.ts";
 import { withOrderedPlans } from "./memory/ordered-plans.ts";
 
 /** An atom that a search found. */
@@ -33,6 +34,16 @@ const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 +
 /** An atom may be a candidate of each source: the index, the newest, the most important. */
 const SOURCES = 3;
 
+/**
+ * Any of the words that are wanted: what a snippet is chosen by. Before PostgreSQL 16 `ts_headline` tries each two places of
+ * a text as the ends of a passage, which takes seconds by a query of phrases (b61).
+ */
+function wordsOf(printed: string): string {
+  const query = parseTextQuery(printed);
+  const words = query === undefined ? [] : wantedLexemesOf(query);
+  return words.map((lexeme) => printTextQuery({ kind: "word", lexeme })).join(" | ");
+}
+
 /** The atoms that a full-text query finds, the closest first. Only rows of the reach are ranked (b60). */
 export async function searchAtoms(
   db: Db,
@@ -54,15 +65,14 @@ export async function searchAtoms(
         limit ${search.limit * SOURCES}
       ),
       hits as (
-        select ${ATOM_COLUMNS}, best.rank, a.created_at
-        from (select id, max(rank) as rank from ranked group by id) best
-          join atoms a on a.id = best.id join libraries l on l.id = a.library_id
-        where ${reachable(reach)}
+        select a.*, best.rank from (select id, max(rank) as rank from ranked group by id) best
+          cross join lateral ${atomOf(sql`best.id`, reach)} a
         order by best.rank desc, a.importance desc, a.created_at desc, a.id desc
         limit ${search.limit}
       )
-      select hits.*, ts_headline('english', left(hits.content, ${SNIPPET_SOURCE}::integer), wanted.q, ${SNIPPET}) as snippet
-      from hits, wanted
+      select hits.*, ts_headline('english', left(hits.content, ${SNIPPET_SOURCE}::integer), ${wordsOf(scope.query)}::tsquery,
+        ${SNIPPET}) as snippet
+      from hits
       order by hits.rank desc, hits.importance desc, hits.created_at desc, hits.id desc`.execute(tx);
     return rows.map((row) => ({ atom: toAtom(row), rank: row.rank, snippet: row.snippet }));
   });
@@ -91,9 +101,8 @@ export async function recallAtoms(
         order by score desc, a.id desc
         limit ${search.limit * SOURCES}
       )
-      select ${ATOM_COLUMNS} from (select id, max(score) as score from ranked group by id) best
-        join atoms a on a.id = best.id join libraries l on l.id = a.library_id
-      where ${reachable(reach)}
+      select a.* from (select id, max(score) as score from ranked group by id) best
+        cross join lateral ${atomOf(sql`best.id`, reach)} a
       order by best.score desc, a.id desc
       limit ${search.limit}`.execute(tx);
     return rows.map(toAtom);

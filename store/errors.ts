@@ -36,8 +36,14 @@ export class OwnerTakenError extends StoreError {}
 /** The gateway's public id belongs to another gateway or, after its deletion, to another team. */
 export class PublicIdTakenError extends StoreError {}
 
+/** The database is none that can be relied on: somebody has to do what the message says. */
+export class UnusableDatabaseError extends StoreError {}
+
 /** The database's schema is not one that this build can work with. */
-export class SchemaVersionError extends StoreError {}
+export class SchemaVersionError extends UnusableDatabaseError {}
+
+/** The database is a PostgreSQL that is too old. */
+export class ServerVersionError extends UnusableDatabaseError {}
 
 /** A migration could not have its locks in its time: whoever holds them is named. Nothing of it was done. */
 export class MigrationBlockedError extends StoreError {}
@@ -46,7 +52,7 @@ export class MigrationBlockedError extends StoreError {}
 export class KeyringError extends StoreError {}
 
 /** Notifications do not reach us through this connection. */
-export class ListenError extends StoreError {}
+export class ListenError extends UnusableDatabaseError {}
 
 /** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
 export class DatabaseAwayError extends StoreError {}

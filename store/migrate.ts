@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import type { Db } from "./change.ts";
 import { lockWaits } from "./database/lock-waits.ts";
+import { assertServerVersion } from "./database/server-version.ts";
 import { SchemaVersionError } from "./errors.ts";
+import { assertListenWorks } from "./listen-check.ts";
 import { sql as foundation } from "./migrations/001-foundation.ts";
 import { sql as atoms } from "./migrations/002-atoms.ts";
 import { sql as keySecrets } from "./migrations/003-key-secrets.ts";
@@ -13,12 +15,13 @@ import { sql as concurrent } from "./migrations/008-concurrent.ts";
 import { sql as keyPrefix } from "./migrations/009-key-prefix.ts";
 import { sql as atomTerms } from "./migrations/010-atom-terms.ts";
 import { sql as atomStatistics } from "./migrations/011-atom-statistics.ts";
+import { sql as atomIds, uuidv7Before18 } from "./migrations/012-atom-ids.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
 const MIGRATIONS = [
   { version: 1, name: "foundation", script: foundation },
-  { version: 2, name: "atoms", script: atoms },
+  { version: 2, name: "atoms", script: uuidv7Before18 + atoms },
   { version: 3, name: "key-secrets", script: keySecrets },
   { version: 4, name: "usage-known", script: usageKnown },
   { version: 5, name: "full-queue", script: fullQueue },
@@ -28,6 +31,7 @@ const MIGRATIONS = [
   { version: 9, name: "key-prefix", script: keyPrefix },
   { version: 10, name: "atom-terms", script: atomTerms },
   { version: 11, name: "atom-statistics", script: atomStatistics },
+  { version: 12, name: "atom-ids", script: atomIds },
 ] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */
@@ -74,12 +78,17 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * begun again later (threats c47).
  *
  * @returns what was done
+ * @throws ServerVersionError for a PostgreSQL older than 15
+ * @throws ListenError behind a transaction pooler, and on a standby
  * @throws SchemaVersionError where the schema is newer than this build
  * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
  */
 export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
   const { migrations = MIGRATIONS, timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
   return store.withConnection(async (db) => {
+    await assertServerVersion(db);
+    // Behind a transaction pooler the lock and the limits below would be anybody's.
+    if (store.engine === "postgres") await assertListenWorks(store);
     const waiting = lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress });
     await waiting.prepare();
     await waiting.holdAlone(LOCK);

@@ -60,6 +60,12 @@ export function lexemesOf(query: TextQuery): string[] {
   return [...new Set(query.of.flatMap(lexemesOf))];
 }
 
+/** The lexemes of a query that an atom may have, each once: none that stands behind a `not`. */
+export function wantedLexemesOf(query: TextQuery): string[] {
+  if (query.kind === "word") return [query.lexeme];
+  return query.kind === "not" ? [] : [...new Set(query.of.flatMap(wantedLexemesOf))];
+}
+
 /**
  * What to ask the index for, so that it merges few lists and gives few rows: of words that must all occur the rarest, of
  * words of which any will do as many of the rarest as are rare together.

@@ -37,10 +37,15 @@ export async function startPostgres(
   return startOwnPostgres(settings, prepare);
 }
 
-/** As {@link startPostgres}, and never another's: for tests that break it. */
+/**
+ * As {@link startPostgres}, and never another's: for tests that break it.
+ *
+ * @param version an older one of `older-postgres/package.json`; undefined for the newest
+ */
 export async function startOwnPostgres(
   settings: Readonly<Record<string, string>> = {},
   prepare: (dataFolder: string) => Promise<void> = async () => {},
+  version = process.env.KEYPLANE_TEST_POSTGRES,
 ): Promise<OwnPostgresServer> {
   const databaseDir = await mkdtemp(join(tmpdir(), "keyplane-postgres-"));
   const port = await freePort();
@@ -53,7 +58,8 @@ export async function startOwnPostgres(
     max_connections: "200",
     ...settings,
   };
-  const server = new EmbeddedPostgres({
+  const Server = await embeddedPostgres(version);
+  const server = new Server({
     databaseDir,
     port,
     user: "postgres",
@@ -92,6 +98,12 @@ export async function startOwnPostgres(
     },
     stop: () => (running ? server.stop() : rm(databaseDir, { recursive: true, force: true })),
   };
+}
+
+async function embeddedPostgres(version: string | undefined): Promise<typeof EmbeddedPostgres> {
+  if (version === undefined) return EmbeddedPostgres;
+  const folder = new URL(`./older-postgres/node_modules/postgres-${version}/dist/index.js`, import.meta.url);
+  return (await import(folder.href)).default;
 }
 
 function isRunning(pid: number): boolean {

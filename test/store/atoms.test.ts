@@ -237,6 +237,16 @@ describeOnEachEngine("atoms", (opened) => {
     }
   });
 
+  test("c64: ids are UUIDs of version 7, the later the higher, and the same on every PostgreSQL", async () => {
+    const ids: string[] = [];
+    for (let i = 0; i < 20; i++) ids.push((await save("lib-diary")).id);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(ids.toSorted()).toEqual(ids);
+    expect(Math.abs(Number.parseInt(ids[0]?.replace("-", "").slice(0, 12) ?? "", 16) - Date.now())).toBeLessThan(
+      600_000,
+    );
+  });
+
   test("b61: searches made to be slow stay within two seconds on a thousand atoms", async () => {
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select 'lib-diary', 'team-a', repeat('alpha beta gamma ' || n || ' ', 20), '{}', 5, now(), now()

@@ -171,3 +171,11 @@ describeOnEachEngine("c47: A schema newer than this build", (store) => {
     await expect(planMigration(store())).rejects.toThrow(/use the newer keyplane/);
   });
 });
+
+describeOnEachEngine("c64: The schema", (store) => {
+  test("leaves no stand-in for what only PostgreSQL 18 has", async () => {
+    const { rows } = await sql`select proname from pg_proc
+      where proname = 'uuidv7' and pronamespace = current_schema()::regnamespace`.execute(store().db);
+    expect(rows).toEqual([]);
+  });
+});

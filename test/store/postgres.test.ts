@@ -130,7 +130,7 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
     await store.close();
   });
 
-  test("c32: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
+  test("c32, c64: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
     const direct = await openPostgres(url);
     await assertListenWorks(direct);
     await direct.close();
@@ -140,6 +140,7 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
     const refusal = assertListenWorks(store);
     await expect(refusal).rejects.toThrow(ListenError);
     await expect(refusal).rejects.toThrow(/transaction pooler/);
+    await expect(migrate(store)).rejects.toThrow(/transaction pooler/);
     await store.close();
     await proxy.close();
   });

@@ -1,0 +1,16 @@
+import { assertServerVersion } from "./database/server-version.ts";
+import { assertListenWorks } from "./listen-check.ts";
+import { assertSchemaVersion } from "./migrate.ts";
+import type { Store } from "./open.ts";
+
+/**
+ * What has to hold of a database before a server or a controller relies on it.
+ *
+ * @throws UnusableDatabaseError saying what to do, for a PostgreSQL older than 15, a schema that this build cannot work
+ *   with, a transaction pooler or a standby; any other error where the database does not answer, which proves nothing
+ */
+export async function assertUsable(store: Store): Promise<void> {
+  await assertServerVersion(store.db);
+  await assertSchemaVersion(store);
+  await assertListenWorks(store);
+}
