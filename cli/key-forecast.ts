@@ -10,6 +10,7 @@ import { importHash } from "../domain/import.ts";
 import type { Importable, ObservedKey } from "../domain/observed-key.ts";
 import { type KeyAction, planKey } from "../domain/plan-key.ts";
 import type { StoredKey } from "../domain/stored-key.ts";
+import { retiringEndsAt } from "../domain/version-room.ts";
 import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "./key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
 
@@ -70,6 +71,8 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     stored,
     importable: stored === undefined ? importable(key) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "foreign" } : observedSecret(key, object, stored),
+    undoneSince: null,
+    secretMarks: [],
     held: null,
     confirmed: true,
     restartedVersion: object?.status?.restartedVersion ?? null,
@@ -147,7 +150,7 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
     case "Retire":
       return written({
         versions: (stored?.versions ?? []).map((version) =>
-          version.state === "retiring" && (version.retireAt ?? 0) <= now ? { ...version, state: "retired" } : version,
+          version.state === "retiring" && retiringEndsAt(version) <= now ? { ...version, state: "retired" } : version,
         ),
       });
     case "RetireAdopted":

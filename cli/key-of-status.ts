@@ -49,6 +49,7 @@ export const NO_VERSION: StoredVersion = {
   retireAt: null,
   expiresAt: null,
   rotationTrigger: null,
+  heals: null,
   lastUsedAt: null,
 };
 

@@ -1,4 +1,5 @@
 import { keyDigest, keyPrefix, mintKey } from "../domain/key-format.ts";
+import { isHeal } from "../domain/mint-reason.ts";
 import type { ObservedKey } from "../domain/observed-key.ts";
 import type { KeyAction } from "../domain/plan-key.ts";
 import { type StoredVersion, versionIn } from "../domain/stored-key.ts";
@@ -62,6 +63,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         mintedAt: now,
         expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
+        heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? now } : null,
       }),
     );
   },

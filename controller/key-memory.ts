@@ -1,3 +1,5 @@
+import type { SecretObject } from "./cluster/port.ts";
+
 /**
  * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
  * moment: a plaintext that nobody holds any longer is minted anew (design §2).
@@ -10,6 +12,8 @@ export type KeyMemory = {
    * write with an unclear outcome may have changed.
    */
   readonly delivered: Map<string, Delivered | null>;
+  /** Since when a Secret is found lost or edited, in milliseconds since the epoch. */
+  readonly undoneSince: Map<string, number>;
   /** The version that a key's workloads were restarted for, until its status says so. */
   readonly restarted: Map<string, number>;
 };
@@ -26,15 +30,18 @@ export type Delivered = {
   readonly digest: string;
   /** Tells all else in it from what another declaration would have there. */
   readonly content: string;
+  /** As {@link SecretObject} has them. */
+  readonly marks: readonly string[];
 };
 
 export function newKeyMemory(): KeyMemory {
-  return { held: new Map(), delivered: new Map(), restarted: new Map() };
+  return { held: new Map(), delivered: new Map(), undoneSince: new Map(), restarted: new Map() };
 }
 
 /** Of a declaration that is gone, or about to go. */
-export function forgetKey({ held, delivered, restarted }: KeyMemory, uid: string): void {
+export function forgetKey({ held, delivered, undoneSince, restarted }: KeyMemory, uid: string): void {
   held.delete(uid);
   delivered.delete(uid);
+  undoneSince.delete(uid);
   restarted.delete(uid);
 }

@@ -1,9 +1,11 @@
 import { declareKey } from "../domain/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../domain/declared-key.ts";
 import { importHash, importText } from "../domain/import.ts";
+import { isLost, isTampered } from "../domain/mint-reason.ts";
 import type { Importable, ObservedKey, ResolvedReferences } from "../domain/observed-key.ts";
 import type { Endpoints } from "../domain/secret-template.ts";
 import { dependsOnUsage } from "../domain/stale-consumers.ts";
+import { versionIn } from "../domain/stored-key.ts";
 import { type DeclaredRows, findDeclaredKey } from "../store/declared-key.ts";
 import { isPrefixTaken } from "../store/key-prefixes.ts";
 import type { StoredKey } from "../store/key-rows.ts";
@@ -58,6 +60,8 @@ export async function observeKey(
     references,
     stored,
     secret: secretNow,
+    undoneSince: observeUndone(deps, object.uid, stored, secretNow),
+    secretMarks: stored?.secretFound?.marks ?? [],
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
         ? await withoutTaken(deps, declared, await readImport(deps, object, declared))
@@ -146,6 +150,23 @@ function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: Observe
   const held = keyMemory.held.get(uid);
   const version = stored?.versions.find(({ digest, state }) => digest === held?.digest && state === "reserved");
   return version?.number ?? null;
+}
+
+/** Since when the Secret is lost or edited, as far as this process knows. */
+function observeUndone(
+  { clock, keyMemory: { undoneSince } }: ControllerDeps,
+  uid: string,
+  stored: StoredKey | undefined,
+  secret: ObservedKey["secret"],
+): number | null {
+  const active = versionIn(stored, "active");
+  if (active === undefined || !(isLost(secret) || isTampered(secret, active))) {
+    undoneSince.delete(uid);
+    return null;
+  }
+  const since = undoneSince.get(uid) ?? clock.now();
+  undoneSince.set(uid, since);
+  return since;
 }
 
 /** Kept in the status: losing it repeats an annotation with the same value, which restarts nothing. */

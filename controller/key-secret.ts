@@ -84,7 +84,7 @@ export function deliveredAs(
   if (version === undefined) return undefined;
   const { resourceVersion } = secret;
   const content = contentOf(object, declared, key, version.number, endpoints);
-  return { resourceVersion, digest: version.digest, content };
+  return { resourceVersion, digest: version.digest, content, marks: secret.marks };
 }
 
 /** What a Secret that has not changed since is now: undefined where something else is declared of it by now. */

@@ -36,7 +36,7 @@ export function keyStatus(
     effectiveScopes: declared.scopes,
     secretRef: { name: declared.secret.name, dataKey: declared.secret.dataKey },
     currentVersion: active?.number,
-    versions: key?.versions.slice(0, VERSIONS_SHOWN).map((version) => versionStatus(version, object)),
+    versions: key && shownVersions(key).map((version) => versionStatus(version, object)),
     expiresAt: ends.length === 0 ? undefined : rfc3339(Math.min(...ends)),
     expiryWarned: expiryWarned(observed, key, now),
     nextRotationTime: Number.isFinite(rotation) ? rfc3339(rotation) : undefined,
@@ -49,6 +49,14 @@ export function keyStatus(
     staleConsumer: staleConsumerStatus(observed, key, now),
     conditions: mergeConditions(object, plan.conditions, now),
   });
+}
+
+/** Every version that works, and of the others the newest. */
+function shownVersions({ versions }: StoredKey): StoredVersion[] {
+  const works = ({ state }: StoredVersion) => state === "active" || state === "retiring";
+  const others = versions.filter((version) => !works(version));
+  const left = others.slice(0, VERSIONS_SHOWN - (versions.length - others.length));
+  return versions.filter((version) => works(version) || left.includes(version));
 }
 
 function versionStatus(version: StoredVersion, { status }: DeclaredObject) {

@@ -76,8 +76,8 @@ export function secretToRecord(
   if (!seen || version === undefined || cluster.heardOfSecret(namespace, declared.secret.name) === undefined) {
     return undefined;
   }
-  const { resourceVersion, content } = seen;
-  const found = { resourceVersion, number: version.number, content };
+  const { resourceVersion, content, marks } = seen;
+  const found = { resourceVersion, number: version.number, content, marks };
   return isDeepStrictEqual(found, stored?.secretFound) ? undefined : found;
 }
 

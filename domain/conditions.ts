@@ -45,6 +45,8 @@ export const REASONS = {
   SecretImmutable: "Delete the immutable Secret; it is made again with a new version.",
   SecretLost: "Delete and apply the declaration, rotate the key, or set spec.secret.onLost to Rotate.",
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
+  SecretContested:
+    "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
   SecretUnreadable: "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac.",
   ImportUnusable: "Correct spec.source, or what it refers to.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",

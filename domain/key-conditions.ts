@@ -1,5 +1,6 @@
 import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "./conditions.ts";
-import { isLost, isRotationHeldBack, isTampered, mintReason } from "./mint-reason.ts";
+import { contestedSecret } from "./contested-secret.ts";
+import { isHeal, isLost, isTampered, wantedVersion } from "./mint-reason.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
@@ -86,14 +87,15 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   const no = (reason: Reason, message: string) => condition("SecretDelivered", "False", reason, message);
   const name = `Secret ${declared.secret.name}`;
   const active = versionIn(key, "active");
-  if (active?.imported && mintReason(observed, key, now) === undefined) {
+  const wanted = wantedVersion(observed, key, now);
+  if (active?.imported && (wanted === undefined || wanted.from > now)) {
     const message = `Version ${active.number} (${active.prefix}...) was imported.`;
     return condition("SecretDelivered", "True", "Imported", message);
   }
   if (secret.state === "foreign") return no("SecretConflict", `${name} exists and is not this key's.`);
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
   if (active === undefined) return no(...unminted(observed, now));
-  if (secret.state === "ours" && secret.immutable && mintReason(observed, key, now) !== undefined) {
+  if (secret.state === "ours" && secret.immutable && wanted !== undefined) {
     return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
   }
   if (secret.state === "ours" && secret.holds === active.number) {
@@ -108,6 +110,10 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
     return no("SecretLost", `${name} is gone, and spec.secret.onLost is Report.`);
   if (isTampered(secret, active) && !declared.secret.healTampered) {
     return no("SecretTampered", `${name} was edited, and spec.secret.onTampered is Report.`);
+  }
+  if (key !== undefined && wanted !== undefined && wanted.from > now) {
+    const what = isLost(secret) ? "SecretLost" : "SecretTampered";
+    return no("SecretContested", contestedSecret(observed, key, what, wanted.from));
   }
   return no("Minting", "A new version is on its way to the Secret.");
 }
@@ -144,8 +150,10 @@ function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number
       `version ${number} until ${retireAt === null ? "its deadline" : new Date(retireAt).toISOString()}`,
   );
   const accepted = `Still accepted beside the active version: ${until.join(", ")}.`;
-  const message = isRotationHeldBack(observed, key, now)
-    ? `${accepted} The next rotation waits for the first.`
+  const wanted = wantedVersion(observed, key, now);
+  const waits = wanted !== undefined && !isHeal(wanted.why) && wanted.from > now;
+  const message = waits
+    ? `${accepted} The next rotation waits until ${new Date(wanted.from).toISOString()}, so that none of them ends before its time.`
     : accepted;
   return condition("Rotating", "True", "Rotating", message);
 }

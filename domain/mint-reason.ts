@@ -1,59 +1,58 @@
 /**
- * Why a key needs a new version: a chain of checks, each pure, each with its reason. The first that applies is taken.
+ * Why a key needs a new version: a chain of checks, each pure, each with its reason. The first that applies is taken; it
+ * may have to wait.
  */
 import type { ObservedKey } from "./observed-key.ts";
-import { type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import { type HealReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import { retireOldAt, roomAt } from "./version-room.ts";
 
-export type MintReason =
-  | "FirstVersion"
-  | "RequestedByHand"
-  | "TriggerChanged"
-  | "IntervalPassed"
-  | "SecretLost"
-  | "SecretTampered";
+export type MintReason = "FirstVersion" | "RequestedByHand" | "TriggerChanged" | "IntervalPassed" | HealReason;
 
 /** Interval rotations come up to this part of the interval early, spread by key, so that a fleet does not move at once. */
 const JITTER = 0.05;
-
-/** Whether a rotation is due that has to wait, since it would end an old version before its deadline. */
-export function isRotationHeldBack({ declared }: ObservedKey, key: StoredKey, now: number): boolean {
-  const active = versionIn(key, "active");
-  return active !== undefined && !hasRoom(key) && isRotationDue(declared, active, key, now);
-}
-
-function isRotationDue(declared: ObservedKey["declared"], active: StoredVersion, key: StoredKey, now: number): boolean {
-  return isTriggered(declared, active) || now >= rotationDueAt(active, declared.rotationInterval, key.id);
-}
-
-function isTriggered({ rotationTrigger }: ObservedKey["declared"], active: StoredVersion): boolean {
-  return rotationTrigger !== null && rotationTrigger !== active.rotationTrigger;
-}
 
 type Check = (observed: ObservedKey, active: StoredVersion, key: StoredKey, now: number) => boolean;
 
 const CHECKS: readonly (readonly [MintReason, Check])[] = [
   ["RequestedByHand", (_, active, key) => key.rotationRequest !== null && key.rotationRequest.at > active.mintedAt],
-  ["TriggerChanged", ({ declared }, active, key) => isTriggered(declared, active) && hasRoom(key)],
+  [
+    "TriggerChanged",
+    ({ declared }, active) => declared.rotationTrigger !== null && declared.rotationTrigger !== active.rotationTrigger,
+  ],
   [
     "IntervalPassed",
-    ({ declared }, active, key, now) => now >= rotationDueAt(active, declared.rotationInterval, key.id) && hasRoom(key),
+    ({ declared }, active, key, now) => now >= rotationDueAt(active, declared.rotationInterval, key.id),
   ],
   [
     "SecretLost",
-    ({ declared, secret }, active, key, now) => declared.secret.healLost && isLost(secret) && mayHeal(active, key, now),
+    ({ declared, secret }, active, _, now) => declared.secret.healLost && isLost(secret) && mayHeal(active, now),
   ],
   [
     "SecretTampered",
-    ({ declared, secret }, active, key, now) =>
-      declared.secret.healTampered && isTampered(secret, active) && mayHeal(active, key, now),
+    ({ declared, secret }, active, _, now) =>
+      declared.secret.healTampered && isTampered(secret, active) && mayHeal(active, now),
   ],
 ];
 
-/** Why a new version has to be minted at `now`, or undefined when the one there is will do. */
-export function mintReason(observed: ObservedKey, key: StoredKey | undefined, now: number): MintReason | undefined {
+/** A version that a key is to have, and from when on it may be minted, in milliseconds since the epoch. */
+export type WantedVersion = { readonly why: MintReason; readonly from: number };
+
+/** The new version that is wanted, or undefined when the one there is will do. */
+export function wantedVersion(
+  observed: ObservedKey,
+  key: StoredKey | undefined,
+  now: number,
+): WantedVersion | undefined {
   const active = versionIn(key, "active");
-  if (key === undefined || active === undefined) return "FirstVersion";
-  return CHECKS.find(([, applies]) => applies(observed, active, key, now))?.[0];
+  if (key === undefined || active === undefined) return { why: "FirstVersion", from: now };
+  const why = CHECKS.find(([, applies]) => applies(observed, active, key, now))?.[0];
+  if (why === undefined) return undefined;
+  const room = roomAt(key, retireOldAt(key, observed.declared, now), now);
+  return { why, from: isHeal(why) ? Math.max(room, healAt(active, key)) : room };
+}
+
+export function isHeal(why: MintReason): why is HealReason {
+  return why === "SecretLost" || why === "SecretTampered";
 }
 
 /** When the interval asks for the next version, in milliseconds since the epoch; Infinity without an interval. */
@@ -72,32 +71,27 @@ export function isTampered(secret: ObservedKey["secret"], active: StoredVersion)
   return secret.state === "ours" && secret.holds !== "nothing" && secret.holds !== active.number;
 }
 
-/** Old versions that go on beside the active one; a third would end the first before its overlap is over. */
-const MOST_RETIRING = 2;
 /**
- * How long after a mint a Secret is healed, in milliseconds, by how many old versions still go on: at once, unless
- * somebody keeps undoing it.
+ * How long after a mint a Secret is healed, in milliseconds, by how many times that was done within the overlap: at once,
+ * unless somebody keeps undoing it. From the fourth time on that is no accident, and each costs an old version.
  */
-const HEAL_PAUSES = [0, 5_000, 30_000];
+const HEAL_PAUSES_MS = [0, 5_000, 30_000, 5 * 60_000, 15 * 60_000];
 
-function retiringVersions(key: StoredKey): number {
-  return key.versions.filter(({ state }) => state === "retiring").length;
+/** The losses of its Secret that a key has got over within the overlap, oldest first. */
+export function recentHeals(key: StoredKey): NonNullable<StoredVersion["heals"]>[] {
+  return key.versions
+    .flatMap(({ state, heals }) => (heals !== null && (state === "active" || state === "retiring") ? [heals] : []))
+    .toReversed();
 }
 
-/** Whether a rotation would break no client that reloads within the overlap (spec §6): else it waits for a deadline. */
-function hasRoom(key: StoredKey): boolean {
-  return retiringVersions(key) < MOST_RETIRING;
-}
-
-/** The earliest moment at which a lost or edited Secret gets a new version, in milliseconds since the epoch. */
-export function healAt(active: StoredVersion, key: StoredKey): number {
-  return active.mintedAt + (HEAL_PAUSES[retiringVersions(key)] ?? 0);
+/** The earliest moment at which a lost or edited Secret gets a new version, room apart, in ms since the epoch. */
+function healAt(active: StoredVersion, key: StoredKey): number {
+  return active.mintedAt + (HEAL_PAUSES_MS[recentHeals(key).length] ?? Math.max(...HEAL_PAUSES_MS));
 }
 
 /** A version past its own end is not healed: that would give an expired key a new life. An imported one is not ours. */
-function mayHeal(active: StoredVersion, key: StoredKey, now: number): boolean {
-  const hasEnded = active.expiresAt !== null && now >= active.expiresAt;
-  return !active.imported && !hasEnded && now >= healAt(active, key);
+function mayHeal(active: StoredVersion, now: number): boolean {
+  return !active.imported && (active.expiresAt === null || now < active.expiresAt);
 }
 
 /** A number from 0 up to 1 that depends on the text alone (FNV-1a). */

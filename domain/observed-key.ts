@@ -50,6 +50,10 @@ export type ObservedKey = {
   /** The newest row that this declaration owns, revoked ones included. */
   readonly stored: StoredKey | undefined;
   readonly secret: ObservedSecret;
+  /** Since when this process finds the Secret lost or edited; null while it is neither. */
+  readonly undoneSince: number | null;
+  /** Who else had left marks on the Secret when it was last as declared. For people: nothing is decided by it. */
+  readonly secretMarks: readonly string[];
   /**
    * What an import would learn, read only while there is no key: null for a key that is minted. It is learned once,
    * and never again from the same declaration (I3).

@@ -1,12 +1,13 @@
 import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
 import type { StatedCondition } from "./conditions.ts";
-import { type DeclaredKey, overlapLimit } from "./declared-key.ts";
+import type { DeclaredKey } from "./declared-key.ts";
 import { expiryNotice } from "./expiry-notice.ts";
 import { keyConditions } from "./key-conditions.ts";
-import { healAt, type MintReason, mintReason, rotationDueAt } from "./mint-reason.ts";
+import { type MintReason, rotationDueAt, wantedVersion } from "./mint-reason.ts";
 import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
 import { type KeyPolicy, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import { retireOldAt, retiringEndsAt, roomAt } from "./version-room.ts";
 
 /** One step, with one effect. */
 export type KeyAction =
@@ -99,20 +100,18 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
 function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
   const { declared, secret, held } = observed;
   const delivered = deliveredVersion(observed, key);
-  if (delivered?.state === "reserved") {
-    return { do: "Activate", number: delivered.number, retireOldAt: retireOldAt(key, declared, now) };
-  }
-  if (key.versions.some(({ state, retireAt }) => state === "retiring" && retireAt !== null && retireAt <= now)) {
+  if (key.versions.some((version) => version.state === "retiring" && retiringEndsAt(version) <= now)) {
     return { do: "Retire" };
   }
+  if (delivered?.state === "reserved") return planActivation(key, delivered, declared, now);
   const adopted = adoptedVersion(observed, key, now);
   if (adopted !== undefined) return { do: "RetireAdopted", number: adopted.number };
 
-  const why = mintReason(observed, key, now);
-  if (why !== undefined) {
+  const wanted = wantedVersion(observed, key, now);
+  if (wanted !== undefined && wanted.from <= now) {
     if (!mayMint(observed, now)) return NOTHING;
     if (held === null) {
-      return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why };
+      return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why: wanted.why };
     }
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
@@ -123,6 +122,15 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
     return { do: "Restart", version: delivered.number };
   }
   return NOTHING;
+}
+
+/**
+ * The version in the Secret works already. Where an overlap that was declared meanwhile leaves no room for the one that
+ * it succeeds, that one goes on as the active one until there is.
+ */
+function planActivation(key: StoredKey, { number }: StoredVersion, declared: DeclaredKey, now: number): KeyAction {
+  const oldEndsAt = retireOldAt(key, declared, now);
+  return roomAt(key, oldEndsAt, now) > now ? NOTHING : { do: "Activate", number, retireOldAt: oldEndsAt };
 }
 
 /** The version that the key's Secret holds. */
@@ -149,9 +157,7 @@ function planDeletion(observed: ObservedKey, now: number): KeyAction {
     if (!declared.retainOnDelete) return { do: "Revoke", reason: "Deleted" };
     const delivered = deliveredVersion(observed, key);
     // The Secret that stays must hold a key that lives.
-    if (delivered?.state === "reserved") {
-      return { do: "Activate", number: delivered.number, retireOldAt: retireOldAt(key, declared, now) };
-    }
+    if (delivered?.state === "reserved") return planActivation(key, delivered, declared, now);
     if (secret.state === "ours" && secret.owned) return { do: "DetachSecret" };
     return { do: "Release" };
   }
@@ -203,14 +209,6 @@ function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean 
     .every(({ mintedAt, expiresAt }) => expiresAt === (expiresAfter === null ? null : mintedAt + expiresAfter));
 }
 
-/** When the version that is being succeeded stops working. */
-function retireOldAt(key: StoredKey, declared: DeclaredKey, now: number): number {
-  const active = versionIn(key, "active");
-  const byHand = key.rotationRequest;
-  if (active !== undefined && byHand?.revokeOld === true && byHand.at > active.mintedAt) return now;
-  return now + overlapLimit(declared.overlap);
-}
-
 /**
  * How often a Secret that may not be read is tried again, in milliseconds: no watch tells that the right is back. No
  * back-off is longer (design §2, I8).
@@ -229,8 +227,8 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     observed.declared.expiresAt,
     active?.expiresAt,
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
-    active && healAt(active, key),
-    ...key.versions.map((version) => (version.state === "retiring" ? version.retireAt : null)),
+    wantedVersion(observed, key, now)?.from,
+    ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
     expiryNotice(observed, key, now)?.from,
     nextAdoptionLook(observed, key, now),
     ...lateUsesKnownAt(observed.declared, key),

@@ -5,6 +5,9 @@ import type { Scope } from "./scopes.ts";
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned";
 
+/** What became of a Secret that was delivered: it, or the data key in it, is gone; it holds something else. */
+export type HealReason = "SecretLost" | "SecretTampered";
+
 /** How the secret of a key came to be. `Placeholder` is a development key that the server was started with. */
 export type KeySource = "Generate" | "ImportSecret" | "ImportHash" | "Placeholder";
 
@@ -46,6 +49,8 @@ export type StoredVersion = {
   readonly expiresAt: number | null;
   /** The declaration's `rotation.trigger` when it was minted. */
   readonly rotationTrigger: string | null;
+  /** Of one that was minted since the Secret was lost or edited: which of both, and when that was noticed. */
+  readonly heals: { readonly reason: HealReason; readonly at: number } | null;
   readonly lastUsedAt: number | null;
 };
 

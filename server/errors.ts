@@ -37,6 +37,11 @@ export const PROBLEMS = {
   },
   conflict: { status: 409, title: "Conflict", detail: "The resource has changed since it was read: read it again." },
   exists: { status: 409, title: "Conflict", detail: "There is one of this name: `id` says which." },
+  too_many_versions: {
+    status: 409,
+    title: "Too many versions",
+    detail: "As many earlier versions of this key work as may: `retiresAt` says when the next of them ends.",
+  },
   managed: {
     status: 409,
     title: "Managed elsewhere",

@@ -24,6 +24,9 @@ export class PrefixTakenError extends StoreError {}
 /** The version has ended and cannot come back. */
 export class VersionEndedError extends StoreError {}
 
+/** As many old versions of a key go on as may, and none is ended before its time to make room for another. */
+export class NoRoomError extends StoreError {}
+
 /** The key is revoked, which is final (invariant I5). */
 export class KeyRevokedError extends StoreError {}
 

@@ -1,6 +1,6 @@
 import { changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
-import type { KeyPolicy, KeySource } from "../domain/stored-key.ts";
+import type { KeyPolicy, KeySource, StoredVersion } from "../domain/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./change.ts";
 import { toDigest } from "./digest.ts";
@@ -44,6 +44,8 @@ export type Reservation = {
   readonly mintedAt: number;
   readonly expiresAt: number | null;
   readonly rotationTrigger: string | null;
+  /** Where the Secret was lost or edited; left out for any other reason. */
+  readonly heals?: StoredVersion["heals"];
   /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
   readonly imported?: boolean;
   readonly by?: Author;
@@ -89,6 +91,8 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
         minted_at: toDate(reservation.mintedAt),
         expires_at: toDate(reservation.expiresAt),
         rotation_trigger: reservation.rotationTrigger,
+        heals: reservation.heals?.reason ?? null,
+        heals_at: toDate(reservation.heals?.at ?? null),
         activated_at: null,
         retire_at: null,
         retiring_slot: null,

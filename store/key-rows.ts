@@ -2,7 +2,13 @@ import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../domain/key-record.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
 import { isScope } from "../domain/scopes.ts";
-import type { StoredKey as DomainKey, KeySource, RevocationReason, StoredVersion } from "../domain/stored-key.ts";
+import type {
+  StoredKey as DomainKey,
+  HealReason,
+  KeySource,
+  RevocationReason,
+  StoredVersion,
+} from "../domain/stored-key.ts";
 import type { Db } from "./change.ts";
 import { fromDigest } from "./digest.ts";
 import type { KeySecret } from "./key-secrets.ts";
@@ -39,8 +45,9 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       case when k.library_mode <> 'all' then array(
         select library_id from key_libraries where key_id = k.id order by library_id) end as library_ids,
       v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
-      v.expires_at as version_expires_at, v.rotation_trigger, v.source_kind, u.last_used_at,
-      s.resource_version as secret_version, s.number as secret_number, s.content as secret_content
+      v.expires_at as version_expires_at, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
+      s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
+      s.marks as secret_marks
     from picked k
     left join lateral (
       select *, row_number() over (order by number desc) as place
@@ -70,6 +77,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   secret_version: string | null;
   secret_number: number | null;
   secret_content: string | null;
+  secret_marks: string[] | null;
   /** Null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
@@ -79,8 +87,8 @@ export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec secret_version
-  secret_number secret_content last_number number digest prefix version_state minted_at activated_at retire_at
-  version_expires_at rotation_trigger source_kind last_used_at`.split(/\s+/);
+  secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
+  retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at`.split(/\s+/);
 
 /** All null, `number` too, for a key without a version. */
 type VersionColumns = Omit<
@@ -124,7 +132,12 @@ function toKey(row: Row, versions: StoredVersion[]): StoredKey {
     secretFound:
       row.secret_version === null || row.secret_number === null || row.secret_content === null
         ? null
-        : { resourceVersion: row.secret_version, number: row.secret_number, content: row.secret_content },
+        : {
+            resourceVersion: row.secret_version,
+            number: row.secret_number,
+            content: row.secret_content,
+            marks: row.secret_marks ?? [],
+          },
     revocation:
       row.revoked_at === null
         ? null
@@ -154,6 +167,8 @@ function toVersion(row: VersionColumns): StoredVersion {
     expiresAt: toMs(row.version_expires_at),
     imported: row.source_kind === "imported",
     rotationTrigger: row.rotation_trigger,
+    heals:
+      row.heals === null || row.heals_at === null ? null : { reason: row.heals as HealReason, at: toMs(row.heals_at) },
     lastUsedAt: toMs(row.last_used_at),
   };
 }

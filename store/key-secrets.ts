@@ -8,11 +8,14 @@ export type KeySecret = {
   readonly number: number;
   /** Tells all else in it from what another declaration would have there. */
   readonly content: string;
+  /** What others had left on it, for people. */
+  readonly marks: readonly string[];
 };
 
 /** Records what a key's Secret was found to be. It needs no fence: it was so, whoever found it. */
 export async function recordKeySecret(db: Db, keyId: string, found: KeySecret): Promise<void> {
-  const columns = { resource_version: found.resourceVersion, number: found.number, content: found.content };
+  const { resourceVersion, number, content, marks } = found;
+  const columns = { resource_version: resourceVersion, number, content, marks: [...marks] };
   await db
     .insertInto("key_secrets")
     .values({ key_id: keyId, ...columns })

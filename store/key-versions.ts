@@ -1,8 +1,12 @@
 import { sql } from "kysely";
+import { MAX_RETIRING } from "../domain/version-room.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./change.ts";
-import { KeyRevokedError, UnknownKeyError, VersionEndedError } from "./errors.ts";
+import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "./errors.ts";
 import { toDate } from "./times.ts";
+
+/** The places of old versions: a unique index has each taken once. */
+const SLOTS = Array.from({ length: MAX_RETIRING }, (_, i) => i + 1);
 
 /** Locks the key's row, so that two writers of one key go one after the other. */
 export async function lockLivingKey(
@@ -23,9 +27,10 @@ export async function lockLivingKey(
 /**
  * Makes a published version the active one; the one it succeeds retires with a deadline. Voids every other reserved
  * version, and fulfils a rotation that was asked for before this one was minted. An active one again is no error. A
- * version that ends here ends by somebody's decision: it has no deadline any longer.
+ * version that ends here before its deadline ends by somebody's decision: it has no deadline any longer.
  *
- * @returns the numbers of the versions that it ends
+ * @returns the numbers of the versions that it ends before their deadline
+ * @throws NoRoomError where the one it succeeds would be one old version too many
  * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
  */
 export async function activateVersion(
@@ -41,6 +46,7 @@ export async function activateVersion(
 ): Promise<number[]> {
   const { keyId, number, at, retireOldAt, by } = activation;
   const key = await lockLivingKey(tx, keyId);
+  await retireVersions(tx, keyId, at);
   const versions = await tx
     .selectFrom("key_versions")
     .select(["number", "state", "retiring_slot"])
@@ -55,7 +61,11 @@ export async function activateVersion(
   const predecessor = versions.find(({ state }) => state === "active");
   const retiring = versions.filter(({ state }) => state === "retiring");
   const overlap = predecessor !== undefined && retireOldAt > at;
-  const ended = retireOldAt <= at ? retiring : overlap ? retiring.slice(0, Math.max(0, retiring.length - 1)) : [];
+  const slot = SLOTS.find((one) => !retiring.some(({ retiring_slot }) => retiring_slot === one));
+  if (overlap && slot === undefined) {
+    throw new NoRoomError(`key ${keyId}: ${MAX_RETIRING} old versions go on beside version ${predecessor.number}`);
+  }
+  const ended = retireOldAt <= at ? retiring : [];
   if (predecessor !== undefined && !overlap) ended.push(predecessor);
   await setState(tx, keyId, "retired", ended, { retire_at: null });
   await setState(
@@ -65,14 +75,9 @@ export async function activateVersion(
     versions.filter((version) => version.state === "reserved" && version !== own),
   );
   if (overlap) {
-    const kept = retiring.filter((version) => !ended.includes(version));
     await tx
       .updateTable("key_versions")
-      .set({
-        state: "retiring",
-        retire_at: toDate(retireOldAt),
-        retiring_slot: kept.some(({ retiring_slot }) => retiring_slot === 1) ? 2 : 1,
-      })
+      .set({ state: "retiring", retire_at: toDate(retireOldAt), retiring_slot: slot ?? null })
       .where("key_id", "=", keyId)
       .where("number", "=", predecessor.number)
       .execute();
@@ -121,15 +126,15 @@ async function setState(
     .execute();
 }
 
-/** Book-keeping: a retiring version past its deadline, which no server accepts any longer, is retired. */
+/** Book-keeping: a retiring version past its deadline, or its own end, which no server accepts any longer, is retired. */
 export async function retireVersions(tx: Tx, keyId: string, now: number): Promise<void> {
   const key = await lockKey(tx, keyId);
   const retired = await tx
     .updateTable("key_versions")
-    .set({ state: "retired" })
+    .set({ state: "retired", retire_at: sql`least(retire_at, expires_at)` })
     .where("key_id", "=", keyId)
     .where("state", "=", "retiring")
-    .where("retire_at", "<=", toDate(now))
+    .where(sql<boolean>`least(retire_at, expires_at) <= ${toDate(now)}`)
     .returning("number")
     .execute();
   await auditRetired(tx, keyId, key?.team_id ?? null, now, retired);

@@ -18,7 +18,7 @@ export type Database = {
   key_libraries: { key_id: string; library_id: string };
   key_versions: KeyVersionsTable;
   key_usage: KeyUsageTable;
-  key_secrets: { key_id: string; resource_version: string; number: number; content: string };
+  key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;
   replicas: ReplicasTable;
@@ -123,6 +123,8 @@ type KeyVersionsTable = {
   retiring_slot: number | null;
   expires_at: Date | null;
   rotation_trigger: string | null;
+  heals: string | null;
+  heals_at: Date | null;
   /** The transaction that last changed the state: how a change-feed reader learns which versions have just ended. */
   changed_tx: Generated<string>;
 };

@@ -59,6 +59,8 @@ export type SecretObject = SecretDraft & {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly immutable: boolean;
+  /** What others have left on it that tells who they are, as people may read it. Nothing is decided by it. */
+  readonly marks: readonly string[];
 };
 
 /** A Secret as it should be. */

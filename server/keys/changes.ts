@@ -1,5 +1,6 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../domain/stored-key.ts";
+import { MAX_RETIRING, roomAt } from "../../domain/version-room.ts";
 import type { Author } from "../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../store/change.ts";
 import type { StoredKey } from "../../store/key-rows.ts";
@@ -37,6 +38,21 @@ export function requireMadeHere({ cluster, namespace, name, ownerUid }: StoredKe
 }
 
 /**
+ * Refuses a new version that would be one too many: no earlier one is ended before its time for it.
+ *
+ * @param oldEndsAt when the present version would stop working
+ * @param instead what the caller may ask for where the earlier ones are to end at once
+ * @throws Problem `too_many_versions` with when the next of them ends
+ */
+export function requireRoom(key: StoredKey, oldEndsAt: number, now: number, instead: string): void {
+  const at = roomAt(key, oldEndsAt, now);
+  if (at <= now) return;
+  const retiresAt = new Date(at).toISOString();
+  const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or have all of them end at once by ${instead}.`;
+  throw problem("too_many_versions", detail, undefined, { retiresAt });
+}
+
+/**
  * Revokes a key and all its versions, for ever. Repeated, nothing changes, and the first revocation's seq is answered.
  *
  * @param check what else must hold of the key
@@ -63,7 +79,8 @@ export async function revokeByHand(
  * old version may be wanted to end at once.
  *
  * @returns the seq of the request; null as of a revocation
- * @throws Problem `not_found`, `forbidden`, or `conflict` for a key that no controller makes a new version of
+ * @throws Problem `not_found`, `forbidden`, `too_many_versions`, or `conflict` for a key that no controller makes a new
+ *   version of
  */
 export async function rotateByHand(
   { store, clock, author, rights }: ByHand,
@@ -81,7 +98,9 @@ export async function rotateByHand(
     const pending = key.rotationRequest;
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
     // The versions were minted by another clock, and the request is for one that comes after all of them.
-    const at = Math.max(clock.now(), pending?.at ?? 0, ...key.versions.map(({ mintedAt }) => mintedAt + 1));
+    const now = clock.now();
+    if (!revokeOld) requireRoom(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
+    const at = Math.max(now, pending?.at ?? 0, ...key.versions.map(({ mintedAt }) => mintedAt + 1));
     await requestRotation(tx, keyId, at, revokeOld, author);
   });
   return seqIfKnown(askSeq);

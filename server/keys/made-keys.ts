@@ -7,13 +7,12 @@ import type { Tx } from "../../store/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../store/errors.ts";
 import { newId } from "../../store/ids.ts";
 import type { Reservation } from "../../store/key-reservations.ts";
-import { retireVersions } from "../../store/key-versions.ts";
 import { activateVersion, reserveVersion } from "../../store/keys.ts";
 import { findMadeKey } from "../../store/made-keys.ts";
 import { problem } from "../errors.ts";
 import { invalid } from "../management/faults.ts";
 import { exists, requireNamespace, teamFor } from "../management/placement.ts";
-import { type ByHand, lockLivingMadeKey } from "./changes.ts";
+import { type ByHand, lockLivingMadeKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
@@ -65,7 +64,7 @@ export async function createKey(
 /**
  * Makes a new version of a key that was made here. The one before works on for the overlap.
  *
- * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
+ * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `too_many_versions`
  */
 export async function createVersion(
   tx: Tx,
@@ -75,8 +74,8 @@ export async function createVersion(
 ): Promise<{ id: string; secret: string | null }> {
   const key = await lockLivingMadeKey(tx, rights, keyId);
   const now = clock.now();
-  // Nobody else looks after the deadlines of a key that no controller knows.
-  await retireVersions(tx, keyId, now);
+  const retireOldAt = now + (overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap));
+  requireRoom(key, retireOldAt, now, "`overlap: 0s`");
   const secret = secretOf(source);
   const { expiresAfter } = key.spec ?? {};
   await addActive(tx, {
@@ -87,7 +86,7 @@ export async function createVersion(
     now,
     expiresAfter: expiresAfter === undefined ? null : parseDuration(expiresAfter),
     author,
-    retireOldAt: now + (overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap)),
+    retireOldAt,
   });
   return { id: keyId, secret: secret.plaintext };
 }

@@ -49,6 +49,44 @@ describeWorldsOnEachEngine("what is done by hand", (setup) => {
 });
 
 describeWorlds("what is done by hand", (setup) => {
+  it("c56: a rotation with no room left is refused with the time of the next, unless it ends the old ones", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const { id } = await world.stored("agent");
+    for (let version = 2; version <= 5; version++) {
+      await rotateByHand(byHand(world), id, false);
+      await until("the next version", async () => (await currentVersion(world, "agent")) === version);
+    }
+    const { versions } = await world.stored("agent");
+    const retiresAt = new Date(versions.at(-1)?.retireAt ?? 0).toISOString();
+    await expect(rotateByHand(byHand(world), id, false)).rejects.toMatchObject({
+      code: "too_many_versions",
+      members: { retiresAt },
+      detail: expect.stringContaining("--revoke-old"),
+    });
+    expect((await world.stored("agent")).versions).toEqual(versions);
+    await rotateByHand(byHand(world), id, true);
+    await until("the next version", async () => (await currentVersion(world, "agent")) === 6);
+    expect((await world.stored("agent")).versions.map(({ state }) => state)).toEqual([
+      "active",
+      ...Array(4).fill("retired"),
+    ]);
+  });
+
+  it("c51: a rotation that was asked for when there was room waits where there is none any more", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const declare = (trigger: string) => world.declare(key("agent", { rotation: { trigger } }));
+    for (const trigger of ["a", "b", "c"]) await declare(trigger);
+    const { id } = await world.stored("agent");
+    await world.stop();
+    await rotateByHand(byHand(world), id, false);
+    // Of the two that are wanted each is fulfilled by the one that comes.
+    await world.write(key("agent", { rotation: { trigger: "d" } }));
+    await world.start();
+    await world.rest();
+    expect(await currentVersion(world, "agent")).toBe(5);
+    expect((await world.stored("agent")).rotationRequest).toBeNull();
+  });
+
   it.for([-MINUTE, MINUTE])("rotates once though the server's clock is off by %i ms", async (ahead, context) => {
     const world = await startWorld(context, setup(), key("agent"));
     await rotateByHand(byHand(world, ahead), (await world.stored("agent")).id, true);

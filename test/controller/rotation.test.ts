@@ -74,14 +74,25 @@ describeWorlds("a rotated key", (setup) => {
     expect(await states(world, "agent")).toEqual(["2 active", "1 retiring"]);
   });
 
-  it("has two old versions at most: a third rotation waits, so that no client is cut off within the overlap", async (context) => {
+  it("c51: has four old versions at most: a fifth rotation waits, says until when, and comes then", async (context) => {
     const world = await startWorld(context, setup(), key("agent", fixed("1h")));
     const keys = [await world.plaintextOf("agent")];
-    for (const value of ["a", "b"]) keys.push(await trigger(world, "agent", fixed("1h", { trigger: value })));
-    await world.declare(key("agent", fixed("1h", { trigger: "c" })));
-    expect(keys.map((each) => world.decide(each))).toEqual(["allowed", "allowed", "allowed"]);
-    expect(await states(world, "agent")).toEqual(["3 active", "2 retiring", "1 retiring"]);
-    expect(JSON.stringify(await world.status("agent"))).toContain("The next rotation waits for the first.");
+    for (const value of ["a", "b", "c", "d"]) keys.push(await trigger(world, "agent", fixed("1h", { trigger: value })));
+    await world.declare(key("agent", fixed("1h", { trigger: "e" })));
+    expect(keys.map((each) => world.decide(each))).toEqual(Array(5).fill("allowed"));
+    expect(await states(world, "agent")).toEqual(["5 active", "4 retiring", "3 retiring", "2 retiring", "1 retiring"]);
+    const { versions, conditions } = await world.status("agent");
+    const until = (await world.stored("agent")).versions.at(-1)?.retireAt ?? 0;
+    expect(versions?.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
+    expect(conditions.find(({ type }) => type === "Rotating")?.message).toContain(
+      `The next rotation waits until ${new Date(until).toISOString()}`,
+    );
+
+    await world.advance(until - world.clock.now());
+    const [first, ...others] = keys;
+    expect(world.decide(first ?? "")).toBe("unauthorized");
+    expect(await states(world, "agent")).toContain("6 active");
+    expect(others.map((each) => world.decide(each))).toEqual(Array(4).fill("allowed"));
   });
 
   it("is not rotated while it is suspended, and once when it is resumed", async (context) => {

@@ -118,6 +118,7 @@ function version(number: number, state: StoredVersion["state"]): StoredVersion {
     retireAt: state === "active" ? null : 3 * HOUR,
     expiresAt: null,
     rotationTrigger: "now",
+    heals: null,
     lastUsedAt: null,
   };
 }

@@ -79,7 +79,7 @@ describeOnEachEngine("What is stored of a declaration", (store) => {
     const secretFound = async () => (await find(home, key.ownerUid ?? "")).stored?.secretFound;
     expect(await secretFound()).toBeNull();
     for (const resourceVersion of ["7", "8"]) {
-      const found = { resourceVersion, number: 1, content: "c" };
+      const found = { resourceVersion, number: 1, content: "c", marks: ["label a=b"] };
       await recordKeySecret(store().db, key.id, found);
       expect(await secretFound()).toEqual(found);
     }

@@ -4,6 +4,7 @@ import { change } from "../../store/change.ts";
 import {
   DigestTakenError,
   KeyRevokedError,
+  NoRoomError,
   OwnerTakenError,
   StaleDeclarationError,
   UnknownKeyError,
@@ -180,17 +181,31 @@ describeOnEachEngine("A key", (store) => {
     expect(await read(store(), first.key.id)).toEqual(before);
   });
 
-  test("I1: a third retiring version ends the oldest of them", async () => {
-    const first = await keyWithVersions(4);
-    expect(statesOf(await read(store(), first.key.id))).toEqual({
-      1: "retired",
-      2: "retiring",
-      3: "retiring",
-      4: "active",
-    });
-    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 5)));
-    await activate(first.key.id, 5);
-    expect(statesOf(await read(store(), first.key.id))).toMatchObject({ 2: "retired", 3: "retiring", 4: "retiring" });
+  test("c51: I1: a fifth retiring version is refused, and none ends before its time, until the oldest has ended", async () => {
+    const first = await keyWithVersions(5);
+    const { key } = first;
+    const old = { 2: "retiring", 3: "retiring", 4: "retiring" };
+    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 6)));
+    await expect(activate(key.id, 6)).rejects.toThrow(NoRoomError);
+    expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retiring", ...old, 5: "active", 6: "reserved" });
+
+    const end = NOW + 2 * HOUR;
+    await activate(key.id, 6, end + HOUR, end);
+    expect(statesOf(await read(store(), key.id))).toEqual({ ...old, 5: "retiring", 6: "active" });
+  });
+
+  test("c51: an old version that has expired takes no room", async () => {
+    const first = await keyWithVersions(5);
+    const { key } = first;
+    await sql`update key_versions set expires_at = ${new Date(NOW).toISOString()}::timestamptz
+      where key_id = ${key.id} and number = 3`.execute(store().db);
+    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 6)));
+    await activate(key.id, 6, NOW + HOUR, NOW + 1);
+    const { versions } = await read(store(), key.id);
+    expect(versions.map(({ number, state }) => `${number} ${state}`)).toEqual([
+      ...["6 active", "5 retiring", "4 retiring", "3 retired", "2 retiring", "1 retiring"],
+    ]);
+    expect(versions.find(({ number }) => number === 3)?.retireAt).toBe(NOW);
   });
 
   test("an activation without an overlap ends every earlier version at once", async () => {
@@ -205,21 +220,24 @@ describeOnEachEngine("A key", (store) => {
     });
   });
 
-  test("I1: the database refuses a second active version and a third retiring one, whoever writes", async () => {
-    const first = await keyWithVersions(4);
+  test("I1: the database refuses a second active version and a fifth retiring one, whoever writes", async () => {
+    const first = await keyWithVersions(5);
     const become = (number: number, set: string) =>
       sql`update key_versions set ${sql.raw(set)} where key_id = ${first.key.id} and number = ${number}`.execute(
         store().db,
       );
     await expect(become(3, "state = 'active'")).rejects.toThrow(/key_versions_one_active/);
-    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 5)));
-    for (const slot of [1, 2]) {
-      await expect(become(5, `state = 'retiring', retire_at = now(), retiring_slot = ${slot}`)).rejects.toThrow(
-        /key_versions_two_retiring/,
+    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 6)));
+    for (const slot of [1, 2, 3, 4]) {
+      await expect(become(6, `state = 'retiring', retire_at = now(), retiring_slot = ${slot}`)).rejects.toThrow(
+        /key_versions_four_retiring/,
       );
     }
-    await expect(become(5, "state = 'retiring', retire_at = now(), retiring_slot = 3")).rejects.toThrow(/check/);
-    await expect(become(5, "state = 'retiring', retire_at = now()")).rejects.toThrow(/check/);
+    for (const slot of ["0", "5", "null"]) {
+      await expect(become(6, `state = 'retiring', retire_at = now(), retiring_slot = ${slot}`)).rejects.toThrow(
+        /key_versions_retiring/,
+      );
+    }
   });
 
   test("c10: a retiring version past its deadline is retired, one before it is not", async () => {
@@ -339,7 +357,11 @@ describeOnEachEngine("A key", (store) => {
   });
 
   test("a key shows the versions that live and the last five, but none that was voided", async () => {
-    const first = await keyWithVersions(9);
+    const first = await keyWithVersions(5);
+    for (let number = 6; number <= 9; number++) {
+      await run(store(), (tx) => reserveVersion(tx, nextVersion(first, number)));
+      await activate(first.key.id, number, NOW + number * HOUR, NOW + (number - 4) * HOUR);
+    }
     expect(Object.keys(statesOf(await read(store(), first.key.id)))).toEqual(["5", "6", "7", "8", "9"]);
     expect((await read(store(), first.key.id)).lastNumber).toBe(9);
   });

@@ -107,7 +107,18 @@ export async function openSecrets(
     const { uid = "", labels = {}, annotations = {}, owner = null } = metadata ?? {};
     const resourceVersion = `${metadata?.revision ?? 0} ${identity}`;
     const content = await files.read(namespace, name);
-    return { namespace, name, data: content, labels, annotations, owner, uid, resourceVersion, immutable: false };
+    return {
+      namespace,
+      name,
+      data: content,
+      labels,
+      annotations,
+      owner,
+      uid,
+      resourceVersion,
+      immutable: false,
+      marks: [],
+    };
   }
 
   async function create(draft: SecretDraft): Promise<SecretObject> {
@@ -169,7 +180,7 @@ export async function openSecrets(
   async function written(draft: SecretDraft, metadata: SecretMetadata): Promise<SecretObject> {
     const identity = await files.identify(draft.namespace, draft.name);
     const { uid, revision } = metadata;
-    return { ...draft, uid, resourceVersion: `${revision} ${identity}`, immutable: false };
+    return { ...draft, uid, resourceVersion: `${revision} ${identity}`, immutable: false, marks: [] };
   }
 
   /** One at a time for each Secret, and none before what was left to be done is done. */

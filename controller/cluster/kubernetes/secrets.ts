@@ -5,6 +5,7 @@ import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { type ApiError, isConflict, isNotFound, readError, writeError } from "./api-error.ts";
 import { secretPath, secretsPath, titleOf } from "./resources.ts";
+import { secretMarks } from "./secret-marks.ts";
 import type { SecretNews } from "./secret-watch.ts";
 
 export type Secrets = {
@@ -30,7 +31,7 @@ export function createSecrets(
   const others = new WeakMap<SecretObject, Others>();
 
   function take(raw: unknown): SecretObject {
-    const { secret, rest } = readSecret(raw);
+    const { secret, rest } = readSecret(raw, fieldManager);
     others.set(secret, rest);
     news.seen(secret.namespace, secret.name, secret.resourceVersion);
     return secret;
@@ -121,7 +122,7 @@ export function createSecrets(
 }
 
 /** @throws ClusterError when the answer is no Secret: what was asked for may have been done */
-function readSecret(raw: unknown): { secret: SecretObject; rest: Others } {
+function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject; rest: Others } {
   const { metadata, data, type, immutable } = isRecord(raw) ? raw : {};
   if (!isRecord(metadata) || typeof metadata.name !== "string" || typeof metadata.namespace !== "string") {
     throw new ClusterError("Unclear", "the API server's answer is no Secret");
@@ -143,6 +144,7 @@ function readSecret(raw: unknown): { secret: SecretObject; rest: Others } {
       uid: String(uid),
       resourceVersion: String(resourceVersion),
       immutable: immutable === true,
+      marks: secretMarks(metadata, fieldManager),
     },
     rest: {
       metadata: finalizers === undefined ? {} : { finalizers },

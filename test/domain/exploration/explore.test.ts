@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Overlap } from "../../../domain/declared-key.ts";
+import { DEFAULT_OVERLAP, type Overlap } from "../../../domain/declared-key.ts";
 import type { VersionState } from "../../../domain/key-record.ts";
 import { versionIn } from "../../../domain/stored-key.ts";
 import { type Budget, type Checks, explore, settle, usableInSecret } from "./explore.ts";
-import { declare, HOUR, isMintedAndUnowned, newWorld, rotated, STRANGER, type World } from "./world.ts";
+import { declare, HOUR, isMintedAndUnowned, newWorld, plan, rotated, STRANGER, type World } from "./world.ts";
 
 const ENDED: ReadonlySet<VersionState> = new Set<VersionState>(["retired", "voided", "revoked"]);
 
@@ -12,7 +12,7 @@ function violatedIn(world: World): string | undefined {
   for (const key of world.keys) {
     const count = (state: VersionState) => key.versions.filter((version) => version.state === state).length;
     if (count("active") > 1) return "I1: two active versions";
-    if (count("retiring") > 2) return "I1: three retiring versions";
+    if (count("retiring") > 4) return "I1: five retiring versions";
     if (key.versions.some((version) => version.digest === STRANGER)) return "I3: a hash was learned from a Secret";
     const active = versionIn(key, "active");
     if (active !== undefined && !world.delivered.includes(active.digest))
@@ -33,7 +33,11 @@ function wrongAtRest(rest: World): string | undefined {
   if (owned.length > 1) return "I8: two living keys for one declaration";
   const key = rest.keys.findLast((other) => other.ownerUid === declaration.uid);
   const { declared } = declaration;
+  const old = key?.versions.filter(({ state }) => state === "retiring").length ?? 0;
+  const ready = plan(rest)?.conditions.find(({ type }) => type === "Ready");
+  const heldBack = old === 4 && ready?.reason === "SecretContested";
   const mayBeAtRestWithout =
+    heldBack ||
     declared.state !== "Active" ||
     declaration.teamId === null ||
     (declared.expiresAt !== null && declared.expiresAt <= now) ||
@@ -75,13 +79,15 @@ function violatedBetween(from: World, to: World, by: string): string | undefined
 }
 
 /**
- * An old version that ends before its deadline, with nothing activated: its successor has been used, and it has not been
- * used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
+ * An old version that ends before its deadline, though nobody has asked for that: its successor has been used, and it has
+ * not been used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
  */
 function endedInUse(from: World, to: World): string | undefined {
   for (const key of from.keys) {
     const after = to.keys.find((other) => other.id === key.id);
-    if (after === undefined || versionIn(after, "active")?.number !== versionIn(key, "active")?.number) continue;
+    const askedAt = key.rotationRequest?.at ?? Number.NEGATIVE_INFINITY;
+    const isAsked = askedAt > (versionIn(key, "active")?.mintedAt ?? Number.POSITIVE_INFINITY);
+    if (after === undefined || isAsked) continue;
     for (const { number, digest, state, retireAt } of key.versions) {
       const later = after.versions.find((other) => other.number === number);
       if (state !== "retiring" || later?.state !== "retired" || from.now >= (retireAt ?? 0)) continue;
@@ -136,6 +142,12 @@ describe("every history of crashes, lost answers, delayed writes and edits, up t
       budget: { ...none, changes: 1, uses: 2 },
     },
     { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...none, uses: 4 } },
+    { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...none, edits: 2, faults: 1 } },
+    {
+      name: "room for one, an edit, a change and a fault",
+      from: rotated(DEFAULT_OVERLAP, 3),
+      budget: { ...none, faults: 1, edits: 1, changes: 1 },
+    },
   ];
   const long: Run[] = [
     { name: "two changes, an edit and a fault", from: plain, budget: { faults: 1, edits: 1, changes: 2, uses: 0 } },

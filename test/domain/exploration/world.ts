@@ -4,10 +4,12 @@
  */
 import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../domain/declared-key.ts";
 import type { KnownUsage } from "../../../domain/known-usage.ts";
+import { isHeal } from "../../../domain/mint-reason.ts";
 import type { ObservedKey } from "../../../domain/observed-key.ts";
 import { type KeyAction, type KeyPlan, planKey } from "../../../domain/plan-key.ts";
 import { dependsOnUsage } from "../../../domain/stale-consumers.ts";
 import type { StoredKey, StoredVersion } from "../../../domain/stored-key.ts";
+import { MAX_RETIRING } from "../../../domain/version-room.ts";
 
 /** One unit of the world's clock, in milliseconds. */
 export const HOUR = 3_600_000;
@@ -132,6 +134,8 @@ export function observe(world: World, declaration: Declaration): ObservedKey {
     },
     stored,
     secret: observeSecret(world, declaration, stored),
+    undoneSince: null,
+    secretMarks: [],
     importable: null,
     held: held?.number ?? null,
     confirmed: world.confirmed,
@@ -304,6 +308,7 @@ function reserve(world: World, { uid, generation }: Declaration, action: KeyActi
     retireAt: null,
     expiresAt: null,
     rotationTrigger: world.declaration?.declared.rotationTrigger ?? null,
+    heals: isHeal(action.why) ? { reason: action.why, at: world.now } : null,
     lastUsedAt: null,
   };
   const fresh: StoredKey = {
@@ -339,7 +344,7 @@ function changeKey(world: World, uid: string, change: (key: StoredKey) => Stored
   };
 }
 
-/** As the store does it: refuses a third retiring version by ending the oldest, and voids what else is reserved. */
+/** As the store does it: refuses one retiring version too many, and voids what else is reserved. */
 export function activate(key: StoredKey, number: number, at: number, retireOldAt: number): StoredKey {
   if (key.state === "revoked") return key;
   const versions = key.versions.map((version): StoredVersion => {
@@ -352,13 +357,10 @@ export function activate(key: StoredKey, number: number, at: number, retireOldAt
     if (version.state === "retiring" && retireOldAt <= at) return { ...version, state: "retired", retireAt: null };
     return version.state === "reserved" ? { ...version, state: "voided" } : version;
   });
-  const retiring = versions.filter((version) => version.state === "retiring").sort((a, b) => b.number - a.number);
-  return {
-    ...key,
-    versions: versions.map((version) =>
-      retiring.indexOf(version) >= 2 ? { ...version, state: "retired", retireAt: null } : version,
-    ),
-  };
+  if (versions.filter(({ state }) => state === "retiring").length > MAX_RETIRING) {
+    throw new Error("the store refuses it: there is no room for another old version");
+  }
+  return { ...key, versions };
 }
 
 export function revoke(key: StoredKey, reason: NonNullable<StoredKey["revocation"]>["reason"], at: number): StoredKey {

@@ -368,6 +368,40 @@ describeOnEachEngine("a key that the management API makes", (store) => {
       expect([first.body.secret === null, again.body.secret]).toEqual([false, null]);
     });
 
+    test("c56: is refused where four old ones work, with the time of the next, unless they are to end at once", async () => {
+      const { body: made } = await make();
+      const secrets = [made.secret];
+      for (const overlap of ["3h", "1h", "2h", "4h"]) {
+        secrets.push((await api.send("POST", `/keys/${made.id}/versions`, { overlap })).body.secret);
+      }
+      const before = (await api.send("GET", `/keys/${made.id}`)).body;
+      const retiresAt = before.versions.find(({ number }: { number: number }) => number === 2).retiresAt;
+      const { status, body } = await api.send("POST", `/keys/${made.id}/versions`, {});
+      expect([status, body]).toEqual([409, expect.objectContaining({ code: "too_many_versions", retiresAt })]);
+      expect(body.detail).toContain("`overlap: 0s`");
+      expect((await api.send("GET", `/keys/${made.id}`)).body.versions).toEqual(before.versions);
+      for (const secret of secrets) expect(await api.tryKey(secret)).toBe(200);
+
+      const { body: next } = await api.send("POST", `/keys/${made.id}/versions`, { overlap: "0s" });
+      for (const secret of secrets) await until("it is ended", async () => (await api.tryKey(secret)) === 401);
+      expect(await api.tryKey(next.secret)).toBe(200);
+    });
+
+    test("c56: comes about once an old one has ended by itself", async () => {
+      const { body: made } = await make();
+      for (const overlap of ["1s", "3h", "3h", "3h"]) {
+        await api.send("POST", `/keys/${made.id}/versions`, { overlap });
+      }
+      const answer = await until("there is room", async () => {
+        const { status, body } = await api.send("POST", `/keys/${made.id}/versions`, { overlap: "3h" });
+        return status === 201 ? body : undefined;
+      });
+      const states = answer.versions.map(
+        ({ number, state }: { number: number; state: string }) => `${number} ${state}`,
+      );
+      expect(states).toEqual(["6 active", "5 retiring", "4 retiring", "3 retiring", "2 retiring"]);
+    });
+
     test("is not to be had of a revoked key", async () => {
       const { body: made } = await make();
       await api.send("POST", `/keys/${made.id}/revoke`);
