@@ -3,7 +3,7 @@ import { keysPath, secretsPath } from "./admin.ts";
 import { isAccepted } from "./judgement.ts";
 import { type Declared, type Model, NAMESPACES, teamOf } from "./model.ts";
 import { call } from "./probers.ts";
-import { endsByOwner, type Found, livingKeysOf, overdueVersions } from "./rules.ts";
+import { endsByOwner, type Found, heldBackOwners, livingKeysOf, overdueVersions } from "./rules.ts";
 import { decode } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 import type { Seen } from "./watch.ts";
@@ -28,6 +28,7 @@ export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]
   const objects = titled(lists.flatMap(([keys = []]) => keys));
   const secrets = titled(lists.flatMap(([, some = []]) => some));
   const ends = await endsByOwner(world.store);
+  const heldBack = await heldBackOwners(world.store);
 
   const gone = [...model.stripped, ...model.former.map((one) => one.uid ?? "")];
   const unrest = [...(await overdueVersions(world.store)), ...(await livingKeysOf(world.store, gone))];
@@ -36,27 +37,31 @@ export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]
   }
   for (const one of model.declared.values()) {
     const secret = secrets.get(`${one.namespace}/${one.secretName}`);
-    const what = await unrestOf(stage, one, objects.get(one.title), secret, ends.get(one.uid ?? ""), ask);
+    const state = { end: ends.get(one.uid ?? ""), isHeldBack: heldBack.has(one.uid ?? "") };
+    const what = await unrestOf(stage, one, objects.get(one.title), secret, state, ask);
     if (what !== undefined) unrest.push({ subject: one.title, what });
   }
   return unrest;
 }
+
+/** How a declaration's key was ended, where it was, and whether its next version waits. */
+type KeyState = { readonly end: string | undefined; readonly isHeldBack: boolean };
 
 async function unrestOf(
   { model, world }: Stage,
   one: Declared,
   object: Seen | undefined,
   secret: Seen | undefined,
-  end: string | undefined,
+  state: KeyState,
   ask: Ask,
 ): Promise<string | undefined> {
   // Protected is only a key that lives.
-  if (object === undefined) return one.deleting && end !== "" ? undefined : "it is declared and not there";
+  if (object === undefined) return one.deleting && state.end !== "" ? undefined : "it is declared and not there";
   if (object.metadata.uid !== one.uid) return "another object has its name";
   if (object.status?.observedGeneration !== object.metadata.generation) return "its status is about another generation";
   const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
   const said = `${ready?.status} ${ready?.reason}`;
-  const allowed = allowedOf(model, one, secret, end);
+  const allowed = allowedOf(model, one, secret, state);
   if (!allowed.includes(said)) {
     const declared = JSON.stringify(one.spec);
     return `it says ${said} (${ready?.message}), and should say ${allowed.join(" or ")}; declared ${declared}`;
@@ -72,7 +77,7 @@ async function unrestOf(
 }
 
 /** What a declaration may say of itself at rest, as status and reason of `Ready`. */
-function allowedOf(model: Model, one: Declared, secret: Seen | undefined, end: string | undefined): string[] {
+function allowedOf(model: Model, one: Declared, secret: Seen | undefined, { end, isHeldBack }: KeyState): string[] {
   const { spec } = one;
   if (one.deleting) return ["False DeletionProtected"];
   if (spec.state === "Revoked") return ["True Revoked"];
@@ -87,6 +92,7 @@ function allowedOf(model: Model, one: Declared, secret: Seen | undefined, end: s
     [!hasEnded, READY],
     [hasEnded || /^\d+s$/.test(spec.expiresAfter ?? ""), "False Expired"],
     [secret !== undefined && !isOwned(secret, one), "False SecretConflict"],
+    [isHeldBack, "False SecretContested"],
     [secret?.immutable === true, "False SecretImmutable"],
     [spec.secret.onLost === "Report", "False SecretLost"],
     [spec.secret.onTampered === "Report", "False SecretTampered"],

@@ -17,7 +17,7 @@ const RULES: readonly Rule[] = [
   {
     rule: "I1",
     finds: sql`select ${KEY} as subject, count(*) || ' retiring versions' as what
-      from key_versions v join keys k on k.id = v.key_id where v.state = 'retiring' group by k.id having count(*) > 2`,
+      from key_versions v join keys k on k.id = v.key_id where v.state = 'retiring' group by k.id having count(*) > 4`,
   },
   {
     rule: "I2",
@@ -108,4 +108,14 @@ export async function endsByOwner(store: Store): Promise<Map<string, string>> {
     where k.owner_uid is not null
     order by k.owner_uid, (k.state = 'revoked'), (k.revocation_reason = 'Moved'), k.created_at desc`.execute(store.db);
   return new Map(rows.map(({ uid, reason }) => [uid, reason]));
+}
+
+/** The declarations whose lost or edited Secret may wait: four old versions go on, or it was made three times already. */
+export async function heldBackOwners(store: Store): Promise<Set<string>> {
+  const { rows } = await sql<{
+    uid: string;
+  }>`select k.owner_uid as uid from keys k join key_versions v on v.key_id = k.id
+    where k.owner_uid is not null and k.state <> 'revoked' and v.state in ('active', 'retiring') group by k.id
+    having count(*) filter (where v.state = 'retiring') = 4 or count(v.heals) >= 3`.execute(store.db);
+  return new Set(rows.map(({ uid }) => uid));
 }
