@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hostname } from "node:os";
 import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
@@ -51,7 +51,6 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
 
 /** Who writes, in `metadata.managedFields`. */
 const FIELD_MANAGER = "keyplane-controller";
-const LEASE_NAME = "keyplane-controller";
 
 /** `keyplane controller`: until the signal, or until another leads. */
 export async function runController(
@@ -73,6 +72,7 @@ export async function runController(
   const identity = `${hostname()}_${randomUUID()}`;
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
+  const { leaseName } = await import("../controller/cluster/kubernetes/lease-record.ts");
   const { runAsLeader } = await import("../controller/cluster/kubernetes/lease.ts");
   const store = await openPostgres(flags.databaseUrl);
   const closers = [() => store.close()];
@@ -108,7 +108,7 @@ export async function runController(
     const election = {
       api: cluster.api,
       namespace: cluster.ownNamespace ?? "default",
-      name: leaseName(cluster),
+      name: leaseName(leadershipScope(cluster)),
       identity,
       clock: systemClock,
       random: Math.random,
@@ -123,12 +123,6 @@ export async function runController(
 function truth(flag: string, text: string): boolean {
   if (text === "true" || text === "false") return text === "true";
   throw new UsageError(`--${flag}: write true or false instead of "${text}"`);
-}
-
-/** One Lease for each set of namespaces: those who serve different ones lead side by side. */
-function leaseName(cluster: KubernetesCluster): string {
-  if (cluster.namespaces === null) return LEASE_NAME;
-  return `${LEASE_NAME}-${createHash("sha256").update(leadershipScope(cluster)).digest("hex").slice(0, 10)}`;
 }
 
 function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {

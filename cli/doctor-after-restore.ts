@@ -1,56 +1,18 @@
 /** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
-import { randomUUID } from "node:crypto";
 import type { Cluster } from "../controller/cluster/port.ts";
 import { brakes, SWEPT } from "../controller/sweep.ts";
-import type { Environment } from "../domain/environment.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
-import { systemClock } from "../server/system-clock.ts";
 import type { Db } from "../store/change.ts";
 import { listKeys, livingKeysByCluster } from "../store/keys.ts";
-import { assertSchemaVersion } from "../store/migrate.ts";
-import { openPostgres } from "../store/open.ts";
-import { required } from "./command.ts";
-import { namespaceList, setting } from "./config.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
-
-export type AfterRestoreFlags = {
-  readonly databaseUrl?: string | undefined;
-  readonly kubeconfig?: string | undefined;
-  readonly namespaces?: string | undefined;
-};
 
 const PAGE = 500;
 
-/** Compares a Kubernetes cluster with its database, and changes neither. */
-export async function checkAfterRestore(flags: AfterRestoreFlags, env: Environment): Promise<Finding[]> {
-  const databaseUrl = required(env, "database-url", flags.databaseUrl);
-  const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
-  // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
-  const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
-  const store = await openPostgres(databaseUrl);
-  try {
-    await assertSchemaVersion(store);
-    const cluster = await openKubernetesCluster({
-      kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
-      namespaces,
-      clock: systemClock,
-      random: Math.random,
-      log: () => {},
-      fieldManager: "keyplane-doctor",
-      identity: randomUUID(),
-    });
-    try {
-      await cluster.watch(() => {}, new AbortController().signal);
-      return await findAfterRestore(cluster, store.db);
-    } finally {
-      await cluster.close();
-    }
-  } finally {
-    await store.close();
-  }
-}
-
-/** @param cluster whose objects have been listed */
+/**
+ * Compares a Kubernetes cluster with its database, and changes neither.
+ *
+ * @param cluster whose objects have been listed
+ */
 export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings = [
     ...(await findOrphans(cluster, db)),

@@ -1,28 +1,36 @@
 import type { Environment } from "../domain/environment.ts";
 import { type AddCommand, required } from "./command.ts";
+import { setting } from "./config.ts";
 import { assertDataFolder } from "./data-folder.ts";
-import { type AfterRestoreFlags, checkAfterRestore } from "./doctor-after-restore.ts";
 import { CHECKS } from "./doctor-checks.ts";
+import { checkKubernetes, type KubernetesFlags } from "./doctor-kubernetes.ts";
 import type { Finding } from "./finding.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit }) => {
   program
     .command("doctor")
-    .description("find out what is wrong with an installation of keyplane up, and what to do about it")
-    .option("--data <dir>", "the data folder of keyplane up")
-    .option("--after-restore", "instead, on Kubernetes: what a restored cluster or database has left to be decided")
-    .option("--database-url <url>", "with --after-restore: the PostgreSQL database")
-    .option("--kubeconfig <file>", "with --after-restore: how to reach the cluster")
+    .description("find out what is wrong with an installation, and what to do about it")
+    .option("--data <dir>", "of keyplane up: its data folder")
+    .option("--database-url <url>", "on Kubernetes, instead of --data: the PostgreSQL database")
+    .option("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
+    .option("--controller-namespace <name>", "on Kubernetes: where the controllers run (default keyplane-system)")
+    .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
     .option("--namespaces <names>", "with --after-restore: the namespaces that the controller serves (default all)")
-    .action(async ({ afterRestore, ...flags }: DoctorFlags) => {
-      const findings = afterRestore
-        ? await checkAfterRestore(flags, env)
+    .action(async (flags: DoctorFlags) => {
+      const isOnKubernetes = flags.afterRestore === true || (flags.data === undefined && hasDatabase(flags, env));
+      const findings = isOnKubernetes
+        ? await checkKubernetes(flags, env)
         : await checkData(required(env, "data", flags.data), env);
       exit(tell(findings, out));
     });
 };
 
-type DoctorFlags = AfterRestoreFlags & { readonly data?: string; readonly afterRestore?: true };
+type DoctorFlags = KubernetesFlags & { readonly data?: string };
+
+function hasDatabase({ databaseUrl }: DoctorFlags, env: Environment): boolean {
+  const folder = setting(env, "data", undefined);
+  return databaseUrl !== undefined || (folder === undefined && setting(env, "database-url", undefined) !== undefined);
+}
 
 /** @throws UsageError where there is no such folder */
 async function checkData(data: string, env: Environment): Promise<Finding[]> {

@@ -87,6 +87,12 @@ export async function takeLeadership(store: Store, cluster: string): Promise<Fen
   return { cluster, epoch };
 }
 
+/** The scopes in which anybody has ever led. */
+export async function leaderScopes(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom("leaders").select("cluster").orderBy("cluster").execute();
+  return rows.map(({ cluster }) => cluster);
+}
+
 /**
  * Joins the writers and checks the fence, in one statement. The share lock makes a successor wait for writes under way, so
  * that none of them commits after it has taken over.

@@ -53,6 +53,18 @@ export async function livingKeysByCluster(db: Db): Promise<{ cluster: string; ke
   return rows;
 }
 
+/** The names of the declared keys of a cluster that live, by namespace. */
+export async function livingKeysByNamespace(
+  db: Db,
+  cluster: string,
+): Promise<{ readonly namespace: string; readonly names: readonly string[] }[]> {
+  const { rows } = await sql<{ namespace: string; names: string[] }>`
+    select namespace, array_agg(name order by name) as names from keys
+    where cluster = ${cluster} and owner_uid is not null and state <> 'revoked'
+    group by namespace order by namespace`.execute(db);
+  return rows;
+}
+
 /** The keys of a scope that live although no declaration owns them any longer. */
 export function orphanedKeys(
   db: Db,

@@ -3,12 +3,11 @@
  * has been deleted itself by now. A namespace is asked for by name, since the right to list them all is not ours.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { LogLine } from "../../deps.ts";
 import type { DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
-import { namespacePath } from "./resources.ts";
+import { readNamespace } from "./namespace.ts";
 
 /** The time between two rounds, and from one question of a round to the next. Milliseconds. */
 const ROUND_MS = 20_000;
@@ -37,13 +36,10 @@ export function createEndingNamespaces(
   const toldOf = new Set<number | null | undefined>();
 
   async function ask(namespace: string, signal: AbortSignal): Promise<void> {
-    const found = await api.request({ method: "GET", path: namespacePath(namespace), signal });
-    const { metadata } = isRecord(found) ? found : {};
-    if (!isRecord(metadata) || metadata.name !== namespace) throw new Error("the answer is no namespace");
-    const { deletionTimestamp } = metadata;
+    const found = await readNamespace(api, namespace, signal);
     const before = endings.get(namespace);
-    if (typeof deletionTimestamp === "string") endings.set(namespace, Date.parse(deletionTimestamp));
-    else endings.delete(namespace);
+    if (found?.endingSince === undefined) endings.delete(namespace);
+    else endings.set(namespace, found.endingSince);
     if (endings.get(namespace) === before) return;
     if (before === undefined) log("info", `the namespace ${namespace} is being deleted: what is declared in it ends`);
     onChange(namespace);

@@ -1,4 +1,5 @@
 /** The Lease object of a leader election: taken, renewed and given back, always under the version that was read. */
+import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -8,6 +9,14 @@ import { leasesPath } from "./resources.ts";
 
 /** How long others respect a lease that is not renewed. */
 const LEASE_SECONDS = 15;
+const LEASE_NAME = "keyplane-controller";
+
+/** One Lease for each scope: those who serve different namespaces lead side by side. */
+export function leaseName(scope: string): string {
+  const [, namespaces] = scope.split("/", 2);
+  if (namespaces === undefined) return LEASE_NAME;
+  return `${LEASE_NAME}-${createHash("sha256").update(scope).digest("hex").slice(0, 10)}`;
+}
 
 export type LeaseRecordOptions = {
   readonly api: ApiClient;
@@ -47,17 +56,7 @@ export function createLeaseRecord({ api, namespace, name, identity, clock }: Lea
       },
     });
 
-  async function read(timeoutMs: number): Promise<{ spec: Spec; version: string } | undefined> {
-    try {
-      const lease = await api.request({ method: "GET", path, timeoutMs });
-      const { spec, metadata } = isRecord(lease) ? lease : {};
-      const { resourceVersion } = isRecord(metadata) ? metadata : {};
-      return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
-    } catch (error) {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    }
-  }
+  const read = (timeoutMs: number) => readLease(api, namespace, name, timeoutMs);
 
   /** Whether it may not be taken yet. */
   function isRespected(spec: Spec): boolean {
@@ -98,4 +97,23 @@ export function createLeaseRecord({ api, namespace, name, identity, clock }: Lea
       await write("PUT", timeoutMs, { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1 }, lease.version);
     },
   };
+}
+
+/** @returns undefined where there is none */
+export async function readLease(
+  api: ApiClient,
+  namespace: string,
+  name: string,
+  timeoutMs?: number,
+): Promise<{ readonly spec: Spec; readonly version: string } | undefined> {
+  const path = `${leasesPath(namespace)}/${encodeURIComponent(name)}`;
+  try {
+    const lease = await api.request({ method: "GET", path, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+    const { spec, metadata } = isRecord(lease) ? lease : {};
+    const { resourceVersion } = isRecord(metadata) ? metadata : {};
+    return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
 }

@@ -8,6 +8,7 @@ import { listKeys } from "../../../store/keys.ts";
 import { migrate } from "../../../store/migrate.ts";
 import { listObjects } from "../../../store/objects.ts";
 import { openPostgres, type Store } from "../../../store/open.ts";
+import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
@@ -114,6 +115,50 @@ ${key("guarded", "deletionProtection: true")}`);
     const keyId = (await again.key("reader"))?.status?.keyID;
     expect((await listKeys(store.db, { limit: 200 })).find(({ id }) => id === keyId)?.state).toBe("active");
     await stop(controller);
+  });
+
+  it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
+    const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
+    const doctor = async () => {
+      const { code, out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
+      return { code, out: out.split("\n").slice(0, -2) };
+    };
+    const world = await create("looked-after");
+    const controller = await start("--namespaces", "looked-after");
+    await world.apply(team("looked-after") + key("first") + key("second"));
+    await world.ready("first", "second");
+    // What other tests have left is served by nobody.
+    const ours = async () => (await doctor()).out.filter((line) => /looked-after|every declared key/.test(line));
+    expect(await ours()).toEqual([]);
+
+    await stop(controller);
+    const keys = "2 keys (first, second) of the namespace looked-after";
+    expect(await doctor()).toMatchObject({ code: 1 });
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}: no running controller serves it: .*keyplane revoke`),
+    ]);
+    await kubernetes.request("DELETE", path("looked-after"));
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no running`),
+    ]);
+    for (const name of ["first", "second"]) {
+      await world.change(world.path("platformkeys", name), { metadata: { finalizers: null } });
+      await world.remove(world.path("platformkeys", name));
+    }
+    await force("looked-after");
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no running`),
+    ]);
+
+    // Of what has neither a namespace nor a declaration any more a controller is rid within a minute.
+    const again = await start("--namespaces", "looked-after");
+    expect((await ours()).filter((line) => !line.startsWith("note"))).toEqual([]);
+    await until("both have ended", async () => {
+      const { first, second } = await states("looked-after");
+      return first === "revoked" && second === "revoked";
+    });
+    expect(await ours()).toEqual([]);
+    await stop(again);
   });
 });
 

@@ -1,0 +1,64 @@
+/** What is wrong with an installation on Kubernetes: it is read with the rights of whoever asks, and nothing is changed. */
+import { randomUUID } from "node:crypto";
+import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
+import type { Environment } from "../domain/environment.ts";
+import { systemClock } from "../server/system-clock.ts";
+import type { Db } from "../store/change.ts";
+import { assertSchemaVersion } from "../store/migrate.ts";
+import { openPostgres } from "../store/open.ts";
+import { required } from "./command.ts";
+import { namespaceList, setting } from "./config.ts";
+import { findAfterRestore } from "./doctor-after-restore.ts";
+import { findNeglected } from "./doctor-neglected.ts";
+import type { Finding } from "./finding.ts";
+
+export type KubernetesFlags = {
+  readonly databaseUrl?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly controllerNamespace?: string | undefined;
+  readonly namespaces?: string | undefined;
+  readonly afterRestore?: true;
+};
+
+/** Where infra/rbac has the controllers run. */
+const CONTROLLER_NAMESPACE = "keyplane-system";
+
+export async function checkKubernetes(flags: KubernetesFlags, env: Environment): Promise<Finding[]> {
+  const databaseUrl = required(env, "database-url", flags.databaseUrl);
+  const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
+  const leaseNamespace = setting(env, "controller-namespace", flags.controllerNamespace) ?? CONTROLLER_NAMESPACE;
+  // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
+  const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
+  const store = await openPostgres(databaseUrl);
+  try {
+    await assertSchemaVersion(store);
+    const cluster = await openKubernetesCluster({
+      kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
+      namespaces,
+      clock: systemClock,
+      random: Math.random,
+      log: () => {},
+      fieldManager: "keyplane-doctor",
+      identity: randomUUID(),
+    });
+    try {
+      return await check(cluster, store.db, leaseNamespace, flags.afterRestore === true);
+    } finally {
+      await cluster.close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function check(
+  cluster: KubernetesCluster,
+  db: Db,
+  leaseNamespace: string,
+  isRestored: boolean,
+): Promise<Finding[]> {
+  const neglected = await findNeglected(cluster, db, leaseNamespace);
+  if (!isRestored) return neglected;
+  await cluster.watch(() => {}, new AbortController().signal);
+  return [...neglected, ...(await findAfterRestore(cluster, db))];
+}

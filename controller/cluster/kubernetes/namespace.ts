@@ -1,0 +1,33 @@
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isNotFound } from "./api-error.ts";
+import { namespacePath } from "./resources.ts";
+
+export type Namespace = {
+  /** Since when it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it is not. */
+  readonly endingSince: number | undefined;
+};
+
+/**
+ * Asks the API server for a namespace.
+ *
+ * @returns undefined where the API server says of this very namespace that there is none
+ * @throws ApiError, or Error for an answer that is no namespace: nothing is known of it
+ */
+export async function readNamespace(
+  api: ApiClient,
+  name: string,
+  signal?: AbortSignal,
+): Promise<Namespace | undefined> {
+  try {
+    const path = namespacePath(name);
+    const found = await api.request({ method: "GET", path, ...(signal === undefined ? {} : { signal }) });
+    const { metadata } = isRecord(found) ? found : {};
+    if (!isRecord(metadata) || metadata.name !== name) throw new Error(`the answer is not the namespace ${name}`);
+    const { deletionTimestamp: at } = metadata;
+    return { endingSince: typeof at === "string" ? Date.parse(at) : undefined };
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}
