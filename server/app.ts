@@ -62,9 +62,14 @@ export async function buildApp(
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", (request, { raw }, done) => {
-    // Not by an onResponse hook: what the framework does for one costs a request as much as its routing.
-    const count = () => deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode);
-    raw.on("finish", count).on("error", count);
+    // One listener, and not an onResponse hook: what the framework does for one costs a request as much as its routing.
+    raw.on("close", () => {
+      request.openCall?.end();
+      if (!raw.writableFinished && raw.errored === null) return;
+      deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode);
+    });
+    // A response that was written to when its client had gone says so, and then that it is closed.
+    raw.on("error", ignore);
     done();
   });
   requireKeys(app, deps, PUBLIC_ROUTES);
@@ -82,3 +87,5 @@ export async function buildApp(
   await app.ready();
   return app;
 }
+
+const ignore = (): void => {};

@@ -90,6 +90,7 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
  * Decides a request again, right before it takes effect, after whatever was waited for: by what its key's version, the
  * gateway and the index are now. The rate limit was charged at the door, and is not again.
  *
+ * @param granted what is given back where neither the key nor the gateway has changed
  * @param operation what is about to be done, where only the body has told
  */
 export function decideAgain(
@@ -105,7 +106,9 @@ export function decideAgain(
     operation,
     publicId: granted.gateway?.publicId,
   });
-  return "granted" in judged ? judged : { ...granted, key: judged.key, gateway: judged.gateway };
+  if ("granted" in judged) return judged;
+  const { key, gateway } = judged;
+  return key === granted.key && gateway === granted.gateway ? granted : { ...granted, key, gateway };
 }
 
 /**

@@ -12,16 +12,14 @@ export const CUT_ANSWERS: Readonly<Record<CutCause, Problem>> = {
   stopping: problem("unavailable", "This server is stopping: try again."),
 };
 
-/** Watches a request that was let through until its response has closed; whoever goes on with it may say how it is cut. */
+/** Watches a request that was let through, until whoever sees its response close ends it; whoever goes on with it may say how it is cut. */
 export function trackCall(
   streams: OpenStreams,
   request: FastifyRequest,
   reply: FastifyReply,
   key: KeyRecord,
 ): OpenCall {
-  const call = streams.track(key, (cause) => endCall(reply, cause), request.raw);
-  reply.raw.once("close", () => call.end());
-  return call;
+  return streams.track(key, (cause) => endCall(reply, cause), request.raw);
 }
 
 /** Ends a call at once: with the answer where nothing was sent, else by breaking its connection. */

@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/key-record.ts";
 import { type Problem, problem } from "../errors.ts";
-import { CredentialMask, type Needle, needleOf } from "./credential-mask.ts";
+import { CredentialMask, maskWhole, needleOf } from "./credential-mask.ts";
 import { terminalEvent } from "./dialect-errors.ts";
 import { MAX_ENCODED, mayBeShown } from "./encoded-error.ts";
-import { readAnswerHead } from "./headers.ts";
+import { readAnswerHead, type UpstreamHead } from "./headers.ts";
 import { answerProblem } from "./own-answer.ts";
+import type { UpstreamPool } from "./pools.ts";
 
 /** How long a client may take to read the end of an answer that was broken off. */
 const LAST_READ_MS = 1_000;
@@ -21,7 +22,7 @@ type HeldError = {
 };
 
 /** Takes out nothing: for answers of our own. */
-const NO_MASK = new CredentialMask(needleOf(""));
+const NO_NEEDLE = needleOf("");
 
 const WITHHELD = problem("bad_gateway", "The upstream answered with an error that cannot be shown.");
 
@@ -29,7 +30,9 @@ const WITHHELD = problem("bad_gateway", "The upstream answered with an error tha
 export class Answer {
   readonly #response: ServerResponse;
   readonly #dialect: Dialect;
-  #mask = NO_MASK;
+  #needle = NO_NEEDLE;
+  /** Of a body that comes in pieces. */
+  #mask: CredentialMask | undefined;
   /** Whether an event of ours can be put behind what was sent: an event stream, in plain text, of no stated length. */
   #takesEvents = false;
   /** The last characters of the body that were sent. */
@@ -50,14 +53,14 @@ export class Answer {
     return this.#response.headersSent;
   }
 
-  /** Sends an upstream's head. `raw`: names and values in turn. `needle`: what was sent to it, and must not return. */
-  begin(status: number, raw: readonly (Buffer | string)[], routeId: string | undefined, needle: Needle): void {
-    const { returned, encoding, type, length } = readAnswerHead(raw, routeId, needle);
+  /** Sends an upstream's head. */
+  begin(status: number, head: UpstreamHead, routeId: string | undefined, { names, needle }: UpstreamPool): void {
+    const { returned, encoding, type, length } = readAnswerHead(head, names, routeId, needle);
     if (status >= 400 && encoding !== undefined) {
       this.#held = { status, headers: returned, encoding, credential: needle.text, chunks: [], size: 0 };
       return;
     }
-    this.#mask = new CredentialMask(needle);
+    this.#needle = needle;
     this.#length = length;
     const isEventStream = type !== undefined && /^text\/event-stream\b/i.test(type);
     this.#takesEvents = isEventStream && encoding === undefined && length === undefined;
@@ -82,6 +85,7 @@ export class Answer {
       this.#whole = chunk;
       return true;
     }
+    this.#mask ??= new CredentialMask(this.#needle);
     const bytes = this.#mask.push(chunk);
     if (bytes.length === 0) return true;
     if (this.#takesEvents) this.#tail = (this.#tail + bytes.subarray(-4).toString("latin1")).slice(-4);
@@ -95,8 +99,8 @@ export class Answer {
 
   end(): void {
     if (this.#held !== undefined) this.#showError(this.#held);
-    else if (this.#whole !== undefined) this.#response.end(this.#mask.all(this.#whole));
-    else this.#response.end(this.#mask.flush());
+    else if (this.#whole !== undefined) this.#response.end(maskWhole(this.#needle, this.#whole));
+    else this.#response.end(this.#mask?.flush());
   }
 
   #showError({ status, headers, encoding, credential, chunks, size }: HeldError): void {
@@ -118,7 +122,7 @@ export class Answer {
       answerProblem(this.#response, this.#dialect, shown);
       return;
     }
-    if (!this.#takesEvents || !endsEvent(this.#tail) || this.#mask.flush().length > 0) {
+    if (!this.#takesEvents || !endsEvent(this.#tail) || (this.#mask?.flush().length ?? 0) > 0) {
       this.#response.destroy();
       return;
     }

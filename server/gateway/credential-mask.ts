@@ -15,6 +15,19 @@ export function maskHeader({ text, bytes }: Needle, value: string): string {
   return bytes.length === 0 || !value.includes(text) ? value : value.replaceAll(text, "*".repeat(text.length));
 }
 
+/** What of a body that is whole may be shown. */
+export function maskWhole({ bytes }: Needle, body: Buffer): Buffer {
+  return bytes.length === 0 ? body : masked(bytes, body);
+}
+
+function masked(needle: Buffer, bytes: Buffer): Buffer {
+  let at = bytes.indexOf(needle);
+  if (at === -1) return bytes;
+  const copy = Buffer.from(bytes);
+  for (; at !== -1; at = copy.indexOf(needle, at)) copy.fill(ASTERISK, at, at + needle.length);
+  return copy;
+}
+
 /**
  * Takes a provider's credential out of what an upstream returns, for upstreams that echo what they were sent (b40). Each
  * letter becomes an asterisk, so that lengths stay; what does not hold the credential passes as it is, without a copy.
@@ -31,15 +44,10 @@ export class CredentialMask {
   push(chunk: Buffer): Buffer {
     if (this.#needle.length === 0) return chunk;
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const masked = this.#mask(bytes);
-    const held = this.#beginningAtEnd(masked);
-    this.#held = held === 0 ? NOTHING : masked.subarray(masked.length - held);
-    return held === 0 ? masked : masked.subarray(0, masked.length - held);
-  }
-
-  /** Takes a body that is whole. */
-  all(body: Buffer): Buffer {
-    return this.#needle.length === 0 ? body : this.#mask(body);
+    const shown = masked(this.#needle, bytes);
+    const held = this.#beginningAtEnd(shown);
+    this.#held = held === 0 ? NOTHING : shown.subarray(shown.length - held);
+    return held === 0 ? shown : shown.subarray(0, shown.length - held);
   }
 
   /** What was waiting for a next chunk, when there is none. */
@@ -47,14 +55,6 @@ export class CredentialMask {
     const rest = this.#held;
     this.#held = NOTHING;
     return rest;
-  }
-
-  #mask(bytes: Buffer): Buffer {
-    let at = bytes.indexOf(this.#needle);
-    if (at === -1) return bytes;
-    const masked = Buffer.from(bytes);
-    for (; at !== -1; at = masked.indexOf(this.#needle, at)) masked.fill(ASTERISK, at, at + this.#needle.length);
-    return masked;
   }
 
   /** The length of the longest end of the bytes that begins the credential. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/key-record.ts";
@@ -8,14 +8,13 @@ import { Problem, problem } from "../errors.ts";
 import type { Logger } from "../log.ts";
 import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
-import { type Needle, needleOf } from "./credential-mask.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts";
 import { collectBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import type { ForwardedBody } from "./requested-model.ts";
 import type { Candidate, Resolved } from "./resolve.ts";
-import { isFallbackStatus, isRedirect, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+import { isFallbackStatus, isRedirect, SILENT, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
 /** How long an upstream may take, in milliseconds. */
@@ -24,7 +23,7 @@ export type UpstreamTimes = {
   readonly head: number;
   /** Until it answers where another one can be tried. */
   readonly headWithFallback: number;
-  /** Between two pieces of an answer. */
+  /** Between two pieces of an answer; until its first one as long as until its head. */
   readonly silence: number;
   /** For an answer that is more than one piece, from the first piece on: what trickles without end is ended. */
   readonly whole: number;
@@ -59,14 +58,15 @@ export type ForwardedCall = {
   readonly head: RequestHead;
   readonly body: ForwardedBody;
   readonly resolved: Resolved;
-  /** Decides the call again, right before an upstream is asked, and where it goes now; else what its caller is told. */
-  readonly resolveAgain: () => Resolved | Problem;
+  /**
+   * Decides the call again, right before an upstream is asked, and where it goes now; else what its caller is told.
+   *
+   * @param last where it went as it was last decided
+   */
+  readonly resolveAgain: (last: Resolved) => Resolved | Problem;
 };
 
 const NOTHING = Buffer.alloc(0);
-const NO_NEEDLE = needleOf("");
-const ignore = (): void => {};
-
 const ENDED = problem(
   "unavailable",
   "The answer was ended: its key may no longer be used, or this server is stopping.",
@@ -90,6 +90,7 @@ class Exchange {
   /** Where the call goes, as it was last decided. */
   #resolved: Resolved;
   #deadline: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
   /** Gives up the place in an upstream's queue; undefined where the call is in none. */
   #leaveQueue: (() => void) | undefined;
 
@@ -104,8 +105,6 @@ class Exchange {
     const { request, response, openCall, body } = this.#call;
     if (openCall !== null) openCall.onCut = (cause) => this.#cut(CUT_ANSWERS[cause]);
     response.on("close", () => this.#finish());
-    // A response that was written to when its client had gone says so, and then that it is closed.
-    response.on("error", ignore);
     if (response.destroyed) this.#finish();
     else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
     else {
@@ -120,7 +119,7 @@ class Exchange {
 
   /** Whether the call may still be made; where not, it has been broken off. */
   #decideAgain(): boolean {
-    const resolved = this.#call.resolveAgain();
+    const resolved = this.#call.resolveAgain(this.#resolved);
     if (resolved instanceof Problem) {
       this.#cut(resolved);
       return false;
@@ -180,9 +179,9 @@ class Exchange {
     const { upstream, model } = turn.candidate;
     const { head, path, pathModel, query, body, request } = this.#call;
     const { times } = this.#deps;
-    const { pool, basePath, credentialHeader, needle } = to;
+    const { pool, basePath, credentialHeader } = to;
     turn.slots = to.slots;
-    turn.needle = needle;
+    turn.pool = to;
     pool.dispatch(
       {
         method: "POST",
@@ -193,7 +192,8 @@ class Exchange {
             ? this.#streamOf(request, upstream)
             : (this.#collected ?? bodyOf(body, { upstream, model })),
         headersTimeout: this.#next(turn) === undefined ? times.head : times.headWithFallback,
-        bodyTimeout: times.silence,
+        // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
+        bodyTimeout: times.head,
       },
       turn,
     );
@@ -205,7 +205,12 @@ class Exchange {
   }
 
   /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
-  headed(turn: Turn, controller: Dispatcher.DispatchController, status: number): void {
+  headed(
+    turn: Turn,
+    controller: Dispatcher.DispatchController,
+    status: number,
+    parsed: Readonly<IncomingHttpHeaders>,
+  ): void {
     if (isFallbackStatus(status) && this.#next(turn) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
@@ -217,17 +222,36 @@ class Exchange {
       }
     }
     if (isRedirect(status)) throw new RedirectError();
-    this.#answer.begin(status, rawHeaders(controller), this.#resolved.routeId, turn.needle);
+    const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
+    if (turn.pool !== undefined) this.#answer.begin(status, { raw, parsed }, this.#resolved.routeId, turn.pool);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
   received(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#answer.write(chunk);
     if (this.#answer.isWhole) return;
-    this.#deadline ??= setTimeout(() => this.#breakOff(TOO_LONG), this.#deps.times.whole).unref();
+    this.#watchPace();
     if (flows || controller.paused) return;
     controller.pause();
     this.#answer.onceDrained(() => controller.resume());
+  }
+
+  /** Bounds an answer of several pieces: each piece, and all of them. */
+  #watchPace(): void {
+    const { silence, whole } = this.#deps.times;
+    this.#deadline ??= setTimeout(() => this.#breakOff(TOO_LONG), whole).unref();
+    if (this.#silence === undefined) this.#silence = setTimeout(() => this.#fallSilent(), silence).unref();
+    else this.#silence.refresh();
+  }
+
+  #fallSilent(): void {
+    const turn = this.#turn;
+    // While the client is slower than the upstream, the silence is ours.
+    if (turn?.controller?.paused === true) this.#silence?.refresh();
+    else if (turn !== undefined) {
+      this.failed(turn, SILENT);
+      turn.controller?.abort(ABANDONED);
+    }
   }
 
   ended(): void {
@@ -295,6 +319,7 @@ class Exchange {
     if (this.#done) return;
     this.#done = true;
     clearTimeout(this.#deadline);
+    clearTimeout(this.#silence);
     this.#leaveQueue?.();
     this.#call.openCall?.end();
     this.#turn?.controller?.abort(ABANDONED);
@@ -314,7 +339,8 @@ class Turn implements Dispatcher.DispatchHandler {
   readonly #before: Turn | undefined;
   /** Undefined before the request is on a socket. */
   controller: Dispatcher.DispatchController | undefined;
-  needle: Needle = NO_NEEDLE;
+  /** Undefined before it is asked. */
+  pool: UpstreamPool | undefined;
   /** Where the slot came from that the call has; undefined while it has none. */
   slots: UpstreamSlots | undefined;
 
@@ -341,8 +367,12 @@ class Turn implements Dispatcher.DispatchHandler {
     if (!this.#exchange.hears(this)) controller.abort(ABANDONED);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status >= 200 && this.#exchange.hears(this)) this.#exchange.headed(this, controller, status);
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<IncomingHttpHeaders>,
+  ): void {
+    if (status >= 200 && this.#exchange.hears(this)) this.#exchange.headed(this, controller, status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -378,11 +408,6 @@ function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
 
 function isSameCandidate(one: Candidate, other: Candidate): boolean {
   return one.model === other.model && isSameUpstream(one.upstream, other.upstream);
-}
-
-/** An upstream's head, names and values in turn, as it came. */
-function rawHeaders({ rawHeaders: raw }: Dispatcher.DispatchController): readonly (Buffer | string)[] {
-  return Array.isArray(raw) ? raw : [];
 }
 
 function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {

@@ -68,7 +68,8 @@ const NOT_RETURNED = new Set<string>([
 ]);
 
 /** What is known of a header's name as it is spelt. */
-type Spelling = {
+export type Spelling = {
+  readonly name: string;
   readonly lower: string;
   /** Whether a header of this name never goes upstream, whatever the configuration. */
   readonly notForwarded: boolean;
@@ -85,9 +86,36 @@ export function spellingOf(name: string): Spelling {
   const known = spellings.get(name);
   if (known !== undefined) return known;
   const lower = name.toLowerCase();
-  const spelling = { lower, notForwarded: staysHere(lower), notReturned: NOT_RETURNED.has(lower) };
+  const spelling = { name, lower, notForwarded: staysHere(lower), notReturned: NOT_RETURNED.has(lower) };
   if (spellings.size < MAX_SPELLINGS) spellings.set(name, spelling);
   return spelling;
+}
+
+/** Headers of a head whose names are remembered by their place. */
+const MAX_PLACES = 64;
+
+/**
+ * The names of the last head of one sender, which mostly has the same ones in the same places as the next: to compare a
+ * few bytes costs less than to decode them and to look the text up.
+ */
+export class SeenNames {
+  readonly #seen: { readonly bytes: Buffer; readonly spelling: Spelling }[] = [];
+
+  /** @param place the name's place in its head, counted from 0 */
+  spellingOf(bytes: Buffer, place: number): Spelling {
+    const seen = this.#seen[place];
+    if (seen !== undefined && isSame(seen.bytes, bytes)) return seen.spelling;
+    const spelling = spellingOf(bytes.toString("latin1"));
+    // A copy: these are a part of all that came with them.
+    if (place < MAX_PLACES) this.#seen[place] = { bytes: Buffer.from(bytes), spelling };
+    return spelling;
+  }
+}
+
+function isSame(one: Buffer, other: Buffer): boolean {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
 }
 
 /** Some upstreams take an underscore for a hyphen. A name that holds a key of ours is one of a client's mistakes. */

@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../domain/key-record.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
-import { spellingOf } from "./header-names.ts";
+import { type SeenNames, spellingOf } from "./header-names.ts";
 
 /** Sent with every answer under `/g/`: a browser that is led there runs nothing of it on our origin. */
 export const INERT_HEADERS: readonly string[] = [
@@ -83,14 +84,23 @@ export type AnswerHead = {
   readonly length: string | undefined;
 };
 
+/** An upstream's head as the dispatcher hands it out. */
+export type UpstreamHead = {
+  /** Names and values in turn, as they came. */
+  readonly raw: readonly (Buffer | string)[];
+  /** The same, decoded: by name in lower case, those of one name together. */
+  readonly parsed: Readonly<IncomingHttpHeaders>;
+};
+
 /**
- * Reads an upstream's head for its client.
+ * Reads an upstream's head for its client, who is shown each name as it was spelt.
  *
- * @param raw names and values in turn, as the upstream sent them
+ * @param names of the heads that came from there before
  * @param needle the credential that was sent, and must not return
  */
 export function readAnswerHead(
-  raw: readonly (Buffer | string)[],
+  { raw, parsed }: UpstreamHead,
+  names: SeenNames,
   routeId: string | undefined,
   needle: Needle,
 ): AnswerHead {
@@ -100,9 +110,11 @@ export function readAnswerHead(
   let type: string | undefined;
   let length: string | undefined;
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = latin1(raw[i]);
-    const value = latin1(raw[i + 1]);
-    const { lower, notReturned } = spellingOf(name);
+    const bytes = raw[i] ?? "";
+    const { name, lower, notReturned } =
+      typeof bytes === "string" ? spellingOf(bytes) : names.spellingOf(bytes, i >>> 1);
+    const decoded = parsed[lower];
+    const value = typeof decoded === "string" ? decoded : latin1(raw[i + 1]);
     if (lower === "connection") listed = addListed(listed, value);
     else if (lower === "content-encoding") encoding ??= value;
     else if (lower === "content-type") type ??= value;

@@ -3,6 +3,7 @@ import { buildConnector, Pool } from "undici";
 import type { UpstreamRecord } from "../../domain/key-record.ts";
 import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
+import { SeenNames } from "./header-names.ts";
 import { credentialHeader } from "./headers.ts";
 import { basePathOf } from "./request-target.ts";
 import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
@@ -16,6 +17,8 @@ export type UpstreamPool = {
   readonly credentialHeader: readonly [string, string];
   /** The same credential, to be taken out of what comes back. */
   readonly needle: Needle;
+  /** Of the heads that came from there. */
+  readonly names: SeenNames;
   /** A call takes one of these before it is dispatched, and gives it back when it has ended. */
   readonly slots: UpstreamSlots;
 };
@@ -72,6 +75,7 @@ export function createUpstreamPools(
       basePath: basePathOf(base),
       credentialHeader: credentialHeader(dialect, credential),
       needle: needleOf(credential),
+      names: new SeenNames(),
       slots: new UpstreamSlots(limits),
       usedAt: 0,
     };

@@ -102,7 +102,7 @@ function serve(
       head,
       body,
       resolved,
-      resolveAgain: () => resolveAgain(deps, request, model),
+      resolveAgain: (last) => resolveAgain(deps, request, model, last),
     });
   };
   // Most calls' bodies are not inspected, and so no promise either.
@@ -118,10 +118,21 @@ function serve(
   }
 }
 
-/** Decides a call again, and where it goes by what its key and its gateway are now. */
-function resolveAgain(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
+/**
+ * Decides a call again, and where it goes by what its key and its gateway are now.
+ *
+ * @param last where it went by what they were when it was last decided; undefined where that is not known
+ */
+function resolveAgain(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  model: string | undefined,
+  last?: Resolved,
+): Resolved | Problem {
+  const before = request.access;
   const access = accessNow(deps, request);
-  return access instanceof Problem ? access : resolveFor(request, model);
+  if (access instanceof Problem) return access;
+  return access === before && last !== undefined ? last : resolveFor(request, model);
 }
 
 /** Where a call goes as it was last let through, or what its caller is told instead. */

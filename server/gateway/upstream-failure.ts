@@ -14,6 +14,9 @@ const UNUSABLE = problem("bad_gateway");
 const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
 const TOO_LATE = problem("gateway_timeout");
 
+/** An answer that went on for a while. */
+export const SILENT: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
+
 /** What the dispatcher's errors by their code are to a client. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
