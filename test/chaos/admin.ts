@@ -21,6 +21,8 @@ export type Admin = {
   create(collection: string, object: Record<string, unknown>): Promise<Seen>;
   /** A JSON merge patch. Undefined where there is nothing to patch. */
   patch(path: string, patch: Record<string, unknown>): Promise<Seen | undefined>;
+  /** Puts an object as it is given, finalizers and all, in the place of the one that is there; not where there is none. */
+  replace(path: string, object: Record<string, unknown>): Promise<void>;
   remove(path: string, options?: Record<string, unknown>): Promise<void>;
 };
 
@@ -88,6 +90,14 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
         code === 200 || isAbsent(code, answer) || answer.includes("is immutable");
       const { status, body } = await persist("PATCH", path, patch, isOver);
       return status === 200 ? (body as Seen) : undefined;
+    },
+    async replace(path, object) {
+      const resourceVersion = (await read(path))?.metadata.resourceVersion;
+      if (resourceVersion === undefined) return;
+      const metadata = { ...Object(object.metadata), resourceVersion };
+      const isOver = (code: number, answer: string) => code === 200 || code === 409 || isAbsent(code, answer);
+      const { status } = await persist("PUT", path, { ...object, metadata }, isOver);
+      if (status === 409) await this.replace(path, object);
     },
     async remove(path, options) {
       await persist("DELETE", path, options, (code, answer) => {

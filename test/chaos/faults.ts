@@ -59,7 +59,7 @@ function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, ra
 const controllerAt: Choose = async ({ controllers }, place) => existing(controllers[place]);
 const serverAt: Choose = async ({ servers }, place) => existing(servers[place]);
 const leader: Choose = async ({ controllers, kubernetes }) => {
-  const path = "/apis/coordination.k8s.io/v1/namespaces/default/leases/keyplane-controller";
+  const path = "/apis/coordination.k8s.io/v1/namespaces/keyplane-system/leases/keyplane-controller";
   const { body } = await kubernetes.request("GET", path).catch(() => ({ body: {} }));
   const { spec } = body as { spec?: { holderIdentity?: string } };
   const holder = spec?.holderIdentity;
@@ -73,6 +73,7 @@ const kill = (one: Supervised) => one.down("SIGKILL");
 const drain = (one: Supervised) => one.down("SIGTERM");
 const pause = async (one: Supervised) => one.send("SIGSTOP");
 const start = (one: Supervised) => one.up();
+const anyProcess = (place: number) => (place < CONTROLLERS ? controllerOf(place) : serverOf(place - CONTROLLERS));
 const goOn = (one: Supervised) => one.send("SIGCONT");
 const allControllers = () => CONTROLLER_NAMES;
 
@@ -110,6 +111,28 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "kill a server": processFault({ weight: 4, longest: 6_000, places: SERVERS }, serverOf, serverAt, kill, start),
   "pause a server": processFault({ weight: 4, longest: 15_000, places: SERVERS }, serverOf, serverAt, pause, goOn),
   "drain a server": processFault({ weight: 2, longest: 4_000, places: SERVERS }, serverOf, serverAt, drain, start),
+  "set the clock": {
+    weight: 4,
+    longest: 20_000,
+    places: CONTROLLERS + SERVERS,
+    breaks: anyProcess,
+    async strike({ controllers, servers }, place, random) {
+      const one = existing([...controllers, ...servers][place]);
+      const minutes = random.pick([-60, -2, 2, 60]);
+      one.setClock(minutes * 60_000);
+      return { of: `${one.name} by ${minutes} minutes`, heal: async () => one.setClock(0) };
+    },
+  },
+  "no controller at all": {
+    weight: 1,
+    longest: 10_000,
+    places: 1,
+    breaks: allControllers,
+    async strike({ controllers }) {
+      await Promise.all(controllers.map(kill));
+      return { of: "every controller", heal: async () => controllers.forEach(start) };
+    },
+  },
   "black hole": linkFault(5, 20_000, (proxy) => proxy.freeze()),
   "cut off": linkFault(4, 15_000, (proxy) => proxy.cut()),
   reset: linkFault(5, 100, (proxy) => proxy.reset()),

@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { runChaos } from "./run.ts";
+import { RIGHTS } from "./world.ts";
 
 const { values } = parseArgs({
   options: {
@@ -12,11 +13,21 @@ const { values } = parseArgs({
     minutes: { type: "string", default: "5" },
     keys: { type: "string", default: "200" },
     allowance: { type: "string", default: "15" },
+    rights: { type: "string", default: RIGHTS[0] },
   },
 });
 const [seed, minutes, keys, allowance] = [values.seed, values.minutes, values.keys, values.allowance].map(Number);
-if (!Number.isInteger(seed) || !Number(minutes) || !Number.isInteger(keys) || !Number.isInteger(allowance)) {
-  console.error("use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15]");
+const rights = RIGHTS.find((one) => one === values.rights);
+if (
+  rights === undefined ||
+  !Number.isInteger(seed) ||
+  !Number(minutes) ||
+  !Number.isInteger(keys) ||
+  !Number.isInteger(allowance)
+) {
+  console.error(
+    "use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15] [--rights whole-cluster|some-namespaces]",
+  );
   process.exit(2);
 }
 const { faults, minted, violations } = await runChaos({
@@ -24,6 +35,7 @@ const { faults, minted, violations } = await runChaos({
   minutes: Number(minutes),
   keys: Number(keys),
   allowance: Number(allowance) * 1_000,
+  rights,
   out: console.log,
 });
 console.log(`faults injected: ${faults}`);

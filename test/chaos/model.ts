@@ -35,7 +35,7 @@ export type Model = {
   readonly foreign: Map<string, string>;
   /** Values that were written into Secrets by hand and must never become keys. */
   readonly planted: Set<string>;
-  /** Owner uids whose finalizer somebody stripped. */
+  /** Owner uids whose finalizer somebody stripped: what they stand for may end a while after them. */
   readonly stripped: Set<string>;
   /** The value that somebody last wrote into a Secret by hand, by namespace and name. */
   readonly edited: Map<string, string>;

@@ -243,6 +243,44 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       return `${one.title}: ${name}`;
     },
   },
+  "prune the Secret again and again": {
+    weight: 2,
+    move(stage, random) {
+      const one = anyKey(stage, random, ({ namespace, secretName }) => {
+        return !stage.model.foreign.has(`${namespace}/${secretName}`);
+      });
+      if (one === undefined) return undefined;
+      const times = random.between(2, 7);
+      one.causes += times;
+      stage.act(one.title, async () => {
+        for (let n = 0; n < times; n++) {
+          await stage.admin.remove(secretPathOf(one));
+          await delay(1_500);
+        }
+      });
+      return `${one.title}, ${times} times`;
+    },
+  },
+  // As a generator writes it, which knows nothing of finalizers and statuses.
+  "regenerate the manifest": {
+    weight: 4,
+    move(stage, random) {
+      const one = anyKey(stage, random);
+      if (one === undefined) return undefined;
+      const spec = structuredClone(one.spec);
+      stage.act(one.title, async () => {
+        // Deleted before the finalizer is back, it goes unseen.
+        stage.model.stripped.add(one.uid ?? "");
+        await stage.admin.replace(pathOf(one), {
+          apiVersion: "keyplane.dev/v1alpha1",
+          kind: "PlatformKey",
+          metadata: { name: one.name, namespace: one.namespace },
+          spec,
+        });
+      });
+      return one.title;
+    },
+  },
   "strip the Secret of what marks it as ours": {
     weight: 2,
     move(stage, random) {
@@ -352,26 +390,45 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
     },
   },
   "delete a namespace and make it again": {
-    weight: 0.7,
-    move(stage, random) {
-      const { model, admin, secrets } = stage;
-      const namespace = random.pick(NAMESPACES);
-      const own = [...model.declared.values()].filter((one) => one.namespace === namespace);
-      for (const one of own) {
-        if (one.spec.deletionProtection === true) edit(stage, one, { deletionProtection: false });
-        forget(model, one);
-      }
-      for (const title of model.foreign.keys()) if (title.startsWith(`${namespace}/`)) model.foreign.delete(title);
-      stage.act(namespace, async () => {
-        secrets.release(namespace);
-        await admin.remove(`/api/v1/namespaces/${namespace}`);
-        await stage.furnish(namespace);
-      });
-      for (const { name } of own) if (random.chance(0.7)) stage.declare(random, namespace, name);
-      return namespace;
-    },
+    weight: 0.5,
+    move: (stage, random) => deleteNamespace(stage, random, (remove) => remove()),
+  },
+  "delete a namespace while no controller runs": {
+    weight: 0.5,
+    move: (stage, random) =>
+      deleteNamespace(stage, random, async (remove) => {
+        const { controllers } = stage.world;
+        await Promise.all(controllers.map((one) => one.down("SIGKILL")));
+        await remove();
+        // All but what our finalizer holds goes meanwhile, the Role among it.
+        await delay(5_000);
+        for (const one of controllers) one.up();
+      }),
   },
 };
+
+/** @param how the removal is carried out */
+function deleteNamespace(
+  stage: Stage,
+  random: Random,
+  how: (remove: () => Promise<void>) => Promise<void>,
+): string | undefined {
+  const { model, admin, secrets } = stage;
+  const namespace = random.pick(NAMESPACES);
+  const own = [...model.declared.values()].filter((one) => one.namespace === namespace);
+  for (const one of own) {
+    if (one.spec.deletionProtection === true) edit(stage, one, { deletionProtection: false });
+    forget(model, one);
+  }
+  for (const title of model.foreign.keys()) if (title.startsWith(`${namespace}/`)) model.foreign.delete(title);
+  stage.act(namespace, async () => {
+    secrets.release(namespace);
+    await how(() => admin.remove(`/api/v1/namespaces/${namespace}`));
+    await stage.furnish(namespace);
+  });
+  for (const { name } of own) if (random.chance(0.7)) stage.declare(random, namespace, name);
+  return namespace;
+}
 
 const PATIENCE_MS = 60_000;
 

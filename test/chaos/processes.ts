@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
+const SET_CLOCK = join(import.meta.dirname, "set-clock.ts");
 /** How soon a process that ended by itself is started again, as a kubelet does. Milliseconds. */
 const RESTART_PAUSE = 1_000;
 
@@ -21,11 +23,17 @@ export type Supervised = {
   up(): void;
   /** Stops its clock, or lets it go on. */
   send(signal: "SIGSTOP" | "SIGCONT"): void;
+  /** Has its wall clock be off from now on, also after a restart. Milliseconds. */
+  setClock(offsetMs: number): void;
 };
 
-/** @param onDeath told of each end that nobody asked for, with its last words */
+/**
+ * @param folder where it may keep files
+ * @param onDeath told of each end that nobody asked for, with its last words
+ */
 export function supervise(
   name: string,
+  folder: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   onDeath: (code: number | null, lastWords: string) => void,
@@ -34,11 +42,13 @@ export function supervise(
   let child: ChildProcess | undefined;
   let url: string | undefined;
   let wanted = false;
+  const clock = join(folder, `${name}.clock`);
+  writeFileSync(clock, "0");
   process.once("exit", () => child?.kill("SIGKILL"));
 
   function start(): void {
-    const started = spawn(process.execPath, [COMMAND, ...args], {
-      env: { PATH: process.env.PATH, ...env },
+    const started = spawn(process.execPath, ["--import", SET_CLOCK, COMMAND, ...args], {
+      env: { PATH: process.env.PATH, CHAOS_CLOCK: clock, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     child = started;
@@ -77,6 +87,11 @@ export function supervise(
     },
     send(signal) {
       child?.kill(signal);
+    },
+    setClock(offsetMs) {
+      writeFileSync(clock, String(offsetMs));
+      // One that is not ready may not listen as yet, and would end by the signal: it has read the file, or will.
+      if (url !== undefined) child?.kill("SIGUSR2");
     },
   };
 }

@@ -30,7 +30,7 @@ export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]
   const ends = await endsByOwner(world.store);
   const heldBack = await heldBackOwners(world.store);
 
-  const gone = [...model.stripped, ...model.former.map((one) => one.uid ?? "")];
+  const gone = model.former.map((one) => one.uid ?? "");
   const unrest = [...(await overdueVersions(world.store)), ...(await livingKeysOf(world.store, gone))];
   for (const title of objects.keys()) {
     if (!model.declared.has(title)) unrest.push({ subject: title, what: "it was deleted and is still there" });

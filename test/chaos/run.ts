@@ -11,6 +11,7 @@ import { MOVES } from "./moves.ts";
 import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
 import { createReport, type Report } from "./report.ts";
 import { findUnrest } from "./rest.ts";
+import { restoreDatabase } from "./restore.ts";
 import { checkPlanted, checkRules, countMinted, type Found, livingKeysOf } from "./rules.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { type Secrets, watchSecrets } from "./secrets.ts";
@@ -19,7 +20,7 @@ import { furnishAll, openStage, type Stage } from "./stage.ts";
 import { lookAtSecrets, type Standings, takeIn } from "./standings.ts";
 import { watchAll } from "./watch.ts";
 import { runWorkloads } from "./workloads.ts";
-import { startWorld, type World } from "./world.ts";
+import { type Rights, startWorld, type World } from "./world.ts";
 
 export type ChaosOptions = {
   readonly seed: number;
@@ -28,6 +29,7 @@ export type ChaosOptions = {
   readonly keys: number;
   /** What a noisy machine may add to the minute in which all comes to rest, in milliseconds. */
   readonly allowance: number;
+  readonly rights: Rights;
   readonly out: (line: string) => void;
 };
 
@@ -40,10 +42,10 @@ const SILENCE = 12_000;
 const BETWEEN_LOOKS = 600;
 const BETWEEN_CHECKS = 5_000;
 
-export async function runChaos({ seed, minutes, keys, allowance, out }: ChaosOptions): Promise<ChaosResult> {
-  out(`chaos: seed ${seed}, ${minutes} minutes, ${keys} keys`);
+export async function runChaos({ seed, minutes, keys, allowance, rights, out }: ChaosOptions): Promise<ChaosResult> {
+  out(`chaos: seed ${seed}, ${minutes} minutes, ${keys} keys, rights ${rights}`);
   const report = createReport(seed, out);
-  const world = await startWorld(report);
+  const world = await startWorld(report, rights);
   const over = new AbortController();
   try {
     const model = newModel();
@@ -77,8 +79,11 @@ export async function runChaos({ seed, minutes, keys, allowance, out }: ChaosOpt
     await checkSilence(stage, SILENCE, report);
     await checkEnd(stage, report, await looks.next(), (url, value) => callAtRest(url, value, allowance));
     out(progressLine(stage, report, probers));
+    // From here on the store is no witness of what was before.
     over.abort();
     await Promise.all([...watches, workloads, looks.ended]);
+    await restoreDatabase(stage, randomFrom(seed ^ 0xbac), report);
+    await comeToRest(stage, allowance, report);
     return { faults, minted: await countMinted(world.store), violations: report.violations.length };
   } finally {
     over.abort();

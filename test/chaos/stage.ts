@@ -140,6 +140,10 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
 
   async function furnish(namespace: string): Promise<void> {
     await admin.create("/api/v1/namespaces", { metadata: { name: namespace } });
+    for (const grant of world.grants) {
+      const kind = `${grant.kind.toLowerCase()}s`;
+      await admin.create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/${kind}`, grant);
+    }
     const kinds = "/apis/keyplane.dev/v1alpha1/namespaces";
     const metadata = { namespace };
     const apiVersion = "keyplane.dev/v1alpha1";

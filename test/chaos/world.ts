@@ -1,22 +1,27 @@
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres, type Store } from "../../store/open.ts";
+import { accountKubeconfig } from "../env/controller.ts";
 import { freePorts } from "../env/free-port.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { type OwnPostgresServer, startOwnPostgres } from "../env/postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
 import { existing } from "./existing.ts";
+import { NAMESPACES } from "./model.ts";
 import { type Supervised, supervise } from "./processes.ts";
 import type { Report } from "./report.ts";
 
 export const CONTROLLERS = 2;
 export const SERVERS = 3;
-/** Where the controllers live, and whom they write as. */
-const SYSTEM = "keyplane-system";
-export const CONTROLLER_USER = `system:serviceaccount:${SYSTEM}:controller`;
+/** Whom the controllers write as. */
+export const CONTROLLER_USER = "system:serviceaccount:keyplane-system:keyplane-controller";
+/** The controllers' rights, by the folder of infra/rbac that grants them. */
+export const RIGHTS = ["whole-cluster", "some-namespaces"] as const;
+export type Rights = (typeof RIGHTS)[number];
 
 /** Between a process and what it depends on: every connection of that kind goes through its own proxy. */
 export type Link = { readonly name: string; readonly proxy: TcpProxy };
@@ -35,11 +40,18 @@ export type World = {
   readonly links: readonly Link[];
   /** Of the cluster, as its rows have it. */
   readonly clusterUid: string;
+  /** What is applied to each namespace for the controllers to serve it. */
+  readonly grants: readonly Grant[];
   close(): Promise<void>;
 };
 
+/** A Role or a RoleBinding. */
+export type Grant = Record<string, unknown> & { readonly kind: string; readonly metadata: { readonly name: string } };
+
+const RBAC = join(import.meta.dirname, "../../infra/rbac");
+
 /** Starts everything, and waits until every replica serves and one controller leads. */
-export async function startWorld(report: Report): Promise<World> {
+export async function startWorld(report: Report, rights: Rights): Promise<World> {
   const closers: (() => Promise<void>)[] = [];
   const close = async () => {
     for (const each of closers.toReversed()) await each().catch(() => {});
@@ -53,7 +65,10 @@ export async function startWorld(report: Report): Promise<World> {
     const store = await openPostgres(postgres.url, { maxConnections: 6, applicationName: "chaos" });
     closers.push(store.close);
     await migrate(store);
-    const token = await makeControllerUser(kubernetes);
+    const { code, stderr } = await kubernetes.kubectl(["apply", "--filename", join(RBAC, rights, "controller.yaml")]);
+    if (code !== 0) throw new Error(`the rights of the controllers: ${stderr}`);
+    const granted = await readFile(join(RBAC, rights, "namespace.yaml"), "utf8");
+    const grants = parseAllDocuments(granted).map((document): Grant => document.toJS());
 
     const links: Link[] = [];
     const link = async (name: string, target: string): Promise<URL> => {
@@ -66,9 +81,9 @@ export async function startWorld(report: Report): Promise<World> {
     };
     const KEYPLANE_ENCRYPTION_KEY = randomBytes(32).toString("base64");
     const adminUrls: string[] = [];
-    const start = (name: string, args: string[], databaseUrl: URL, onDeath: Parameters<typeof supervise>[3]) => {
+    const start = (name: string, args: string[], databaseUrl: URL, onDeath: Parameters<typeof supervise>[4]) => {
       const env = { KEYPLANE_DATABASE_URL: databaseUrl.href, KEYPLANE_ENCRYPTION_KEY };
-      const supervised = supervise(name, args, env, onDeath);
+      const supervised = supervise(name, kubernetes.address.folder, args, env, onDeath);
       closers.push(() => supervised.down("SIGKILL"));
       supervised.up();
       return supervised;
@@ -83,14 +98,18 @@ export async function startWorld(report: Report): Promise<World> {
     const ports = await freePorts(CONTROLLERS + 2 * SERVERS);
     const nextPort = () => String(ports.pop());
 
+    const config = await readFile(await accountKubeconfig(kubernetes), "utf8");
     const controllers = await eachOf(CONTROLLERS, async (index) => {
       const name = `controller-${index}`;
       const { apiServer, database } = existing(controllerLinks[index]);
       const adminPort = nextPort();
       adminUrls.push(`http://127.0.0.1:${adminPort}`);
       const file = join(kubernetes.address.folder, `${name}.kubeconfig`);
-      await writeFile(file, await kubeconfigThrough(kubernetes, token, apiServer), { mode: 0o600 });
+      await writeFile(file, config.replace(JSON.stringify(kubernetes.url), JSON.stringify(apiServer.origin)), {
+        mode: 0o600,
+      });
       const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort];
+      if (rights === "some-namespaces") args.push("--namespaces", NAMESPACES.join(","));
       return start(name, args, database, (code, words) => report.tell(`${name} ended with ${code}: ${words}`));
     });
     const serverUrls: string[] = [];
@@ -110,7 +129,19 @@ export async function startWorld(report: Report): Promise<World> {
     const { body } = await kubernetes.request("GET", "/api/v1/namespaces/kube-system");
     const { metadata } = body as { metadata: { uid: string } };
     const clusterUid = metadata.uid;
-    return { kubernetes, postgres, store, controllers, servers, serverUrls, adminUrls, links, clusterUid, close };
+    return {
+      kubernetes,
+      postgres,
+      store,
+      controllers,
+      servers,
+      serverUrls,
+      adminUrls,
+      links,
+      clusterUid,
+      grants,
+      close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -122,22 +153,4 @@ async function eachOf<T>(count: number, make: (index: number) => Promise<T>): Pr
   const made: T[] = [];
   for (let index = 0; index < count; index++) made.push(await make(index));
   return made;
-}
-
-/** A user of their own, so that the audit log tells the controllers' writes from ours. */
-async function makeControllerUser({ kubectl, createToken }: StartedKubernetes): Promise<string> {
-  for (const args of [
-    ["create", "namespace", SYSTEM],
-    ["create", "serviceaccount", "controller", "--namespace", SYSTEM],
-    ["create", "clusterrolebinding", "controller", "--clusterrole=cluster-admin", `--user=${CONTROLLER_USER}`],
-  ]) {
-    const { code, stderr } = await kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
-  }
-  return createToken(SYSTEM, "controller");
-}
-
-async function kubeconfigThrough(kubernetes: StartedKubernetes, token: string, url: URL): Promise<string> {
-  const config = await kubernetes.kubeconfig(token);
-  return config.replace(JSON.stringify(kubernetes.url), JSON.stringify(url.origin));
 }

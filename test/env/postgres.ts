@@ -17,6 +17,8 @@ export type OwnPostgresServer = PostgresServer & {
   kill(): Promise<void>;
   /** Starts it again, on the same address and the same data. */
   restart(): Promise<void>;
+  /** Where its data lies: to be copied or exchanged while it is dead. */
+  readonly dataFolder: string;
   /** What it has logged so far. */
   readonly log: readonly string[];
 };
@@ -84,6 +86,7 @@ export async function startOwnPostgres(
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
     log,
+    dataFolder: databaseDir,
     async kill() {
       running = false;
       const [pid] = (await readFile(join(databaseDir, "postmaster.pid"), "utf8")).split("\n");

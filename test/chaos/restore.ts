@@ -1,0 +1,58 @@
+/** The careless end of a run: the database is put back as it was before the last things that users did. */
+import { execFile } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Random } from "../env/random.ts";
+import { MOVES } from "./moves.ts";
+import type { Report } from "./report.ts";
+import type { Stage } from "./stage.ts";
+
+/**
+ * What happens between the copy and its return. What is revoked by hand then is not known to any declaration: a restore
+ * forgets it, as `keyplane doctor --after-restore` says, so nobody does it here.
+ */
+const FORGOTTEN = [
+  "create",
+  "create",
+  "delete",
+  "rotate",
+  "rotate",
+  "suspend",
+  "declare revoked",
+  "change rights",
+  "edit the Secret",
+  "lose the Secret",
+  "regenerate the manifest",
+  "strip the finalizer",
+];
+const BETWEEN_MOVES_MS = 300;
+/** What was done is carried out before it is forgotten. */
+const CARRIED_OUT_MS = 5_000;
+
+/** Copies the database, has users do things, and restores the copy. Each process goes on meanwhile. */
+export async function restoreDatabase({ world, settled, ...stage }: Stage, random: Random, report: Report) {
+  const { postgres } = world;
+  const copy = `${postgres.dataFolder}.copy`;
+  const run = promisify(execFile);
+  try {
+    await postgres.kill();
+    // The server's own user owns the files.
+    await run("cp", ["-a", postgres.dataFolder, copy]);
+    await postgres.restart();
+    report.tell("the database is copied");
+    for (const name of FORGOTTEN) {
+      const done = MOVES[name]?.move({ world, settled, ...stage }, random);
+      if (done !== undefined) report.note(`${name}: ${done}`);
+      await delay(BETWEEN_MOVES_MS);
+    }
+    await settled();
+    await delay(CARRIED_OUT_MS);
+    await postgres.kill();
+    await run("rm", ["-rf", postgres.dataFolder]);
+    await run("cp", ["-a", copy, postgres.dataFolder]);
+    await postgres.restart();
+    report.tell("the database is restored");
+  } finally {
+    await run("rm", ["-rf", copy]);
+  }
+}
