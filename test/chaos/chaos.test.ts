@@ -1,6 +1,6 @@
 /**
- * A minute of chaos with a seed that plays every move and every fault, and an end that waits as long as it takes; with
- * `npm run nightly` 20 minutes with a seed of their own each time. `npm run chaos` plays a seed again.
+ * A minute of chaos under each kind of the controllers' rights, with a seed that plays every move and every fault, and an
+ * end that waits as long as it takes; with `npm run nightly` 20 minutes each with a seed of their own each time. `npm run chaos` plays a seed again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,23 +8,34 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
 import { findBinaries, KubernetesMissingError } from "../env/kubernetes/binaries.ts";
+import { FAULTS } from "./faults.ts";
+import { MOVES } from "./moves.ts";
+import { scheduleFaults, scheduleMoves } from "./schedule.ts";
+import { RIGHTS } from "./world.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
 const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [20, 200, 15] : [1, 40, 240];
-const SEED = 131;
+const SEED = 127_357;
 const missing = await findBinaries().then(
   () => undefined,
   (error: unknown) => (error instanceof KubernetesMissingError ? error.message : Promise.reject(error)),
 );
 if (missing !== undefined && process.env.CI === "true") throw new Error(missing);
 
-test.skipIf(missing !== undefined)(
-  `whatever users do and whatever breaks, every promise holds${missing ? ` (skipped: ${missing})` : ""}`,
+test("the seed has every move made and every fault strike", () => {
+  const names = (scheduled: readonly { readonly name: string }[]) => [...new Set(scheduled.map(({ name }) => name))];
+  expect(names(scheduleMoves(SEED, 60_000)).toSorted()).toEqual(Object.keys(MOVES).toSorted());
+  expect(names(scheduleFaults(SEED, 60_000)).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
+});
+
+test.skipIf(missing !== undefined).for(RIGHTS)(
+  `whatever users do and whatever breaks, every promise holds with the rights of %s${missing ? ` (skipped: ${missing})` : ""}`,
   { timeout: MINUTES * 60_000 + 1_800_000 },
-  async (context) => {
+  async (rights, context) => {
     const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;
-    const options = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE].map(String);
+    const numbers = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE];
+    const options = [...numbers.map(String), "--rights", rights];
     console.log(`npm run chaos -- ${options.join(" ")}`);
     const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "inherit"] });
     context.onTestFinished(() => void child.kill("SIGTERM"));
