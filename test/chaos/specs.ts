@@ -70,7 +70,7 @@ export function randomSpec(random: Random): KeySpec {
     ...(hasMemoryScope(rights) && random.chance(0.2)
       ? { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: random.chance(0.85) ? LIBRARY : MISSING }] } }
       : {}),
-    ...sometimes(0.12, { expiresAfter: random.pick(["9s", "25s", "24h", "48h"]) }),
+    ...sometimes(0.12, { expiresAfter: random.pick(["9s", "25s", "30m", "24h", "48h"]) }),
     ...sometimes(0.04, { rateLimit: { requestsPerMinute: 600_000 } }),
     ...sometimes(0.08, { restartTargets: [{ kind: "Deployment", name: random.chance(0.8) ? DEPLOYMENT : MISSING }] }),
     ...sometimes(0.08, { deletionPolicy: "Retain" as const }),
