@@ -90,7 +90,7 @@ export async function runController(
     });
     closers.unshift(() => cluster.close());
     metrics.observeWatches(() => agesOf(cluster));
-    const admin = await listen(metrics, config, signal);
+    const admin = await listen(metrics, config, () => !signal.aborted && !cluster.isReplaced());
     closers.unshift(admin.close);
     out(`ready ${admin.url}`);
 
@@ -131,13 +131,13 @@ function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {
   return "http://127.0.0.1:8080";
 }
 
-/** Serves the metrics; ready until the signal, leader or not. */
+/** Serves the metrics, and whether this is ready: leader or not. */
 async function listen(
   metrics: ReturnType<typeof createControllerMetrics>,
   { adminHost, adminPort }: ServerConfig,
-  signal: AbortSignal,
+  isReady: () => boolean,
 ): Promise<{ url: string; close: () => Promise<void> }> {
-  const server = buildAdmin({ metrics, isReady: () => !signal.aborted });
+  const server = buildAdmin({ metrics, isReady });
   server.listen({ host: adminHost, port: adminPort });
   await once(server, "listening");
   const address = server.address();

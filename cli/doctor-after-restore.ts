@@ -1,6 +1,7 @@
 /** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
 import type { Cluster } from "../controller/cluster/port.ts";
-import { brakes, SWEPT } from "../controller/sweep.ts";
+import { SWEPT } from "../controller/sweep.ts";
+import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
 import type { Db } from "../store/change.ts";
 import { listKeys, livingKeysByCluster } from "../store/keys.ts";
@@ -29,7 +30,7 @@ async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { kind, find } of SWEPT) {
     const { orphans, total } = await find(db, cluster.uid, cluster.namespaces, cluster.uids(kind));
-    const isPaused = brakes(orphans.length, total);
+    const isPaused = exceedsDeletionLimit(orphans.length, total);
     const tell = isPaused ? wrong : note;
     if (isPaused)
       findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: the sweep is paused`));

@@ -27,6 +27,9 @@ const REPAIR_INTERVAL = 25_000;
 const SETTLED_A_ROUND = 100;
 const UNSETTLED_A_ROUND = 1_000;
 
+/** How long a name waits while another cluster answers. */
+const WHILE_REPLACED_MS = 10_000;
+
 type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
 export type ControllerOptions = {
@@ -72,6 +75,8 @@ export async function runController(
   };
 
   async function work(item: Item): Promise<number | Afterwards | undefined> {
+    // What is known of the one cluster is not to be done to the other.
+    if (cluster.isReplaced()) return WHILE_REPLACED_MS;
     try {
       const outcome = await whileLeading(() => reconcile(deps, item, enqueue, until));
       start.attempted(item);
@@ -117,7 +122,7 @@ export async function runController(
   const forget = async () => {
     await prune(store, options.retentionMs ?? DEFAULT_RETENTION_MS, until);
   };
-  const sweep = createSweep(deps);
+  const sweep = createSweep(deps, options.clock.monotonic);
   const working = queue.run(until);
   const dependants = createDependants(cluster);
   await cluster.watch((change) => dependants(change).forEach(enqueue), until);

@@ -1,3 +1,4 @@
+import { type Answer, beginLook, endLook, LOOKS_APART_MS, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { change, type Db, type Tx } from "../store/change.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
@@ -8,11 +9,8 @@ import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key-memory.ts";
 
-/** Time between two looks, in milliseconds: two that agree come within a minute (threats c13). */
-export const SWEEP_INTERVAL = 20_000;
-/** A sweep that would end more than this many of one kind, and more than this share of them, stops and says so. */
-const BRAKE_COUNT = 10;
-const BRAKE_SHARE = 0.05;
+/** From the end of a look to the next, in milliseconds: two of them come within a minute (threats c13). */
+export const SWEEP_INTERVAL = LOOKS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
 export type Sweeping = {
@@ -60,61 +58,68 @@ export const SWEPT: readonly Sweeping[] = [
 
 /**
  * Makes the sweep: it ends what a declaration stood for that is gone though nothing told us so, its finalizer having
- * been stripped or the cluster restored. It touches this cluster's rows alone, older than the list, after two lists
- * that agree. Run it every {@link SWEEP_INTERVAL}.
+ * been stripped or the cluster restored. It touches this cluster's rows alone, and of those what the cluster itself says
+ * to be gone, at two looks. Run it every {@link SWEEP_INTERVAL}.
+ *
+ * @param monotonic milliseconds on a clock that never jumps
  */
-export function createSweep(deps: ControllerDeps): () => Promise<void> {
-  let suspects: ReadonlySet<string> = new Set();
+export function createSweep(deps: ControllerDeps, monotonic: () => number): () => Promise<void> {
+  let suspects: Suspects = new Map();
   return async () => {
     forgetGone(deps);
-    suspects = await sweep(deps, suspects);
+    suspects = await sweep(deps, suspects, monotonic);
   };
 }
 
 /**
  * One look.
  *
- * @param suspects the ids that the look before found
- * @returns those that this look found and did not end: the suspects of the next
+ * @param before what the look before left
+ * @returns what this one leaves: the suspects of the next
  */
-export async function sweep(deps: ControllerDeps, suspects: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-  const found: string[] = [];
-  for (const sweeping of SWEPT) found.push(...(await sweepKind(deps, sweeping, suspects)));
-  return new Set(found);
+export async function sweep(deps: ControllerDeps, before: Suspects, monotonic: () => number): Promise<Suspects> {
+  const left: [string, { readonly goneAt: number | undefined }][] = [];
+  for (const sweeping of SWEPT) left.push(...(await sweepKind(deps, sweeping, before, monotonic)));
+  return new Map(left);
 }
 
-async function sweepKind(deps: ControllerDeps, { kind, ...sweeping }: Sweeping, suspects: ReadonlySet<string>) {
-  const listedAt = deps.clock.now();
+async function sweepKind(
+  deps: ControllerDeps,
+  { kind, ...sweeping }: Sweeping,
+  before: Suspects,
+  monotonic: () => number,
+): Promise<Suspects> {
   const { cluster, store, fence, log } = deps;
   const listed = cluster.listedNamespaces(kind);
   const { orphans, total } = await sweeping.find(store.db, cluster.uid, listed, cluster.uids(kind));
-  const old = orphans.filter(({ createdAt }) => createdAt < listedAt - SWEEP_INTERVAL);
-  const agreed = old.filter(({ id }) => suspects.has(id));
-  if (brakes(agreed.length, total)) {
+  const look = beginLook(orphans, total, before);
+  const answers = new Map<string, Answer>();
+  const askFor = async ({ id, namespace, name, ownerUid }: Orphan) => {
+    const askedAt = monotonic();
+    answers.set(id, { presence: await cluster.lookUp({ kind, namespace, name }, ownerUid), askedAt });
+  };
+  await Promise.all(look.ask.map(askFor));
+  const { ended, left } = endLook(look, answers, before);
+  if (look.isPaused) {
     log(
       "error",
       `the sweep is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,
-      { gone: agreed.length, of: total },
+      { gone: look.suspects.length, of: total },
     );
-    return old.map(({ id }) => id);
   }
-  for (const orphan of agreed) {
+  for (const orphan of ended) {
     await change(store, fence, (tx) => sweeping.end(tx, cluster.uid, orphan, deps.clock.now()));
     const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
     log("warn", `${sweeping.done} ${kind} ${name}, whose declaration is gone`);
   }
-  return old.filter((orphan) => !agreed.includes(orphan)).map(({ id }) => id);
+  return left;
 }
 
 /** A secret whose declaration is gone, its finalizer stripped, is nobody's. */
 function forgetGone({ cluster, keyMemory }: ControllerDeps): void {
-  const uids = new Set(cluster.uids("PlatformKey"));
+  // One that is in doubt may be in the middle of being delivered.
+  const uids = new Set([...cluster.uids("PlatformKey"), ...cluster.list("PlatformKey").map(({ uid }) => uid)]);
   for (const known of Object.values(keyMemory)) {
     for (const uid of known.keys()) if (!uids.has(uid)) forgetKey(keyMemory, uid);
   }
-}
-
-/** Whether so many declarations that are gone are more than a sweep may believe in. */
-export function brakes(gone: number, total: number): boolean {
-  return gone > BRAKE_COUNT && gone > total * BRAKE_SHARE;
 }

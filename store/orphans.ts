@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "./change.ts";
-import { toMs } from "./times.ts";
 
 /** What a declaration owns although there is no such declaration any longer. */
 export type Orphan = {
@@ -9,8 +8,8 @@ export type Orphan = {
   readonly namespace: string;
   readonly name: string;
   readonly ownerUid: string;
-  /** By the database's clock: an orphan younger than the list of declarations is none. */
-  readonly createdAt: number;
+  /** By the database's clock: an orphan younger than the list of declarations is none. Milliseconds. */
+  readonly ageMs: number;
 };
 
 /** The orphans of one kind, and how much of it there is: what the sweep's brake is measured against (threats c13). */
@@ -34,8 +33,8 @@ export async function findOrphans(
   const namespace = table === "teams" ? sql`''` : sql`declared.namespace`;
   const { rows } = await sql<OrphanRow & { total: number }>`
     with scope as (
-      select declared.id, ${namespace} as namespace, declared.name, declared.owner_uid, declared.created_at,
-        present.uid is null as orphaned
+      select declared.id, ${namespace} as namespace, declared.name, declared.owner_uid,
+        extract(epoch from clock_timestamp() - declared.created_at)::float8 * 1000 as age_ms, present.uid is null as orphaned
       from ${sql.table(table)} declared
       left join (select distinct uid from unnest(${presentUids}::text[]) as given (uid)) present
         on present.uid = declared.owner_uid
@@ -49,8 +48,8 @@ export async function findOrphans(
 }
 
 /** All null where there is no orphan. */
-type OrphanRow = { id: string; namespace: string; name: string; owner_uid: string; created_at: Date };
+type OrphanRow = { id: string; namespace: string; name: string; owner_uid: string; age_ms: number };
 
-function toOrphan({ id, namespace, name, owner_uid, created_at }: OrphanRow): Orphan {
-  return { id, namespace, name, ownerUid: owner_uid, createdAt: toMs(created_at) };
+function toOrphan({ id, namespace, name, owner_uid, age_ms }: OrphanRow): Orphan {
+  return { id, namespace, name, ownerUid: owner_uid, ageMs: age_ms };
 }

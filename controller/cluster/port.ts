@@ -3,6 +3,7 @@
  * manifests. Both behave as the Kubernetes API does: objects have a uid and a generation, a removal waits for our
  * finalizer, and a write that its precondition forbids is refused.
  */
+import type { Presence } from "../../domain/garbage-collection.ts";
 import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 
 /** The finalizer that holds an object until what it stands for is revoked or released. */
@@ -105,6 +106,8 @@ export type ClusterChange =
 export type Cluster = {
   /** Identifies the cluster for ever: part of the scope of every row that its declarations own. */
   readonly uid: string;
+  /** Whether another cluster was found to answer in its place: nothing is believed, and nothing is to be done. */
+  isReplaced(): boolean;
   /** The namespaces that are served, null for all: what was declared in others is not ours to judge. */
   readonly namespaces: readonly string[] | null;
   /** Those of them where the declarations of a kind have been listed: of one that refuses us nothing is known. */
@@ -119,8 +122,16 @@ export type Cluster = {
   /** From what has been watched; no request. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
-  /** The uids of all objects there are, also of those that `list` leaves out since their spec cannot be read. */
+  /**
+   * The uids of all objects that are known to be there, also of those that `list` leaves out since their spec cannot be
+   * read. One that a list lacked is not among them, though `get` and `list` have it until it is known to be gone.
+   */
   uids(kind: Kind): readonly string[];
+  /**
+   * Asks the cluster itself, and not what has been watched, for the object of this name that has this uid. It never fails,
+   * and may take some seconds.
+   */
+  lookUp(ref: ObjectRef, uid: string): Promise<Presence>;
 
   addFinalizer(object: DeclaredObject): Promise<void>;
   /** The object may be gone after this. No error when it already is. */

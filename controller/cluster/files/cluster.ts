@@ -79,6 +79,7 @@ async function openLocked(
 
   return {
     uid: await readClusterId(join(data, "cluster-id"), randomUuid),
+    isReplaced: () => false,
     namespaces: null,
     listedNamespaces: () => null,
 
@@ -111,6 +112,7 @@ async function openLocked(
     get: objects.get,
     list: objects.list,
     uids: (kind) => objects.list(kind).map(({ uid }) => uid),
+    lookUp: objects.lookUp,
     addFinalizer: objects.addFinalizer,
     async removeFinalizer(object) {
       if (!(await objects.removeFinalizer(object))) return;

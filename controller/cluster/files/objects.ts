@@ -6,6 +6,7 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { Presence } from "../../../domain/garbage-collection.ts";
 import { KINDS, type Kind, type Spec } from "../../../domain/manifest/kinds.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
@@ -20,6 +21,8 @@ export type Objects = {
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
   all(): readonly HeldObject[];
+  /** Whether the disk, too, has no such object: one goes by a removal that was decided on, and its file with it. */
+  lookUp(ref: ObjectRef, uid: string): Promise<Presence>;
   /** Makes the object, or changes its spec, also while it is going. Resolves with whether anything changed. */
   apply(ref: ObjectRef, spec: Spec): Promise<boolean>;
   /** Asks for the removal. Without finalizers the object goes at once. Resolves with whether anything changed. */
@@ -140,6 +143,17 @@ export async function openObjects(
     if (now !== undefined && !isDeepStrictEqual(now.status, status)) await show({ ...now, status });
   }
 
+  async function lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
+    if (held.get(refKey(ref))?.uid === uid) return "present";
+    try {
+      await readdir(root);
+      const record = await readRecord(objectPath(root, ref)).catch(whenMissing(undefined));
+      return record?.uid === uid ? "present" : "gone";
+    } catch {
+      return "unknown";
+    }
+  }
+
   await load();
   return {
     get<K extends Kind>(kind: K, namespace: string, name: string) {
@@ -150,6 +164,7 @@ export async function openObjects(
       return [...held.values()].filter(ofKind);
     },
     all: () => [...held.values()],
+    lookUp,
     apply: (ref, spec) => inTurn(refKey(ref), () => apply(ref, spec)),
     remove: (ref) => inTurn(refKey(ref), () => remove(ref)),
     addFinalizer: (object) => inTurn(refKey(object), () => addFinalizer(object)),

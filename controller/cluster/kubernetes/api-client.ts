@@ -13,8 +13,8 @@ import type { Connection, Credentials, TlsOptions } from "./connection.ts";
 /** Requests under way at once; more of them wait for a connection. Watches are not counted. */
 const MOST_AT_ONCE = 32;
 const TIMEOUT = 15_000;
-/** How often a request that the server was too busy for is sent. */
-const ATTEMPTS = 8;
+/** How often a request that the server was too busy for is sent, where it does not say itself. */
+const MAX_ATTEMPTS = 8;
 /** An idle connection is probed after this many milliseconds: a peer that is gone is found out within 20 s. */
 const PROBE_AFTER = 10_000;
 const USER_AGENT = "keyplane-controller";
@@ -29,14 +29,16 @@ export type ApiRequest = {
   readonly accept?: string;
   /** Milliseconds until an answer that has not ended is given up. */
   readonly timeoutMs?: number;
+  /** How often it is sent to a server that asks for patience, 8 times where it is left out. */
+  readonly maxAttempts?: number;
   readonly signal?: AbortSignal;
   /** A write of the leader election itself, which needs no leadership. */
   readonly isElection?: boolean;
 };
 
 export type StreamReader = {
-  /** The server has agreed to the watch. */
-  readonly onOpen: () => void;
+  /** The server has agreed to the watch. Nothing is read of it before this resolves; where it rejects the watch ends. */
+  readonly onOpen: () => Promise<void>;
   readonly onValue: (value: unknown) => void;
 };
 
@@ -54,8 +56,8 @@ export type ApiClient = {
    * @throws ApiError without a status when it is cut, or has not ended by the request's timeout
    */
   stream(request: ApiRequest, fresh: boolean, reader: StreamReader): Promise<void>;
-  /** From now on writes are made only while this holds: a leader's own check that it still is one. */
-  guardWrites(mayWrite: () => boolean): void;
+  /** From now on writes are made only while this holds, beside what was asked for before. */
+  guardWrites(mayWrite: () => boolean, why?: string): void;
   close(): void;
 };
 
@@ -71,7 +73,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
   const isTls = connection.server.protocol === "https:";
   const warned = new Set<string>();
   let agents: { readonly tls: TlsOptions; readonly short: HttpAgent; readonly streams: HttpAgent } | undefined;
-  let mayWrite = () => true;
+  const guards: { readonly mayWrite: () => boolean; readonly why: string }[] = [];
 
   /** Connections are kept as long as the certificates are the same. */
   function agentsFor(tls: TlsOptions): NonNullable<typeof agents> {
@@ -154,8 +156,9 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
 
   async function request(what: ApiRequest): Promise<unknown> {
     for (let attempt = 1; ; attempt++) {
-      if (what.method !== "GET" && what.isElection !== true && !mayWrite()) {
-        throw new ApiError(0, "NotLeading", "this process does not lead any more: nothing was sent");
+      const guard = guards.find(({ mayWrite }) => !mayWrite());
+      if (what.method !== "GET" && what.isElection !== true && guard !== undefined) {
+        throw new ApiError(0, "NotAllowed", `${guard.why}: nothing was sent`);
       }
       let answer: Answer;
       try {
@@ -166,7 +169,8 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
         throw error;
       }
       if (answer.status === 401 && attempt === 1) connection.renew();
-      else if (answer.status === 429 && attempt < ATTEMPTS) await delay(retryDelayOf(answer, random), undefined, what);
+      else if (answer.status === 429 && attempt < (what.maxAttempts ?? MAX_ATTEMPTS))
+        await delay(retryDelayOf(answer, random), undefined, what);
       else return parseAnswer(answer);
     }
   }
@@ -189,7 +193,10 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
         parseAnswer({ status: response.statusCode ?? 0, text });
         throw new ApiError(null, "", `a watch was answered with ${response.statusCode}`);
       }
-      reader.onOpen();
+      await reader.onOpen().catch((error: unknown) => {
+        response.destroy();
+        throw error;
+      });
       let rest = "";
       for await (const chunk of response) {
         const lines = `${chunk}`.split("\n");
@@ -209,8 +216,8 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
   return {
     request,
     stream,
-    guardWrites(check) {
-      mayWrite = check;
+    guardWrites(mayWrite, why = "this process does not lead any more") {
+      guards.push({ mayWrite, why });
     },
     close() {
       agents?.short.destroy();

@@ -1,19 +1,23 @@
 /** The cluster of production: a Kubernetes API server. */
 import { setTimeout as delay } from "node:timers/promises";
-import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { Presence } from "../../../domain/garbage-collection.ts";
+import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { LogLine } from "../../deps.ts";
 import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
-import { isForbidden, readError } from "./api-error.ts";
+import { isForbidden } from "./api-error.ts";
 import { connect } from "./connection.ts";
+import { createDoubts } from "./doubts.ts";
 import { createEndingNamespaces } from "./ending-namespaces.ts";
 import { recordEvent } from "./events.ts";
+import { readIdentity } from "./identity.ts";
 import { invalidStatus } from "./invalid.ts";
+import { createLookUp } from "./look-up.ts";
 import { createObjectWrites } from "./object-writes.ts";
 import { createObjects } from "./objects.ts";
 import type { HeldObject } from "./read-object.ts";
 import { reflect } from "./reflector.ts";
-import { KUBE_SYSTEM_PATH, objectsPath, secretsPath, titleOf, watchedCollections } from "./resources.ts";
+import { objectPath, objectResource, objectsPath, secretsPath, titleOf, watchedCollections } from "./resources.ts";
 import { createSecretReferences } from "./secret-references.ts";
 import { createSecretNews, METADATA_ONLY, readSecretVersion } from "./secret-watch.ts";
 import { createSecrets } from "./secrets.ts";
@@ -68,9 +72,15 @@ type SecretWatch = {
  * @throws Error when no cluster is configured, or it cannot be reached
  */
 export async function openKubernetesCluster(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
-  const { namespaces, clock, random, log, fieldManager, identity, onAnswer } = options;
+  const { namespaces, clock, random, log, fieldManager, onAnswer } = options;
   const connection = connect(options.kubeconfig, clock);
   const api = createApiClient({ connection, random, log, ...(onAnswer === undefined ? {} : { onAnswer }) });
+  const identity = await readIdentity(api, log).catch((error: unknown) => {
+    api.close();
+    throw error;
+  });
+  api.guardWrites(() => !identity.isReplaced(), "another cluster answers than the one this was started on");
+  const ask = createLookUp(api, identity, clock);
   const closing = new AbortController();
   const running = new Set<Promise<void>>();
   const heardAt = new Map<string, number>();
@@ -79,6 +89,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   let isStarted = false;
   /** What has been listed, by kind and namespace. */
   const listed = new Set<string>();
+  /** Those whose last list lacked what is there. */
+  const wronglyListed = new Set<string>();
 
   const ending = createEndingNamespaces(
     api,
@@ -102,11 +114,26 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     if (isStarted) announce({ of: "secret", namespace, name });
   });
   const secrets = createSecrets(api, fieldManager, news);
+  const settleDoubts = createDoubts(objects.doubted, (object) => lookUp(object, object.uid));
 
   function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
     references.note(ref, now);
     announce({ of: "object", ...ref });
     if (now?.problem !== undefined) keep(tellProblem(now, now.problem));
+  }
+
+  async function lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
+    const wanted = { ...objectResource(ref), path: objectPath(ref), uid };
+    const { presence, object } = await ask(wanted, watching);
+    if (object !== undefined && objects.found(objects.read(ref.kind, object))) {
+      const collection = collectionOf(ref.kind, namespaces === null ? "" : ref.namespace);
+      if (!wronglyListed.has(collection)) {
+        log("warn", `a list lacked ${titleOf(ref)}, which is there: all of its kind are listed again`);
+      }
+      wronglyListed.add(collection);
+    }
+    if (object === undefined && presence === "gone") objects.forget({ ...ref, uid });
+    return presence;
   }
 
   /** Has a task of ours end before the cluster is closed. */
@@ -150,6 +177,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
           sink: news.sink(namespace),
           random,
           log,
+          confirm: identity.confirm,
           onHeard() {
             heardAt.set(what, clock.monotonic());
             if (secretWatch.isListed) secretWatch.isDeaf = false;
@@ -190,6 +218,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
           sink: objects.sink(kind, namespace),
           random,
           log,
+          confirm: identity.confirm,
+          mustList: () => wronglyListed.delete(collectionOf(kind, namespace)),
           onHeard: () => heardAt.set(what, clock.monotonic()),
           onFailed(error) {
             // One namespace that refuses us holds up no other.
@@ -197,7 +227,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
           },
         },
         () => {
-          listed.add(`${kind}/${namespace}`);
+          listed.add(collectionOf(kind, namespace));
+          keep(settleDoubts(watching));
           first.resolve();
         },
         watching,
@@ -212,23 +243,30 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   }
 
   return {
-    uid: await readClusterUid(api),
+    uid: identity.uid,
+    isReplaced: identity.isReplaced,
     namespaces,
-    listedNamespaces: (kind) => namespaces?.filter((namespace) => listed.has(`${kind}/${namespace}`)) ?? null,
+    listedNamespaces: (kind) => namespaces?.filter((namespace) => listed.has(collectionOf(kind, namespace))) ?? null,
     watch,
     get: objects.get,
     list: objects.list,
     uids: objects.uids,
+    lookUp,
     addFinalizer: writes.addFinalizer,
     removeFinalizer: writes.removeFinalizer,
     writeStatus: writes.writeStatus,
     heardOfSecret,
-    readSecret: secrets.read,
+    async readSecret(namespace, name) {
+      const secret = await secrets.read(namespace, name);
+      // That there is none is said by every other cluster, too.
+      if (secret === undefined) await identity.confirm();
+      return secret;
+    },
     createSecret: secrets.create,
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,
     recordEvent: (object, event) =>
-      recordEvent(api, { now: clock.now(), controller: CONTROLLER, instance: identity }, object, event),
+      recordEvent(api, { now: clock.now(), controller: CONTROLLER, instance: options.identity }, object, event),
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
     ownNamespace: connection.namespace,
@@ -242,15 +280,5 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   };
 }
 
-/** The uid of `kube-system`, which lives as long as its cluster. */
-async function readClusterUid(api: ApiClient): Promise<string> {
-  try {
-    const namespace = await api.request({ method: "GET", path: KUBE_SYSTEM_PATH });
-    const { metadata } = isRecord(namespace) ? namespace : {};
-    if (isRecord(metadata) && typeof metadata.uid === "string") return metadata.uid;
-    throw new Error("it has no uid");
-  } catch (error) {
-    api.close();
-    throw readError(error, "reading the namespace kube-system, whose uid names the cluster");
-  }
-}
+/** Names what one reflector lists. */
+const collectionOf = (kind: Kind, namespace: string): string => `${kind}/${isClusterScoped(kind) ? "" : namespace}`;

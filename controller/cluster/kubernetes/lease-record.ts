@@ -5,7 +5,7 @@ import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api-client.ts";
 import { isConflict, isNotFound } from "./api-error.ts";
 import { microTime } from "./events.ts";
-import { leasesPath } from "./resources.ts";
+import { leaseResource, leasesPath } from "./resources.ts";
 
 /** How long others respect a lease that is not renewed. */
 const LEASE_SECONDS = 15;
@@ -113,7 +113,7 @@ export async function readLease(
     const { resourceVersion } = isRecord(metadata) ? metadata : {};
     return { spec: isRecord(spec) ? spec : {}, version: String(resourceVersion) };
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isNotFound(error, leaseResource(name))) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api-client.ts";
 import { isNotFound } from "./api-error.ts";
-import { namespacePath } from "./resources.ts";
+import { namespacePath, namespaceResource } from "./resources.ts";
 
 export type Namespace = {
   /** Since when it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it is not. */
@@ -27,7 +27,7 @@ export async function readNamespace(
     const { deletionTimestamp: at } = metadata;
     return { endingSince: typeof at === "string" ? Date.parse(at) : undefined };
   } catch (error) {
-    if (isNotFound(error)) return undefined;
+    if (isNotFound(error, namespaceResource(name))) return undefined;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { ClusterError, type DeclaredObject, FINALIZER, type ObjectStatus } from 
 import type { ApiClient } from "./api-client.ts";
 import { isConflict, isNotFound, writeError } from "./api-error.ts";
 import type { Objects } from "./objects.ts";
-import { objectPath, titleOf } from "./resources.ts";
+import { objectPath, objectResource, titleOf } from "./resources.ts";
 
 /** How often a patch is made again at once; after that it is left to the queue's back-off. */
 const ATTEMPTS = 5;
@@ -55,7 +55,7 @@ export function createObjectWrites(api: ApiClient, objects: Objects, fieldManage
         objects.absorb(objects.read(object.kind, raw));
         return true;
       } catch (error) {
-        if (isNotFound(error)) {
+        if (isNotFound(error, objectResource(object))) {
           objects.forget(object);
           return false;
         }
@@ -67,11 +67,10 @@ export function createObjectWrites(api: ApiClient, objects: Objects, fieldManage
 
   async function refresh(object: DeclaredObject): Promise<void> {
     try {
-      const fresh = objects.read(object.kind, await api.request({ method: "GET", path: objectPath(object) }));
-      if (fresh.object.uid === object.uid) objects.absorb(fresh);
-      else objects.forget(object);
+      const raw = await api.request({ method: "GET", path: objectPath(object) });
+      objects.found(objects.read(object.kind, raw));
     } catch (error) {
-      if (!isNotFound(error)) throw writeError(error, `reading ${titleOf(object)} again`);
+      if (!isNotFound(error, objectResource(object))) throw writeError(error, `reading ${titleOf(object)} again`);
       objects.forget(object);
     }
   }

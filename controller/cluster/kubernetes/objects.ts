@@ -13,6 +13,7 @@ import { eachInTurns } from "./turns.ts";
 export type Objects = {
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
+  /** Also of those whose spec cannot be read; not of those in doubt. */
   uids(kind: Kind): readonly string[];
   /** Those in which there is an object. */
   namespaces(): ReadonlySet<string>;
@@ -24,10 +25,14 @@ export type Objects = {
   current(object: DeclaredObject): DeclaredObject | undefined;
   /** Takes what a reflector reads of one kind in one namespace; in all where it is empty. */
   sink(kind: Kind, namespace: string): Sink<HeldObject>;
-  /** Takes an object as the answer to a write or a read of ours has it; not one that has gone meanwhile. */
+  /** Takes an object as the answer to a write of ours has it; not one that has gone meanwhile. */
   absorb(held: HeldObject): void;
+  /** Takes what was found when it was asked for by name. Whether this was not known, or was in doubt. */
+  found(held: HeldObject): boolean;
   /** The object is known to be gone. */
-  forget(object: DeclaredObject): void;
+  forget(object: ObjectRef & Pick<DeclaredObject, "uid">): void;
+  /** Those that the last list of their kind lacked, or had another in the place of, though no watch told of their end. */
+  doubted(): readonly DeclaredObject[];
   /** Has a status that is being written not count as a change when it is heard of. */
   expectStatus(object: DeclaredObject, status: ObjectStatus | undefined): void;
 };
@@ -48,6 +53,8 @@ export function createObjects(
   };
   const expected = new Map<string, ObjectStatus>();
   const all = () => Object.values(held).flatMap((ofKind) => [...ofKind.values()]);
+  /** By uid. */
+  const doubted = new Map<string, DeclaredObject>();
 
   /** An object as it is to be worked on. What is wrong with its spec does not matter to its end. */
   function asWorkedOn(one: HeldObject): HeldObject {
@@ -57,14 +64,17 @@ export function createObjects(
 
   function put(now: HeldObject, isSure: boolean): void {
     const { object } = now;
+    doubted.delete(object.uid);
     const before = held[object.kind].get(placeOf(object));
     const isSame = before?.object.uid === object.uid;
     if (isSame && !isSure && !isLater(object.resourceVersion, before.object.resourceVersion)) return;
     held[object.kind].set(placeOf(object), now);
+    if (before !== undefined) doubted.delete(before.object.uid);
     if (!isSame || differs(before, now, expected.get(object.uid))) onChange(refOf(object), now);
   }
 
-  function drop(object: DeclaredObject): void {
+  function drop(object: ObjectRef & Pick<DeclaredObject, "uid">): void {
+    doubted.delete(object.uid);
     if (held[object.kind].get(placeOf(object))?.object.uid !== object.uid) return;
     held[object.kind].delete(placeOf(object));
     onChange(refOf(object), undefined);
@@ -82,7 +92,7 @@ export function createObjects(
       return valid.map(({ object }) => object as DeclaredObject<K>);
     },
     read: (kind, raw) => readObject(kind, raw, (ref) => held[kind].get(placeOf(ref))),
-    uids: (kind) => [...held[kind].values()].map(({ object }) => object.uid),
+    uids: (kind) => [...held[kind].values()].map(({ object }) => object.uid).filter((uid) => !doubted.has(uid)),
     namespaces: () => new Set(all().flatMap(({ object: { namespace } }) => (namespace === "" ? [] : [namespace]))),
     announce(namespace) {
       for (const one of all()) if (one.object.namespace === namespace) onChange(refOf(one.object), asWorkedOn(one));
@@ -94,12 +104,16 @@ export function createObjects(
     sink: (kind, namespace) => ({
       async replace(items) {
         const present = new Set(items.map(({ object }) => object.uid));
-        for (const { object } of [...held[kind].values()]) {
+        for (const { object } of held[kind].values()) {
           const isListed = namespace === "" || object.namespace === namespace;
-          if (isListed && !present.has(object.uid)) drop(object);
+          if (isListed && !present.has(object.uid)) doubted.set(object.uid, object);
         }
-        // A list is believed even where it is older than what is known: the server may have been restored.
-        await eachInTurns(items, (item) => put(item, true));
+        // A list is believed even where it is older than what is known, since the server may have been restored; but
+        // not that an object is gone.
+        await eachInTurns(items, (item) => {
+          const before = held[kind].get(placeOf(item.object));
+          if (before === undefined || !doubted.has(before.object.uid)) put(item, true);
+        });
       },
       put: (item) => put(item, false),
       remove: ({ object }) => drop(object),
@@ -110,7 +124,14 @@ export function createObjects(
       if (now.object.deleting && now.object.finalizers.length === 0) drop(now.object);
       else put(now, false);
     },
+    found(now) {
+      const { kind, uid } = now.object;
+      const isNews = held[kind].get(placeOf(now.object))?.object.uid !== uid || doubted.has(uid);
+      put(now, false);
+      return isNews;
+    },
     forget: drop,
+    doubted: () => [...doubted.values()],
     expectStatus({ uid }, status) {
       if (status === undefined) expected.delete(uid);
       else expected.set(uid, status);

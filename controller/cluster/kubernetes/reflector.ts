@@ -39,11 +39,15 @@ export type ReflectorOptions<T> = {
   readonly onHeard: () => void;
   /** Told whenever it did not, or refused. */
   readonly onFailed?: (error: unknown) => void;
+  /** Rejects where it is not the right server that answers: nothing of what it has just said is taken. */
+  readonly confirm?: () => Promise<void>;
+  /** Whether the last list was found to be wrong: asked before each watch, and answered with yes once. */
+  readonly mustList?: () => boolean;
 };
 
 /** Takes what was read, in the server's order. */
 export type Sink<T> = {
-  /** Everything there is: what is not among it is gone. */
+  /** Everything there is, as one list has it. */
   replace(items: readonly T[], version: string): void | Promise<void>;
   put(item: T): void;
   /** With the item as it was when it went. */
@@ -67,6 +71,7 @@ export async function reflect<T>(
   const place: Place = { version: undefined, failures: 0, refusals: 0, fresh: false, complaint: "" };
   while (!signal.aborted) {
     try {
+      if (options.mustList?.() === true) place.version = undefined;
       if (place.version === undefined) {
         place.version = await list(options, signal);
         onListed();
@@ -96,7 +101,7 @@ export function retryDelay(failures: number, random: number): number {
 
 /** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
 async function list<T>(
-  { api, path, accept, read, sink, onHeard }: ReflectorOptions<T>,
+  { api, path, accept, read, sink, onHeard, confirm }: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<string> {
   const items: T[] = [];
@@ -121,6 +126,7 @@ async function list<T>(
       continue;
     }
     if (typeof resourceVersion !== "string") throw new Error(`the list at ${path} has no version`);
+    await confirm?.();
     await sink.replace(items, resourceVersion);
     return resourceVersion;
   }
@@ -128,7 +134,7 @@ async function list<T>(
 
 /** One watch, from its place to its end. */
 async function watchOnce<T>(options: ReflectorOptions<T>, place: Place, signal: AbortSignal): Promise<void> {
-  const { api, path, accept, random, onHeard } = options;
+  const { api, path, accept, random, onHeard, confirm } = options;
   const seconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
   let heard = false;
   await api.stream(
@@ -147,7 +153,10 @@ async function watchOnce<T>(options: ReflectorOptions<T>, place: Place, signal: 
     },
     place.fresh,
     {
-      onOpen: onHeard,
+      async onOpen() {
+        if (place.fresh) await confirm?.();
+        onHeard();
+      },
       onValue(event) {
         take(options, place, event);
         heard = true;

@@ -1,5 +1,6 @@
 /** Where things are in the Kubernetes API. */
 import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/manifest/kinds.ts";
+import type { ResourceName } from "./api-error.ts";
 
 const PLURALS: Readonly<Record<Kind, string>> = {
   PlatformKey: "platformkeys",
@@ -29,6 +30,23 @@ export function objectsPath(kind: Kind, namespace: string): string {
 export function objectPath({ kind, namespace, name }: Named & { readonly kind: Kind }): string {
   return `${objectsPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
+
+/** The group of our own kinds. */
+const [GROUP = ""] = API_VERSION.split("/");
+
+export const objectResource = ({ kind, name }: { readonly kind: Kind; readonly name: string }): ResourceName => ({
+  group: GROUP,
+  resource: PLURALS[kind],
+  name,
+});
+
+export const secretResource = (name: string): ResourceName => ({ group: "", resource: "secrets", name });
+export const namespaceResource = (name: string): ResourceName => ({ group: "", resource: "namespaces", name });
+export const leaseResource = (name: string): ResourceName => ({
+  group: "coordination.k8s.io",
+  resource: "leases",
+  name,
+});
 
 export function secretsPath(namespace: string): string {
   return collection("/api/v1", namespace, "secrets");

@@ -4,7 +4,7 @@ import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { type ApiError, isConflict, isNotFound, readError, writeError } from "./api-error.ts";
-import { secretPath, secretsPath, titleOf } from "./resources.ts";
+import { secretPath, secretResource, secretsPath, titleOf } from "./resources.ts";
 import { secretMarks } from "./secret-marks.ts";
 import type { SecretNews } from "./secret-watch.ts";
 
@@ -42,7 +42,7 @@ export function createSecrets(
     try {
       return take(await api.request({ method: "GET", path: secretPath(ref) }));
     } catch (error) {
-      if (isNotFound(error)) {
+      if (isNotFound(error, secretResource(name))) {
         news.seen(namespace, name, null);
         return undefined;
       }
@@ -96,7 +96,7 @@ export function createSecrets(
     try {
       await api.request({ method: "DELETE", path: secretPath(secret), body });
     } catch (error) {
-      if (isNotFound(error)) return;
+      if (isNotFound(error, secretResource(secret.name))) return;
       // Another by the same name means that this one is gone.
       if (isConflict(error) && (await read(secret.namespace, secret.name))?.uid !== uid) return;
       throw writeError(error, `deleting ${title(secret)}`, explain);

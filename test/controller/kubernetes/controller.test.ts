@@ -3,6 +3,7 @@
  * control plane is this file's own, since a team belongs to the whole cluster.
  */
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../../controller/deps.ts";
@@ -235,12 +236,13 @@ describe.skipIf(missing !== undefined)(
       expect(await other.stop()).toBe(0);
 
       const uid = String((await read("namespace", "kube-system", ""))?.metadata.uid);
-      const clock = { now: () => Date.now() + 3_600_000 };
+      await sql`update keys set created_at = created_at - interval '1 hour'`.execute(store.db);
       /** How many keys a sweep that sees no declaration at all would look at a second time. */
       const suspects = async (namespaces: string[] | null) => {
-        const cluster = { uid, listedNamespaces: () => namespaces, uids: () => [] } as unknown as Cluster;
-        const found = await sweep({ cluster, store, clock } as unknown as ControllerDeps, new Set());
-        return [...found].filter((id) => id.startsWith("key")).length;
+        const blind = { uid, listedNamespaces: () => namespaces, uids: () => [], lookUp: async () => "unknown" };
+        const deps = { cluster: blind as unknown as Cluster, store } as unknown as ControllerDeps;
+        const found = await sweep(deps, new Map(), () => 0);
+        return [...found.keys()].filter((id) => id.startsWith("key")).length;
       };
       expect(await suspects(["elsewhere"])).toBe(0);
       expect(await suspects(null)).toBe(now);

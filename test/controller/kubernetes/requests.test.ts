@@ -134,7 +134,7 @@ describe.skipIf(missing !== undefined)(`the API server${missing ? ` (skipped: ${
     await untilReady();
     const requests = (await asked()).slice(before).filter(({ of }) => !of.startsWith("/"));
     const counts = Object.groupBy(requests, ({ what }) => what);
-    // Namespaces are asked for now and then, however many keys there are.
+    // Namespaces are asked for now and then, and kube-system with each list, however many keys there are.
     const perKey = Object.entries(counts).filter(([what]) => !/^(list |watch |get namespaces$)/.test(what));
     expect(Object.fromEntries(perKey.map(([what, all]) => [what, all?.length]))).toEqual({
       "patch platformkeys": KEYS,

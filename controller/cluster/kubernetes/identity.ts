@@ -1,0 +1,76 @@
+/**
+ * Whether what answers is still the cluster that this was opened on. A kubeconfig's address may lead to another one by
+ * now: a restored cluster, a load balancer, a name that has moved.
+ */
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { LogLine } from "../../deps.ts";
+import type { ApiClient, ApiRequest } from "./api-client.ts";
+import { readError } from "./api-error.ts";
+import { KUBE_SYSTEM_PATH } from "./resources.ts";
+
+/** Of a question in passing: without an answer by then it is not known who answers. Milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+export type Identity = {
+  /** The uid of `kube-system`, which lives as long as its cluster. */
+  readonly uid: string;
+  /**
+   * Asks who answers, after this was called; of several that ask at once one asks for all.
+   *
+   * @throws Error when it is another cluster, or gives no answer: nothing that was heard just before is to be believed
+   */
+  confirm(): Promise<void>;
+  /** Whether it was another cluster that answered when this was last asked. */
+  isReplaced(): boolean;
+};
+
+/** @throws Error when the cluster cannot be reached, or does not tell */
+export async function readIdentity(api: ApiClient, log: LogLine): Promise<Identity> {
+  const uid = await readClusterUid(api);
+  let isReplaced = false;
+  let running: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+
+  async function ask(): Promise<void> {
+    const found = await readClusterUid(api, { timeoutMs: TIMEOUT_MS, maxAttempts: 1 });
+    if (isReplaced !== (found !== uid)) {
+      isReplaced = found !== uid;
+      if (isReplaced)
+        log("error", `${otherCluster(found, uid)}: nothing that it says is believed, and nothing is done`);
+      else log("info", `the API server is that of the cluster ${uid} again`);
+    }
+    if (isReplaced) throw new Error(otherCluster(found, uid));
+  }
+
+  return {
+    uid,
+    isReplaced: () => isReplaced,
+    confirm() {
+      next ??= running
+        .catch(() => {})
+        .then(() => {
+          next = undefined;
+          running = ask();
+          return running;
+        });
+      return next;
+    },
+  };
+}
+
+const otherCluster = (found: string, uid: string): string =>
+  `the API server is another cluster's (kube-system has the uid ${found}) than the one this was started on (${uid})`;
+
+async function readClusterUid(
+  api: ApiClient,
+  patience: Pick<ApiRequest, "timeoutMs" | "maxAttempts"> = {},
+): Promise<string> {
+  try {
+    const namespace = await api.request({ method: "GET", path: KUBE_SYSTEM_PATH, ...patience });
+    const { metadata } = isRecord(namespace) ? namespace : {};
+    if (isRecord(metadata) && typeof metadata.uid === "string") return metadata.uid;
+    throw new Error("it has no uid");
+  } catch (error) {
+    throw readError(error, "reading the namespace kube-system, whose uid names the cluster");
+  }
+}

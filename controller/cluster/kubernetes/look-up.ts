@@ -1,0 +1,67 @@
+/**
+ * One object, asked for by name at the API server: what decides whether it is gone. Without a resourceVersion the answer
+ * is the store's own and not a cache's. What a list lacks is no answer.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { MAX_LOOK_UPS_PER_SECOND, type Presence } from "../../../domain/garbage-collection.ts";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { ApiClient } from "./api-client.ts";
+import { isNotFound, type ResourceName } from "./api-error.ts";
+import type { Identity } from "./identity.ts";
+
+/** Without an answer by then nothing is known. Milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** What is asked for. */
+export type Wanted = ResourceName & {
+  readonly path: string;
+  /** The object that is meant: another one of its name means that it is gone. Null for any. */
+  readonly uid: string | null;
+};
+
+/** What was found under the name, whoever's it is: undefined where nothing was, or nothing is known. */
+export type Found = { readonly presence: Presence; readonly object: Readonly<Record<string, unknown>> | undefined };
+
+export type LookUp = (wanted: Wanted, signal: AbortSignal) => Promise<Found>;
+
+const UNKNOWN: Found = { presence: "unknown", object: undefined };
+
+/** Makes the question. However many are asked at once, they are sent {@link MAX_LOOK_UPS_PER_SECOND} a second. */
+export function createLookUp(
+  api: ApiClient,
+  identity: Pick<Identity, "confirm">,
+  clock: { monotonic(): number },
+): LookUp {
+  let nextAt = 0;
+
+  async function inTurn(signal: AbortSignal): Promise<void> {
+    const now = clock.monotonic();
+    const at = Math.max(now, nextAt);
+    nextAt = at + 1_000 / MAX_LOOK_UPS_PER_SECOND;
+    await delay(at - now, undefined, { signal });
+  }
+
+  async function ask({ path, uid, ...resource }: Wanted, signal: AbortSignal): Promise<Found> {
+    try {
+      const object = await api.request({ method: "GET", path, timeoutMs: TIMEOUT_MS, maxAttempts: 1, signal });
+      const { metadata } = isRecord(object) ? object : {};
+      if (!isRecord(object) || !isRecord(metadata) || metadata.name !== resource.name) return UNKNOWN;
+      if (typeof metadata.uid !== "string" || metadata.uid === "") return UNKNOWN;
+      return { presence: uid === null || metadata.uid === uid ? "present" : "gone", object };
+    } catch (error) {
+      return isNotFound(error, resource) ? { presence: "gone", object: undefined } : UNKNOWN;
+    }
+  }
+
+  return async (wanted, signal) => {
+    try {
+      await inTurn(signal);
+      const found = await ask(wanted, signal);
+      // Another cluster has neither the one nor the other.
+      if (found.presence !== "unknown") await identity.confirm();
+      return found;
+    } catch {
+      return UNKNOWN;
+    }
+  };
+}
