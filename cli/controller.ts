@@ -10,6 +10,7 @@ import { buildAdmin } from "../server/admin.ts";
 import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
+import { adoptFirstKey } from "../store/encryption-key.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import { openPostgres } from "../store/open.ts";
 import { assertUsable } from "../store/start-check.ts";
@@ -77,7 +78,8 @@ export async function runController(
   const store = await openPostgres(flags.databaseUrl);
   const closers = [() => store.close()];
   try {
-    await assertUsable(store);
+    await assertUsable(store, keyring);
+    await adoptFirstKey(store, keyring);
     const cluster = await openKubernetesCluster({
       kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
       namespaces,

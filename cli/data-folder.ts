@@ -12,6 +12,10 @@ export type RunningServerFile = {
   readonly adminUrl: string;
   /** The folder of declarations. */
   readonly manifests: string;
+  /** Where it has its encryption keys from; null for a variable. */
+  readonly encryptionKeyFile: string | null;
+  /** Their fingerprints. */
+  readonly encryptionKeys: readonly string[];
   /** How many development keys of `PLATFORM_API_KEYS` are served. */
   readonly placeholders: number;
 };
@@ -54,7 +58,9 @@ const performanceClock = { monotonic: () => performance.now() };
 
 /** @throws UsageError when there is no such folder, or it is not one of `up` */
 export async function assertDataFolder(data: string): Promise<void> {
-  if ((await stat(join(data, "cluster-id")).catch(whenMissing(undefined))) !== undefined) return;
+  for (const sign of ["cluster-id", "db"]) {
+    if ((await stat(join(data, sign)).catch(whenMissing(undefined))) !== undefined) return;
+  }
   throw new UsageError(`${data} is no data folder of keyplane up: name it with --data, and start keyplane up first`);
 }
 

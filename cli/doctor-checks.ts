@@ -1,9 +1,11 @@
 import { type Dirent, statSync } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../controller/cluster/files/disk.ts";
 import type { Environment } from "../domain/environment.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
+import { KeyringError } from "../store/errors.ts";
+import { parseKeyring } from "../store/keyring.ts";
 import {
   bootstrapTokenFile,
   encryptionKeyFile,
@@ -20,29 +22,61 @@ import { runValidate } from "./validate.ts";
 type Check = (data: string, env: Environment) => Promise<Finding[]>;
 
 /** Whatever may be off with an installation, in the order in which one thing causes another. */
-export const CHECKS: readonly Check[] = [checkModes, checkProcess, checkManifests, checkObjects, checkSecrets];
+export const CHECKS: readonly Check[] = [
+  checkModes,
+  checkEncryptionKey,
+  checkProcess,
+  checkManifests,
+  checkObjects,
+  checkSecrets,
+];
 
 /** How long an answer may take. Milliseconds. */
 const TIMEOUT_MS = 5_000;
 
 /** What others on the machine could read. */
-async function checkModes(data: string, env: Environment): Promise<Finding[]> {
+async function checkModes(data: string): Promise<Finding[]> {
   const open: string[] = [];
   for (const path of [data, ...(await filesBelow(join(data, "secrets"))), bootstrapTokenFile(data)]) {
     if (await isOpenToOthers(path)) open.push(path);
   }
-  const ownKey = env.KEYPLANE_ENCRYPTION_KEY === undefined && env.KEYPLANE_ENCRYPTION_KEY_FILE === undefined;
   if (await isOpenToOthers(encryptionKeyFile(data))) open.push(encryptionKeyFile(data));
   const findings = open.map((path) => wrong(`${path} is open to others on this machine: chmod go= '${path}'`));
   if (!isThere(bootstrapTokenFile(data))) {
     findings.push(wrong(`${bootstrapTokenFile(data)} is missing: start keyplane up again, and a new one is made`));
   }
-  if (ownKey && !isThere(encryptionKeyFile(data))) {
-    findings.push(
-      note(`there is no ${encryptionKeyFile(data)}: keyplane up needs the one that it was started with at first`),
-    );
-  }
   return findings.length > 0 ? findings : [ok(`${data} and what is secret in it are closed to others`)];
+}
+
+/** Whether the keys that a start will find are those that the store needs (threats c54). */
+async function checkEncryptionKey(data: string, env: Environment): Promise<Finding[]> {
+  const server = await readServerFile(data);
+  const isGiven = Boolean(env.KEYPLANE_ENCRYPTION_KEY || env.KEYPLANE_ENCRYPTION_KEY_FILE);
+  const file = server === undefined && !isGiven ? encryptionKeyFile(data) : server?.encryptionKeyFile;
+  if (file === undefined || file === null) return [];
+  const text = await readFile(file, "utf8").catch(whenMissing(undefined));
+  if (text === undefined) {
+    const step = "put it back from a backup (or give another file that holds it, with --encryption-key-file)";
+    return [wrong(`${file} is missing, and keyplane up does not start without it: ${step}`)];
+  }
+  if (server === undefined) return [];
+  const prints = fingerprintsOf(text);
+  if (prints.join() === server.encryptionKeys.join()) return [ok(`${file} holds the keys that keyplane up runs with`)];
+  if (server.encryptionKeys.every((print) => prints.includes(print))) {
+    return [note(`${file} has keys that keyplane up does not know yet: restart it`)];
+  }
+  return [
+    wrong(`${file} holds other keys than keyplane up runs with, ${server.encryptionKeys.join(", ")}: put those back`),
+  ];
+}
+
+function fingerprintsOf(text: string): string[] {
+  try {
+    return parseKeyring(text).map(({ fingerprint }) => fingerprint);
+  } catch (error) {
+    if (error instanceof KeyringError) return [];
+    throw error;
+  }
 }
 
 /** Whether it runs, serves, and lets its own token in. */

@@ -7,6 +7,7 @@ import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
 import { addController } from "./controller.ts";
 import { addDoctor } from "./doctor.ts";
+import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
 import { addMigrate } from "./migrate.ts";
 import { addPlan } from "./plan.ts";
@@ -29,6 +30,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRevoke,
   addRotate,
   addDoctor,
+  addForgetEncryptionKey,
 ];
 
 /** Runs one command to its exit code. */

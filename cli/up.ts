@@ -8,12 +8,12 @@ import { managementToken } from "../server/auth/management-token.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
+import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
 import { type Keyring, parseKeyring } from "../store/keyring.ts";
-import { migrate } from "../store/migrate.ts";
-import { openPGlite } from "../store/open.ts";
+import type { Store } from "../store/open.ts";
 import { removeAllReplicas } from "../store/replicas.ts";
 import { type AddCommand, required } from "./command.ts";
-import { encryptionKeys } from "./config.ts";
+import { encryptionKeys, setting } from "./config.ts";
 import {
   encryptionKeyFile,
   readOrMakeBootstrapToken,
@@ -21,6 +21,7 @@ import {
   removeServerFile,
   writeServerFile,
 } from "./data-folder.ts";
+import { embeddedDatabase } from "./embedded-database.ts";
 import { watchFirstLook } from "./first-look.ts";
 import { listenerOptions } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
@@ -62,29 +63,33 @@ export async function runUp(
   const log = createLog("warn");
   const line = (level: "info" | "warn" | "error", message: string) =>
     out(level === "info" ? message : `${level}: ${message}`);
-  const cluster = await openFilesCluster({
-    manifests: flags.manifests,
-    data: flags.data,
-    clock: systemClock,
-    randomUuid: randomUUID,
-    log: ({ level, message }) => line(level, message),
-  });
-  const closers = [() => cluster.close()];
+  const database = embeddedDatabase(flags.data);
+  const closers = [() => database.close()];
   try {
+    const cluster = await openFilesCluster({
+      manifests: flags.manifests,
+      data: flags.data,
+      clock: systemClock,
+      randomUuid: randomUUID,
+      lostClusterId: database.lostClusterId,
+      log: ({ level, message }) => line(level, message),
+    });
+    // After the database: it is in the folder that the cluster has locked.
+    closers.push(() => cluster.close());
     await refuseMissingFolder(flags);
     await removeServerFile(flags.data);
-    const keyring = await openKeyring(env, flags);
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
-    const store = await openPGlite(join(flags.data, "db"));
-    closers.unshift(() => store.close());
+    const store = await database.open();
     const broken = store.failed.then((error) => {
       throw error;
     });
     // Heard where it is waited for; while others close, it is too late to tell.
     broken.catch(() => {});
-    await migrate(store);
+    await database.assertClusterId(cluster.uid);
     // The folder is locked: a replica that is still registered was killed, and no key shall wait for its lease to end.
     await removeAllReplicas(store);
+    const keyring = await openKeyring(env, flags, store);
+    await adoptFirstKey(store, keyring);
     const server = await startServer({
       ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
       managementToken: token,
@@ -116,6 +121,8 @@ export async function runUp(
       url: server.url,
       adminUrl: server.adminUrl,
       manifests: resolve(flags.manifests),
+      encryptionKeyFile: encryptionKeySource(env, flags),
+      encryptionKeys: keyring.map(({ fingerprint }) => fingerprint),
       placeholders: config.production ? 0 : config.placeholders.length,
     });
     closers.unshift(() => removeServerFile(flags.data));
@@ -128,27 +135,35 @@ export async function runUp(
   }
 }
 
-/** The encryption keys as given, or the one that the data folder keeps, which is made at the first start. */
-async function openKeyring(env: Environment, flags: UpFlags): Promise<Keyring> {
+/**
+ * The encryption keys as given, or the one that the data folder keeps, which is made at the first start.
+ *
+ * @throws EncryptionKeyError where none is given, and the one that was made is gone
+ */
+async function openKeyring(env: Environment, flags: UpFlags, { db }: Store): Promise<Keyring> {
   const given = await encryptionKeys(env, flags.encryptionKeyFile);
   if (given !== undefined) return parseKeyring(given);
+  // Without any key it refuses whatever the database needs, by its name.
+  if (!(await isThere(encryptionKeyFile(flags.data)))) await checkKeyring(db, []);
   const make = () => randomBytes(32).toString("base64");
   return parseKeyring(await readOrMakeSecret(encryptionKeyFile(flags.data), make));
 }
 
+function encryptionKeySource(env: Environment, flags: UpFlags): string | null {
+  const given = setting(env, "encryption-key-file", flags.encryptionKeyFile);
+  if (given !== undefined) return resolve(given);
+  return env.KEYPLANE_ENCRYPTION_KEY ? null : encryptionKeyFile(resolve(flags.data));
+}
+
 /** A folder that is gone removes nothing; one that never was is a slip of the pen. */
 async function refuseMissingFolder({ manifests, data }: UpFlags): Promise<void> {
-  const isThere = await access(manifests).then(
+  if ((await isThere(manifests)) || (await isThere(join(data, "db")))) return;
+  throw new UsageError(`--manifests ${manifests}: there is no such folder`);
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
     () => true,
     () => false,
   );
-  if (
-    isThere ||
-    (await access(join(data, "db")).then(
-      () => true,
-      () => false,
-    ))
-  )
-    return;
-  throw new UsageError(`--manifests ${manifests}: there is no such folder`);
 }

@@ -85,7 +85,7 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const log = sampleLog(unsampled);
   keepCallsYoung();
-  await checkDatabase(store, log);
+  await checkDatabase(store, keyring, log);
   if (config.production && config.placeholders.length > 0) {
     log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
@@ -110,7 +110,7 @@ export async function startServer({
   }
   const announcing = workers === undefined ? {} : { announce: workers.announce };
   const replica = new Replica({
-    ...{ id, feed: feedOf(store, feedStore), keyring, clock, log, metrics, streams, placeholders, cells },
+    ...{ id, feed: feedOf(store, feedStore, keyring), keyring, clock, log, metrics, streams, placeholders, cells },
     ...announcing,
   });
   metrics.observeIndex(() => replica.figures());
@@ -207,9 +207,9 @@ async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefi
 }
 
 /** Refuses what will never work; a database that does not answer may come back. */
-async function checkDatabase(store: Store, log: Logger): Promise<void> {
+async function checkDatabase(store: Store, keyring: Keyring, log: Logger): Promise<void> {
   try {
-    await assertUsable(store);
+    await assertUsable(store, keyring);
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error;
     log.warn({ error }, "the database does not answer: every decision is 503 until it does");

@@ -54,6 +54,9 @@ export class MigrationBlockedError extends StoreError {}
 /** The encryption keys are unusable, or none of them opens what is stored. */
 export class KeyringError extends StoreError {}
 
+/** The encryption keys that are given are not those that the database needs. */
+export class EncryptionKeyError extends UnusableDatabaseError {}
+
 /** Notifications do not reach us through this connection. */
 export class ListenError extends UnusableDatabaseError {}
 

@@ -3,6 +3,7 @@ import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../dom
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./change.ts";
+import { sealingKeyring } from "./encryption-key.ts";
 import { KeyringError, PublicIdTakenError } from "./errors.ts";
 import { newId } from "./ids.ts";
 import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
@@ -107,6 +108,7 @@ async function saveUpstreams(
   keyring: Keyring,
   onCredential: (upstream: string) => void,
 ): Promise<void> {
+  const sealing = await sealingKeyring(tx, keyring);
   const stored = await tx.selectFrom("gateway_upstreams").selectAll().where("gateway_id", "=", gatewayId).execute();
   const gone = stored.map(({ name }) => name).filter((name) => !upstreams.some((upstream) => upstream.name === name));
   if (gone.length > 0) {
@@ -114,7 +116,7 @@ async function saveUpstreams(
   }
   for (const [position, { name, dialect, baseUrl, credential }] of upstreams.entries()) {
     const old = stored.find((row) => row.name === name);
-    const kept = old !== undefined && isStored(keyring, old.credential, credential, gatewayId);
+    const kept = old !== undefined && isStored(sealing, old.credential, credential, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
     if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential)
       onCredential(name);
@@ -122,7 +124,7 @@ async function saveUpstreams(
       position,
       dialect,
       base_url: baseUrl,
-      credential: kept ? old.credential : credential === null ? null : seal(keyring, credential, gatewayId),
+      credential: kept ? old.credential : credential === null ? null : seal(sealing, credential, gatewayId),
     };
     await tx
       .insertInto("gateway_upstreams")

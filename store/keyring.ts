@@ -5,11 +5,20 @@ import { KeyringError } from "./errors.ts";
  * The keys that provider credentials are stored under: the first encrypts, all decrypt (threats b21). The keys are
  * KeyObjects, which print nothing of themselves.
  */
-export type Keyring = readonly { readonly id: string; readonly key: KeyObject }[];
+export type Keyring = readonly EncryptionKey[];
+
+export type EncryptionKey = {
+  /** As it stands in what is sealed: the fingerprint's first bytes. */
+  readonly id: string;
+  /** Tells keys apart, and nothing of them: the first bytes of a hash, of 32 random bytes, in hexadecimal. */
+  readonly fingerprint: string;
+  readonly key: KeyObject;
+};
 
 /** A sealed text: layout version, key id, nonce, tag, ciphertext. */
 const LAYOUT = 1;
 const KEY_ID_BYTES = 4;
+const FINGERPRINT_BYTES = 8;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
@@ -20,7 +29,7 @@ const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
  * @throws KeyringError saying which line is wrong and what it must be, never what it is
  */
 export function parseKeyring(text: string): Keyring {
-  const keyring: { id: string; key: KeyObject }[] = [];
+  const keyring: EncryptionKey[] = [];
   for (const [index, line] of text.split("\n").entries()) {
     const encoded = line.trim();
     if (encoded === "") continue;
@@ -30,8 +39,12 @@ export function parseKeyring(text: string): Keyring {
         `encryption key, line ${index + 1}: must be 32 bytes in base64 (44 characters), as openssl rand -base64 32 makes`,
       );
     }
-    const id = hash("sha256", Buffer.concat([Buffer.from("keyplane encryption key\0"), bytes]), "latin1");
-    keyring.push({ id: id.slice(0, KEY_ID_BYTES), key: createSecretKey(bytes) });
+    const hashed = hash("sha256", Buffer.concat([Buffer.from("keyplane encryption key\0"), bytes]), "buffer");
+    keyring.push({
+      id: hashed.toString("latin1", 0, KEY_ID_BYTES),
+      fingerprint: hashed.toString("hex", 0, FINGERPRINT_BYTES),
+      key: createSecretKey(bytes),
+    });
   }
   if (keyring.length === 0) {
     throw new KeyringError(

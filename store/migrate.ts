@@ -17,6 +17,7 @@ import { sql as atomTerms } from "./migrations/010-atom-terms.ts";
 import { sql as atomStatistics } from "./migrations/011-atom-statistics.ts";
 import { sql as atomIds, uuidv7Before18 } from "./migrations/012-atom-ids.ts";
 import { sql as versionRoom } from "./migrations/013-version-room.ts";
+import { sql as encryptionKey } from "./migrations/014-encryption-key.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -34,6 +35,7 @@ const MIGRATIONS = [
   { version: 11, name: "atom-statistics", script: atomStatistics },
   { version: 12, name: "atom-ids", script: atomIds },
   { version: 13, name: "version-room", script: versionRoom },
+  { version: 14, name: "encryption-key", script: encryptionKey },
 ] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Keyring } from "./keyring.ts";
 import type { Store } from "./open.ts";
 import { plannedOnce } from "./postgres.ts";
 import type { ReplicaRegister } from "./replica-watch.ts";
@@ -13,10 +14,15 @@ export type Place = {
   readonly id: string | null;
 };
 
-/** Makes a replica known: from here on a change waits for it. To be called before it listens and reads (design §3). */
-export async function registerReplica(store: Store, id: string): Promise<void> {
+/**
+ * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (design §3).
+ *
+ * @param keyring what it opens credentials with
+ */
+export async function registerReplica(store: Store, id: string, keyring: Keyring = []): Promise<void> {
   await sql`
-    insert into replicas (id, acked_seq) values (${id}, 0)
+    insert into replicas (id, acked_seq, encryption_keys)
+    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[])
     on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
 }
 

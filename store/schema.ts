@@ -21,6 +21,7 @@ export type Database = {
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;
+  encryption_key: { fingerprint: string; since: Generated<Date> };
   replicas: ReplicasTable;
   usage_lost: { until: Date | null };
   leaders: { cluster: string; epoch: number };
@@ -151,6 +152,8 @@ type ReplicasTable = {
   registered_at: Generated<Date>;
   seen_at: Generated<Date>;
   usage_flushed_at: Date | null;
+  /** The fingerprints of the keys that it has; null where it does not say. */
+  encryption_keys: string[] | null;
 };
 
 type IdempotencyKeysTable = {

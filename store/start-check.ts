@@ -1,4 +1,6 @@
 import { assertServerVersion } from "./database/server-version.ts";
+import { assertKeyring } from "./encryption-key.ts";
+import type { Keyring } from "./keyring.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { assertSchemaVersion } from "./migrate.ts";
 import type { Store } from "./open.ts";
@@ -7,10 +9,11 @@ import type { Store } from "./open.ts";
  * What has to hold of a database before a server or a controller relies on it.
  *
  * @throws UnusableDatabaseError saying what to do, for a PostgreSQL older than 15, a schema that this build cannot work
- *   with, a transaction pooler or a standby; any other error where the database does not answer, which proves nothing
+ *   with, a transaction pooler or a standby, and other encryption keys than it needs; any other error where the database does not answer, which proves nothing
  */
-export async function assertUsable(store: Store): Promise<void> {
+export async function assertUsable(store: Store, keyring: Keyring): Promise<void> {
   await assertServerVersion(store.db);
   await assertSchemaVersion(store);
   await assertListenWorks(store);
+  await assertKeyring(store.db, keyring);
 }

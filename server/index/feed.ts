@@ -1,5 +1,6 @@
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/change-feed.ts";
 import type { IndexedKey } from "../../store/key-records.ts";
+import type { Keyring } from "../../store/keyring.ts";
 import { assertSchemaVersion } from "../../store/migrate.ts";
 import type { ListenConnection, Store } from "../../store/open.ts";
 import type { ReplicaRegister } from "../../store/replica-watch.ts";
@@ -28,9 +29,9 @@ export type Feed = {
  * @param feedStore the same database by connections that nothing else uses: what keeps the lease goes by them. What may
  *   take long, or may have to wait, goes by `store`
  */
-export function feedOf(store: Store, feedStore: Store): Feed {
+export function feedOf(store: Store, feedStore: Store, keyring: Keyring): Feed {
   return {
-    register: (replica) => registerReplica(feedStore, replica),
+    register: (replica) => registerReplica(feedStore, replica, keyring),
     deregister: (replica) => deregisterReplica(feedStore, replica),
     heartbeat: (replica, last) => heartbeat(feedStore, replica, last),
     changesAfter: (seq, limit) => changesAfter(feedStore, seq, limit),

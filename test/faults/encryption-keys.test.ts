@@ -6,6 +6,8 @@ import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { change } from "../../store/change.ts";
+import { adoptFirstKey } from "../../store/encryption-key.ts";
+import { EncryptionKeyError } from "../../store/errors.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { readReplicas } from "../../store/replicas.ts";
@@ -18,7 +20,7 @@ import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
 
 describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotated", () => {
-  it("c41: with half of the replicas restarted every call goes through, whichever key a credential is stored under", async (context) => {
+  it("c41, c54: with half of the replicas restarted every call goes through, whichever key a credential is stored under", async (context) => {
     const { direct } = await databaseBehindProxy(context);
     const [old, next] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
     const seen = new Set<string | undefined>();
@@ -75,10 +77,19 @@ describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotate
       await until("both were called since", () => statuses.length > made + 4);
     };
     await everyReplicaKnows();
-    await save("sk-second", parseKeyring(`${next}\n${old}`));
+    await adoptFirstKey(direct, parseKeyring(`${next}\n${old}`));
     await everyReplicaKnows();
-    await save("sk-third", parseKeyring(`${old}\n${next}`));
+    await save("sk-second", parseKeyring(`${old}\n${next}`));
     await everyReplicaKnows();
+    await adoptFirstKey(direct, parseKeyring(`${old}\n${next}`));
+    await save("sk-third", parseKeyring(`${next}\n${old}`));
+    await everyReplicaKnows();
+    // Neither is to be found by a server that has a third one alone, nor does that one come first.
+    const third = randomBytes(32).toString("base64");
+    await expect(start(third)).rejects.toThrow(EncryptionKeyError);
+    await expect(adoptFirstKey(direct, parseKeyring(`${third}\n${old}`))).rejects.toThrow(
+      /not given to 2 of the servers/,
+    );
     calling = false;
     await caller;
     expect(statuses.filter((status) => status !== 200)).toEqual([]);

@@ -34,7 +34,7 @@ describe.skipIf(postgresMissing !== undefined)("the change feed on its way to a 
     async ([_when, side, question], context) => {
       const database = await databaseBehindProxy(context, () => dropNotifications());
       const key = await storeKey(database.direct, await makeTeam(database.direct));
-      const real = feedOf(database.store, database.feedStore);
+      const real = feedOf(database.store, database.feedStore, []);
       let revoked = false;
       /** The question, with the revocation committed right before it is put or right after it was answered. */
       const struck =

@@ -237,7 +237,7 @@ describeOnEachEngine("atoms", (opened) => {
     }
   });
 
-  test("c64: ids are UUIDs of version 7, the later the higher, and the same on every PostgreSQL", async () => {
+  test("c64: ids are UUIDs of version 7, the later the higher, on every PostgreSQL", async () => {
     const ids: string[] = [];
     for (let i = 0; i < 20; i++) ids.push((await save("lib-diary")).id);
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -21,9 +21,13 @@ export type FilesClusterOptions = {
   /** `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
   readonly clock: { now(): number; monotonic(): number };
   readonly randomUuid: () => string;
+  /** The cluster's id by what else is known of it, asked where DATA has none: undefined for a new one. */
+  readonly lostClusterId?: () => Promise<string | undefined>;
   /** Faults of manifests, warnings and events, each on one line and free of secrets. */
   readonly log: (line: LogLine) => void;
 };
+
+type Log = (level: LogLine["level"], message: string) => void;
 
 export type LogLine = { readonly level: "info" | "warn" | "error"; readonly message: string };
 
@@ -56,7 +60,7 @@ async function openLocked(
   unlock: () => void,
 ): Promise<Cluster & { close(): Promise<void> }> {
   const { data, clock, randomUuid } = options;
-  const log = (level: LogLine["level"], message: string) => options.log({ level, message: onOneLine(message) });
+  const log: Log = (level, message) => options.log({ level, message: onOneLine(message) });
   const statusFiles = createStatusFiles(join(data, "status"), (message) => log("error", message));
   const objects = await openObjects(join(data, "objects"), statusFiles, clock, randomUuid);
   const closing = new AbortController();
@@ -78,7 +82,7 @@ async function openLocked(
   const secretWatch = createSecretWatch(secrets, (change) => announce(change));
 
   return {
-    uid: await readClusterId(join(data, "cluster-id"), randomUuid),
+    uid: await readClusterId(options, log),
     isReplaced: () => false,
     namespaces: null,
     listedNamespaces: () => null,
@@ -146,13 +150,16 @@ async function openLocked(
   };
 }
 
-/** Identifies the cluster for ever: made at the first start. */
-async function readClusterId(path: string, randomUuid: () => string): Promise<string> {
+/** Identifies the cluster for ever: made at the first start. Another one would strand every key (threats c53). */
+async function readClusterId({ data, randomUuid, lostClusterId }: FilesClusterOptions, log: Log): Promise<string> {
+  const path = join(data, "cluster-id");
   const known = (await readFile(path, "utf8").catch(whenMissing(""))).trim();
   if (known !== "") return known;
-  const made = randomUuid();
-  await replaceFile(path, `${made}\n`);
-  return made;
+  const lost = await lostClusterId?.();
+  if (lost !== undefined) log("warn", `${path} was missing: the id of the database is taken, ${lost}`);
+  const uid = lost ?? randomUuid();
+  await replaceFile(path, `${uid}\n`);
+  return uid;
 }
 
 /** Names and messages come from files that anybody may have written: they make no line of their own. */

@@ -35,7 +35,7 @@ export function startReplica(store: Store, placeholders: readonly Placeholder[] 
   const id = `replica-${randomBytes(6).toString("hex")}`;
   const replica = new Replica({
     id,
-    feed: feedOf(store, feedStore),
+    feed: feedOf(store, feedStore, keyring),
     keyring,
     clock,
     log,

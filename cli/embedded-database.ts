@@ -1,0 +1,72 @@
+/** The embedded database of a data folder, which knows whose folder it is when `cluster-id` does not. */
+import { access } from "node:fs/promises";
+import { join } from "node:path";
+import { type DeclaredCluster, declaredClusters } from "../store/declared-clusters.ts";
+import { migrate } from "../store/migrate.ts";
+import { type EmbeddedStore, openPGlite } from "../store/open.ts";
+
+/** Opened once, by whoever asks first, and with the folder's lock held. */
+export function embeddedDatabase(data: string) {
+  let opened: Promise<EmbeddedStore> | undefined;
+
+  async function openMigrated(): Promise<EmbeddedStore> {
+    const store = await openPGlite(join(data, "db"));
+    try {
+      await migrate(store);
+      return store;
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+  const open = (): Promise<EmbeddedStore> => (opened ??= openMigrated());
+
+  /** What could not be opened is not there to be closed. */
+  async function close(): Promise<void> {
+    await (await opened?.catch(() => undefined))?.close();
+  }
+
+  return {
+    open,
+    close,
+
+    /**
+     * The id that a lost `cluster-id` had (threats c53).
+     *
+     * @returns undefined where nothing was declared yet
+     * @throws Error where there are several: which one it was nobody knows but the owner
+     */
+    async lostClusterId(): Promise<string | undefined> {
+      if (!(await isThere(join(data, "db")))) return undefined;
+      const clusters = await declaredClusters((await open()).db);
+      if (clusters.length <= 1) return clusters[0]?.cluster;
+      // The lock goes with what is thrown here.
+      await close();
+      throw new Error(
+        `${join(data, "cluster-id")} is missing, and the database has keys of several: ${listOf(clusters)}. ` +
+          "Write the right one into that file; nothing was changed.",
+      );
+    },
+
+    /** @throws Error where the folder's id is none of those that the database has rows of */
+    async assertClusterId(uid: string): Promise<void> {
+      const clusters = await declaredClusters((await open()).db);
+      if (clusters.length === 0 || clusters.some(({ cluster }) => cluster === uid)) return;
+      throw new Error(
+        `${join(data, "cluster-id")} says ${uid}, and the database has keys of another: ${listOf(clusters)}. ` +
+          "Put the file back, or delete it: then the one of the database is taken. Nothing was changed.",
+      );
+    },
+  };
+}
+
+function listOf(clusters: readonly DeclaredCluster[]): string {
+  return clusters.map(({ cluster, keys }) => `${cluster} (${keys} living keys)`).join(", ");
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

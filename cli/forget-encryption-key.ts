@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { lockData } from "../controller/cluster/files/lock.ts";
+import { systemClock } from "../server/system-clock.ts";
+import { forgetEncryptionKey } from "../store/encryption-key.ts";
+import { assertSchemaVersion } from "../store/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../store/open.ts";
+import { type AddCommand, required } from "./command.ts";
+import { assertDataFolder } from "./data-folder.ts";
+
+type ForgetFlags = { readonly data?: string; readonly databaseUrl?: string };
+
+/** `keyplane forget-encryption-key FINGERPRINT`: goes on without a key that is lost for good. */
+export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
+  program
+    .command("forget-encryption-key")
+    .argument("<fingerprint>", "as the refusal names it")
+    .description("give up an encryption key that is lost for good, and what was stored under it")
+    .option("--data <dir>", "the data folder of keyplane up")
+    .option("--database-url <url>", "the PostgreSQL database")
+    .action(async (fingerprint: string, flags: ForgetFlags) => {
+      const lost = await withStore(flags, env, async (store) => {
+        await assertSchemaVersion(store);
+        return forgetEncryptionKey(store, fingerprint);
+      });
+      out(`forgotten; ${lost} ${lost === 1 ? "credential is" : "credentials are"} lost with it`);
+      out("the next start takes the key that it is given, and stores declared credentials again from their Secrets");
+      if (lost > 0) out("give the credentials of gateways made by the management API again");
+    });
+};
+
+async function withStore<T>(
+  { data, databaseUrl }: ForgetFlags,
+  env: Parameters<typeof required>[0],
+  task: (store: Store) => Promise<T>,
+): Promise<T> {
+  if (data === undefined) return use(await openPostgres(required(env, "database-url", databaseUrl)), task);
+  await assertDataFolder(data);
+  const lock = await lockData(data, systemClock);
+  try {
+    return await use(await openPGlite(join(data, "db")), task);
+  } finally {
+    lock.release();
+  }
+}
+
+async function use<T>(store: Store, task: (store: Store) => Promise<T>): Promise<T> {
+  try {
+    return await task(store);
+  } finally {
+    await store.close();
+  }
+}

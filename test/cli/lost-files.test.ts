@@ -1,0 +1,129 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { encryptionKeyFile } from "../../cli/data-folder.ts";
+import { key, keyplane, makeHome, startUp, team } from "./up.ts";
+
+let home: ReturnType<typeof makeHome>;
+
+const GATEWAY = `apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: models, namespace: dev }
+spec:
+  publicID: models
+  upstreams:
+    - { name: main, dialect: openai, baseURL: "https://provider.example.com", credentialRef: { name: provider, key: token } }
+`;
+const newKey = () => `${randomBytes(32).toString("base64")}\n`;
+
+/** Starts `up` once, so that there is a key and a credential, and ends it. */
+beforeEach(async () => {
+  home = makeHome();
+  home.write("all.yaml", team("research", "dev") + key("reader") + GATEWAY);
+  mkdirSync(join(home.data, "secrets", "dev", "provider"), { recursive: true, mode: 0o700 });
+  writeFileSync(join(home.data, "secrets", "dev", "provider", "token"), "sk-provider", { mode: 0o600 });
+  const up = await startUp(home);
+  await up.waitFor("dev", "reader", "Ready");
+  await up.stop();
+});
+afterEach(() => home.remove());
+
+/** `up`, expected to refuse to start. */
+const refused = (env: Record<string, string> = {}) =>
+  keyplane(["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"], env);
+const secret = () => readFileSync(join(home.data, "secrets", "dev", "reader", "api-key"), "utf8");
+
+describe("c54: keyplane up whose encryption key", () => {
+  test("is lost refuses to start, says what to do, makes no other; doctor knows it", async () => {
+    const file = encryptionKeyFile(home.data);
+    renameSync(file, `${file}.away`);
+    const { code, out, err } = await refused();
+    expect(code).toBe(1);
+    expect(out).not.toContain("ready");
+    expect(err).toMatch(/^keyplane: this database's credentials are stored under the encryption key [0-9a-f]{16}.*\n$/);
+    expect(err).toMatch(/no encryption key is given\. Give that key: put its file back/);
+    expect(existsSync(file)).toBe(false);
+    const doctor = await keyplane(["doctor", "--data", home.data]);
+    expect(doctor.out).toMatch(/^WRONG {2}\S+encryption-key is missing, and keyplane up does not start without it/m);
+
+    renameSync(`${file}.away`, file);
+    const up = await startUp(home);
+    rmSync(file);
+    const running = await keyplane(["doctor", "--data", home.data]);
+    expect(running.out).toMatch(/^WRONG {2}\S+encryption-key is missing/m);
+    writeFileSync(file, newKey(), { mode: 0o600 });
+    const changed = await keyplane(["doctor", "--data", home.data]);
+    expect(changed.out).toMatch(/^WRONG {2}\S+encryption-key holds other keys than keyplane up runs with/m);
+    await up.stop();
+  });
+
+  test("is another one refuses to start, whether it comes by the file or by the variable", async () => {
+    const file = encryptionKeyFile(home.data);
+    const kept = readFileSync(file, "utf8");
+    const other = newKey();
+    const byVariable = await refused({ KEYPLANE_ENCRYPTION_KEY: other });
+    writeFileSync(file, other, { mode: 0o600 });
+    const byFile = await refused();
+    for (const { code, err } of [byVariable, byFile]) {
+      expect(code).toBe(1);
+      expect(err).toMatch(/the encryption keys that are given are [0-9a-f]{16}\. Give that key/);
+      expect(err).not.toContain(other.trim());
+    }
+    writeFileSync(file, kept, { mode: 0o600 });
+    await (await startUp(home)).stop();
+  });
+
+  test("is lost for good is given up by its name, and the next start goes on with a new one", async () => {
+    rmSync(encryptionKeyFile(home.data));
+    const before = secret();
+    const [, command = ""] = /(keyplane forget-encryption-key [0-9a-f]{16})$/m.exec((await refused()).err) ?? [];
+    const { code, out } = await keyplane([...command.split(" ").slice(1), "--data", home.data]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^forgotten; 1 credential is lost with it\n/);
+    const up = await startUp(home);
+    await up.waitFor("dev", "reader", "Ready");
+    expect(secret()).toBe(before);
+    await up.stop();
+    expect((await keyplane(["forget-encryption-key", "0123456789abcdef", "--data", home.data])).code).toBe(1);
+  });
+
+  test("is rotated by the page's steps keeps what it stored", async () => {
+    const file = encryptionKeyFile(home.data);
+    const old = readFileSync(file, "utf8");
+    const next = newKey();
+    writeFileSync(file, next + old, { mode: 0o600 });
+    await (await startUp(home)).stop();
+    writeFileSync(file, next, { mode: 0o600 });
+    const up = await startUp(home);
+    await up.waitFor("dev", "reader", "Ready");
+    await up.stop();
+    writeFileSync(file, old, { mode: 0o600 });
+    expect((await refused()).code).toBe(1);
+  });
+});
+
+describe("c53: keyplane up whose cluster-id", () => {
+  const file = () => join(home.data, "cluster-id");
+
+  test("is lost takes that of the database, says so, and mints nothing", async () => {
+    const [id, before] = [readFileSync(file(), "utf8"), secret()];
+    rmSync(file());
+    const up = await startUp(home);
+    await up.waitFor("dev", "reader", "Ready");
+    expect(up.output()).toMatch(/^warn: \S+cluster-id was missing: the id of the database is taken/m);
+    expect(readFileSync(file(), "utf8")).toBe(id);
+    expect(secret()).toBe(before);
+    expect(await up.call(before)).not.toBe(401);
+    await up.stop();
+  });
+
+  test("is another one refuses to start, and names the one that the database has", async () => {
+    const [id, before] = [readFileSync(file(), "utf8").trim(), secret()];
+    writeFileSync(file(), "11111111-2222-4333-8444-555555555555\n");
+    const { code, err } = await refused();
+    expect(code).toBe(1);
+    expect(err).toContain(`the database has keys of another: ${id} (1 living keys). Put the file back, or delete it`);
+    expect(secret()).toBe(before);
+  });
+});
