@@ -63,6 +63,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         mintedAt: now,
         expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
+        voids: action.voids,
         heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? now } : null,
       }),
     );
