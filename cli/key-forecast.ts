@@ -79,6 +79,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     // What is known of usage is the store's: on paper an old version goes on until its deadline.
     usage: null,
     reportedUse: null,
+    steadyFrom: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -110,7 +111,7 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
           policy: action.policy,
           generation,
           lastNumber: action.number,
-          versions: [version, ...fresh.versions.filter(({ number }) => number !== action.voids)],
+          versions: [version, ...fresh.versions],
         },
       };
     }

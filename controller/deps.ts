@@ -3,6 +3,7 @@ import type { Keyring } from "../store/keyring.ts";
 import type { Store } from "../store/open.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
+import type { DatabaseClock } from "./database-clock.ts";
 import type { KeyMemory } from "./key-memory.ts";
 
 /** One line of the controller's log, with names and prefixes only. */
@@ -21,7 +22,9 @@ export type ControllerDeps = {
   readonly keyring: Keyring;
   readonly confirmations: Confirmations;
   readonly keyMemory: KeyMemory;
+  /** This process's own clock: for what is shown, and for nothing that is decided. */
   readonly clock: { now(): number };
+  readonly databaseClock: DatabaseClock;
   /** A CSPRNG. */
   readonly randomBytes: (size: number) => Uint8Array;
   /** Where clients reach the server. */

@@ -42,12 +42,10 @@ const PASSED_OVER: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "For
 const ACTS: { readonly [A in Effect]: Act<A> } = {
   AddFinalizer: (deps, object) => deps.cluster.addFinalizer(object),
 
-  async Reserve(deps, object, { observed }, action) {
+  async Reserve(deps, object, { observed, rows }, action) {
     const plaintext = mintKey(deps.randomBytes);
     const digest = keyDigest(plaintext);
     const { declared, stored } = observed;
-    // Not before the request that it fulfils, which came by a server's clock: it would be asked for again.
-    const now = Math.max(deps.clock.now(), stored?.rotationRequest?.at ?? 0);
     // Held before it is sent: should the answer be lost, the same plaintext is still there to be published.
     deps.keyMemory.held.set(object.uid, { plaintext, digest });
     await changeKey(deps, object, (tx) =>
@@ -60,17 +58,14 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         number: action.number,
         digest,
         prefix: keyPrefix(plaintext),
-        mintedAt: now,
-        expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
+        expiresAfter: declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
-        voids: action.voids,
-        heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? now } : null,
+        heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? rows.now } : null,
       }),
     );
   },
 
   async Import(deps, object, { observed }, { policy, digest, prefix }) {
-    const now = deps.clock.now();
     const { declared } = observed;
     const key = newKey(deps, object, observed);
     await changeKey(deps, object, async (tx) => {
@@ -81,11 +76,10 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         digest,
         prefix,
         imported: true,
-        mintedAt: now,
-        expiresAt: declared.expiresAfter === null ? null : now + declared.expiresAfter,
+        expiresAfter: declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
       });
-      await activateVersion(tx, { keyId: key.id, number: 1, at: now, retireOldAt: now });
+      await activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 });
     });
     await recordEvent(deps, object, "Normal", "Imported", `Version 1 (${prefix}...) is imported and active.`);
   },
@@ -95,12 +89,12 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     if (held !== undefined) await deliver(deps, object, observation, held.plaintext, number);
   },
 
-  async Activate(deps, object, { observed: { declared }, stored }, { number, retireOldAt }) {
+  async Activate(deps, object, { observed: { declared }, rows, stored }, { number, retireOldAt }) {
     if (stored === undefined) return;
-    const at = deps.clock.now();
+    const overlapMs = retireOldAt - rows.now;
     const found = secretToRecord(deps, object, declared, stored);
     const ended = await changeKey(deps, object, async (tx) => {
-      const numbers = await activateVersion(tx, { keyId: stored.id, number, at, retireOldAt });
+      const numbers = await activateVersion(tx, { keyId: stored.id, number, overlapMs });
       if (found !== undefined) await recordKeySecret(tx, stored.id, found);
       return numbers;
     });
@@ -121,16 +115,15 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
 
   async Retire(deps, object, { observed: { stored } }) {
     if (stored === undefined) return;
-    const at = deps.clock.now();
-    await changeKey(deps, object, (tx) => retireVersions(tx, stored.id, at));
-    const isOver = ({ state, retireAt }: StoredVersion) => state === "retiring" && retireAt !== null && retireAt <= at;
-    for (const version of stored.versions.filter(isOver)) await recordRetired(deps, object, version);
+    const ended = await changeKey(deps, object, (tx) => retireVersions(tx, stored.id));
+    for (const version of stored.versions)
+      if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
 
   async RetireAdopted(deps, object, { observed: { stored } }, { number }) {
     const version = stored?.versions.find((one) => one.number === number);
     if (stored === undefined || version === undefined) return;
-    await changeKey(deps, object, (tx) => endRetiring(tx, stored.id, number, deps.clock.now()));
+    await changeKey(deps, object, (tx) => endRetiring(tx, stored.id, number));
     await recordRetired(deps, object, version);
   },
 
@@ -161,7 +154,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
 
   async Revoke(deps, object, { observed: { stored } }, { reason }) {
     if (stored === undefined) return;
-    await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason, deps.clock.now()));
+    await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason));
     deps.keyMemory.held.delete(object.uid);
     await recordEvent(deps, object, "Normal", "Revoked", `The key and all its versions are revoked (${reason}).`);
   },

@@ -60,7 +60,7 @@ export async function observeKey(
     references,
     stored,
     secret: secretNow,
-    undoneSince: observeUndone(deps, object.uid, stored, secretNow),
+    undoneSince: observeUndone(deps, object.uid, stored, secretNow, found.now),
     secretMarks: stored?.secretFound?.marks ?? [],
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
@@ -71,17 +71,19 @@ export async function observeKey(
     restartedVersion: deps.keyMemory.restarted.get(object.uid) ?? restartedVersion(object),
     usage: stored !== undefined && dependsOnUsage(declared, stored) ? await observeUsage(deps, stored.id) : null,
     reportedUse: reportedUse(object),
+    steadyFrom: deps.databaseClock.steadyFrom(found.now),
   };
   return { observed, rows: found, endpoints, secret, isRead, stored, team: team?.name ?? null };
 }
 
 function readRows(
-  { cluster, store }: ControllerDeps,
+  { cluster, store, databaseClock }: ControllerDeps,
   { uid, namespace }: DeclaredObject<"PlatformKey">,
   { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,
 ): Promise<DeclaredRows> {
   const libraries = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
-  return findDeclaredKey(store.db, { cluster: cluster.uid, ownerUid: uid, namespace, gateway: gatewayRef, libraries });
+  const asked = { cluster: cluster.uid, ownerUid: uid, namespace, gateway: gatewayRef, libraries };
+  return databaseClock.timed(() => findDeclaredKey(store.db, asked));
 }
 
 /** What `spec.source` would import; the value itself goes no further than here. */
@@ -154,17 +156,18 @@ function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: Observe
 
 /** Since when the Secret is lost or edited, as far as this process knows. */
 function observeUndone(
-  { clock, keyMemory: { undoneSince } }: ControllerDeps,
+  { keyMemory: { undoneSince } }: ControllerDeps,
   uid: string,
   stored: StoredKey | undefined,
   secret: ObservedKey["secret"],
+  now: number,
 ): number | null {
   const active = versionIn(stored, "active");
   if (active === undefined || !(isLost(secret) || isTampered(secret, active))) {
     undoneSince.delete(uid);
     return null;
   }
-  const since = undoneSince.get(uid) ?? clock.now();
+  const since = undoneSince.get(uid) ?? now;
   undoneSince.set(uid, since);
   return since;
 }

@@ -5,6 +5,7 @@ import type { Store } from "../store/open.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./confirmations.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
+import { watchDatabaseClock } from "./database-clock.ts";
 import type { LogLine } from "./deps.ts";
 import { newKeyMemory } from "./key-memory.ts";
 
@@ -31,6 +32,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
     ...setup,
     fence: await takeLeadership(store, leadershipScope(cluster)),
     confirmations: watchConfirmations(store, LEASE, clock.monotonic),
+    databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),
     randomBytes,
   };

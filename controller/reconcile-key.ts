@@ -75,11 +75,12 @@ async function bringToRest(
       if (signal.aborted) return { lookAgainIn: undefined };
       deps.keyMemory.held.delete(object.uid);
       await recordSecret(deps, object, observation);
-      const status = keyStatus(object, observation, plan, deps.clock.now());
+      const { now } = observation.rows;
+      const status = keyStatus(object, observation, plan, now);
       await warnOfExpiry(deps, object, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
-      return { lookAgainIn: Number.isFinite(plan.requeueAt) ? plan.requeueAt - deps.clock.now() : undefined };
+      return { lookAgainIn: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
     }
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
     if (plan.action.do === "Restart") return { ends: actOnKey(deps, object, observation, plan.action) };
@@ -134,7 +135,7 @@ async function decide(
   object: DeclaredObject<"PlatformKey">,
   rows: DeclaredRows | undefined,
 ): Promise<{ observation: KeyObservation; plan: KeyPlan }> {
-  const planOf = (observation: KeyObservation) => planKey(observation.observed, deps.clock.now());
+  const planOf = (observation: KeyObservation) => planKey(observation.observed, observation.rows.now);
   const observation = await observeKey(deps, object, lookAtSecret, rows);
   const plan = planOf(observation);
   const isTold = !observation.isRead && observation.observed.secret.state !== "absent";

@@ -21,7 +21,7 @@ export type Sweeping = {
     namespaces: readonly string[] | null,
     presentUids: readonly string[],
   ) => Promise<Orphans>;
-  readonly end: (tx: Tx, cluster: string, orphan: Orphan, now: number) => Promise<unknown>;
+  readonly end: (tx: Tx, cluster: string, orphan: Orphan) => Promise<unknown>;
   /** For the log, before the declaration's kind and name. */
   readonly done: string;
 };
@@ -31,7 +31,7 @@ export const SWEPT: readonly Sweeping[] = [
   {
     kind: "PlatformKey",
     find: orphanedKeys,
-    end: (tx, _, { id }, now) => revokeKey(tx, id, "Orphaned", now),
+    end: (tx, _, { id }) => revokeKey(tx, id, "Orphaned"),
     done: "revoked the key of",
   },
   {
@@ -91,7 +91,6 @@ async function sweepKind(
 ): Promise<Suspects> {
   const { cluster, store, fence, log } = deps;
   const listed = cluster.listedNamespaces(kind);
-  if (listed?.length === 0) return new Map();
   const { orphans, total } = await sweeping.find(store.db, cluster.uid, listed, cluster.uids(kind));
   const look = beginLook(orphans, total, before);
   const answers = new Map<string, Answer>();
@@ -109,7 +108,7 @@ async function sweepKind(
     );
   }
   for (const orphan of ended) {
-    await change(store, fence, (tx) => sweeping.end(tx, cluster.uid, orphan, deps.clock.now()));
+    await change(store, fence, (tx) => sweeping.end(tx, cluster.uid, orphan));
     const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
     log("warn", `${sweeping.done} ${kind} ${name}, whose declaration is gone`);
   }

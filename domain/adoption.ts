@@ -35,7 +35,7 @@ export function retiringVersions(key: StoredKey): readonly StoredVersion[] {
   return key.versions.filter(({ state }) => state === "retiring");
 }
 
-/** When `min` is over for a retiring version, by the controller's clock: counted from when its successor was delivered. */
+/** When `min` is over for a retiring version, counted from when its successor was delivered. */
 export function leastOverlapEnds(old: StoredVersion, key: StoredKey, min: number): number {
   const successor = newerVersions(old, key).at(-1);
   return (successor?.activatedAt ?? Number.POSITIVE_INFINITY) + min;
@@ -64,7 +64,6 @@ function adoptionWait(
   const atLeast = Math.max(USAGE_INTERVAL, quiet / LOOKS_IN_QUIET);
   if (usage === null || usage.knownUntil === null) return atLeast;
   const lastUse = usage.lastUses.find(({ version }) => version === old.number)?.at ?? old.mintedAt;
-  // By the database's clock alone: the controller's does not tell the time of a use.
   const unusedFor = usage.knownUntil - Math.max(lastUse, usage.lostUntil ?? Number.NEGATIVE_INFINITY);
   const newer = new Set(newerVersions(old, key).map(({ number }) => number));
   const isAdopted = usage.lastUses.some(({ version }) => newer.has(version));

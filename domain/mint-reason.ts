@@ -21,7 +21,8 @@ const CHECKS: readonly (readonly [MintReason, Check])[] = [
   ],
   [
     "IntervalPassed",
-    ({ declared }, active, key, now) => now >= rotationDueAt(active, declared.rotationInterval, key.id),
+    ({ declared, steadyFrom }, active, key, now) =>
+      now >= Math.max(rotationDueAt(active, declared.rotationInterval, key.id), steadyFrom),
   ],
   [
     "SecretLost",

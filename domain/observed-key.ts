@@ -69,6 +69,11 @@ export type ObservedKey = {
   readonly usage: KnownUsage | null;
   /** The use of an old version that the status tells of, as it was when that was written. */
   readonly reportedUse: LastUse | null;
+  /**
+   * From when on what time alone brings about may be final, in milliseconds since the epoch: later than now where the
+   * clock has jumped lately, and may be set right again.
+   */
+  readonly steadyFrom: number;
 };
 
 /** The key that this declaration governs now: a row that was revoked because its namespace moved is history. */

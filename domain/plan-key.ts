@@ -7,7 +7,7 @@ import { type MintReason, rotationDueAt, wantedVersion } from "./mint-reason.ts"
 import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
 import { type KeyPolicy, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
-import { retireOldAt, retiringEndsAt, roomAt, supersededReservation } from "./version-room.ts";
+import { retireOldAt, retiringEndsAt, roomAt } from "./version-room.ts";
 
 /** One step, with one effect. */
 export type KeyAction =
@@ -18,8 +18,6 @@ export type KeyAction =
       readonly newKey: boolean;
       readonly policy: KeyPolicy;
       readonly why: MintReason;
-      /** A lost reservation that makes way for this one. */
-      readonly voids: number | null;
     }
   | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
   | { readonly do: "Publish"; readonly number: number }
@@ -53,7 +51,7 @@ export type KeyPlan = {
  * Decides the next step for one declared key (design §2): the one place that does, for the controller, for
  * `keyplane plan` and for the exploration of every crash.
  *
- * @param now milliseconds since the epoch
+ * @param now milliseconds since the epoch, by the database's clock
  */
 export function planKey(observed: ObservedKey, now: number): KeyPlan {
   const isGoing = observed.deleting && !isProtected(observed);
@@ -92,7 +90,7 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
   const policy = policyOf(declared, references);
   if (declared.source.type === "Generate") {
     if (!mayMint(observed, now)) return NOTHING;
-    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", voids: null };
+    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion" };
   }
   if (importable === null || "problem" in importable || references.missing.length > 0) return NOTHING;
   return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
@@ -102,17 +100,20 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
 function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
   const { declared, secret, held } = observed;
   const delivered = deliveredVersion(observed, key);
-  if (key.versions.some((version) => version.state === "retiring" && retiringEndsAt(version) <= now)) {
+  const isSteady = now >= observed.steadyFrom;
+  if (isSteady && key.versions.some((version) => version.state === "retiring" && retiringEndsAt(version) <= now)) {
     return { do: "Retire" };
   }
   if (delivered?.state === "reserved") return planActivation(key, delivered, declared, now);
-  const adopted = adoptedVersion(observed, key, now);
+  const adopted = isSteady ? adoptedVersion(observed, key, now) : undefined;
   if (adopted !== undefined) return { do: "RetireAdopted", number: adopted.number };
 
   const wanted = wantedVersion(observed, key, now);
   if (wanted !== undefined && wanted.from <= now) {
     if (!mayMint(observed, now)) return NOTHING;
-    if (held === null) return planReservation(key, wanted.why, now);
+    if (held === null) {
+      return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why: wanted.why };
+    }
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
 
@@ -122,12 +123,6 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
     return { do: "Restart", version: delivered.number };
   }
   return NOTHING;
-}
-
-function planReservation(key: StoredKey, why: MintReason, now: number): KeyAction {
-  const { number: voids = null, from = now } = supersededReservation(key) ?? {};
-  if (from > now) return NOTHING;
-  return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why, voids };
 }
 
 /**
@@ -234,11 +229,11 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     active?.expiresAt,
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
     wantedVersion(observed, key, now)?.from,
-    supersededReservation(key)?.from,
     ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
     expiryNotice(observed, key, now)?.from,
     nextAdoptionLook(observed, key, now),
     ...lateUsesKnownAt(observed.declared, key),
+    observed.steadyFrom,
   ];
   return Math.min(
     ...deadlines.filter((at) => at !== null && at !== undefined && at > now).map(Number),

@@ -9,6 +9,8 @@ const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).jo
 
 /** What is stored of a declaration: its key, and what it refers to. */
 export type DeclaredRows = {
+  /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
+  readonly now: number;
   readonly stored: StoredKey | undefined;
   /** The team that holds the namespace. */
   readonly team: { readonly id: string; readonly name: string } | undefined;
@@ -31,7 +33,7 @@ export async function findDeclaredKey(
 ): Promise<DeclaredRows> {
   const { cluster, ownerUid, namespace, gateway, libraries } = asked;
   const { rows } = await sql<
-    { refs: Omit<DeclaredRows, "stored" | "libraryIds"> & { libraries: (string | null)[] } } & Row
+    { now: number; refs: Omit<DeclaredRows, "now" | "stored" | "libraryIds"> & { libraries: (string | null)[] } } & Row
   >`${plannedOnce}
     with ${keyRows(ownedBy(cluster, ownerUid))}, team as (
       select t.id, t.name from team_namespaces n join teams t on t.id = n.team_id
@@ -53,12 +55,15 @@ export async function findDeclaredKey(
             and l.team_id = within.team_id and l.state = 'active'
           order by place)) as refs
     )
-    select refs.refs, ${COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(db);
+    select floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now, refs.refs, ${COLUMNS} from refs left join key_rows on true order by key_rows.number desc`.execute(
+    db,
+  );
   const [first] = rows;
   if (first === undefined) throw new Error("the database gave no row for what is always one");
   const [stored] = first.id === null ? [] : toKeys(rows);
   const { team, gateway: found, libraries: ids } = first.refs;
   return {
+    now: first.now,
     stored,
     team: team ?? undefined,
     gateway: found ?? undefined,

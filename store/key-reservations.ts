@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/made-key.ts";
 import type { KeyPolicy, KeySource, StoredVersion } from "../domain/stored-key.ts";
@@ -17,7 +18,7 @@ import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { isPrefixTaken } from "./key-prefixes.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { lockLivingKey } from "./key-versions.ts";
-import { toDate } from "./times.ts";
+import { DATABASE_NOW, databaseTimeIn, toDate } from "./times.ts";
 
 const ENDED: ReadonlySet<string> = new Set(ENDED_VERSION_STATES);
 
@@ -41,13 +42,11 @@ export type Reservation = {
   /** SHA-256 of the full key, 32 latin1 characters. */
   readonly digest: string;
   readonly prefix: string;
-  readonly mintedAt: number;
-  readonly expiresAt: number | null;
+  /** When the version ends, in milliseconds from its mint; null for never. */
+  readonly expiresAfter: number | null;
   readonly rotationTrigger: string | null;
   /** Where the Secret was lost or edited; left out for any other reason. */
   readonly heals?: StoredVersion["heals"];
-  /** A reservation that makes way for this one. */
-  readonly voids?: number | null;
   /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
   readonly imported?: boolean;
   readonly by?: Author;
@@ -55,7 +54,8 @@ export type Reservation = {
 
 /**
  * Reserves a version for a secret that is about to be published, and makes the key row when it is the first
- * (design §2). The same reservation again is no error, so that a lost reply makes no second version (threats c3).
+ * (design §2). It is minted at the database's present time. The same reservation again is no error, so that a lost
+ * reply makes no second version (threats c3).
  *
  * @throws VersionTakenError when the number belongs to another secret
  * @throws DigestTakenError when the secret belongs to another version or key
@@ -75,12 +75,13 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
     await lockForReservation(tx, reservation);
     if (await isReserved(tx, key.id, number, digest)) return;
   }
-  if (reservation.voids != null) await voidReservation(tx, key.id, reservation.voids);
   const imported = reservation.imported ?? (key.source !== "Generate" && number === 1);
   const { prefix } = reservation;
   if (imported && (await isPrefixTaken(tx, { ...reservation, source: key.source, keyId: key.id }))) {
     throw new PrefixTakenError(`key ${key.id}: the prefix ${prefix} identifies another key`);
   }
+  // Not before the request that it fulfils: it would be asked for again.
+  const mintedAt = sql<Date>`greatest(${DATABASE_NOW}, (select rotation_requested_at from keys where id = ${key.id}))`;
   try {
     await tx
       .insertInto("key_versions")
@@ -91,8 +92,8 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
         prefix,
         state: "reserved",
         source_kind: imported ? "imported" : "minted",
-        minted_at: toDate(reservation.mintedAt),
-        expires_at: toDate(reservation.expiresAt),
+        minted_at: mintedAt,
+        expires_at: databaseTimeIn(reservation.expiresAfter, mintedAt),
         rotation_trigger: reservation.rotationTrigger,
         heals: reservation.heals?.reason ?? null,
         heals_at: toDate(reservation.heals?.at ?? null),
@@ -107,7 +108,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
   }
   await appendAudit(tx, [
     {
-      at: reservation.mintedAt,
+      at: null,
       kind: "key.reserved",
       keyId: key.id,
       teamId: key.teamId,
@@ -118,16 +119,6 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       },
     },
   ]);
-}
-
-async function voidReservation(tx: Tx, keyId: string, number: number): Promise<void> {
-  await tx
-    .updateTable("key_versions")
-    .set({ state: "voided" })
-    .where("key_id", "=", keyId)
-    .where("number", "=", number)
-    .where("state", "=", "reserved")
-    .execute();
 }
 
 /**

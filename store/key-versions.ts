@@ -3,7 +3,7 @@ import { MAX_RETIRING } from "../domain/version-room.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./change.ts";
 import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "./errors.ts";
-import { toDate } from "./times.ts";
+import { DATABASE_NOW, databaseTimeIn } from "./times.ts";
 
 /** The places of old versions: a unique index has each taken once. */
 const SLOTS = Array.from({ length: MAX_RETIRING }, (_, i) => i + 1);
@@ -38,15 +38,14 @@ export async function activateVersion(
   activation: {
     readonly keyId: string;
     readonly number: number;
-    readonly at: number;
-    /** Deadline of the version it succeeds; not after `at`, all earlier versions end at once. */
-    readonly retireOldAt: number;
+    /** How long the version that it succeeds goes on, in milliseconds; without, all earlier versions end at once. */
+    readonly overlapMs: number;
     readonly by?: Author;
   },
 ): Promise<number[]> {
-  const { keyId, number, at, retireOldAt, by } = activation;
+  const { keyId, number, overlapMs, by } = activation;
   const key = await lockLivingKey(tx, keyId);
-  await retireVersions(tx, keyId, at);
+  const over = await retireVersions(tx, keyId);
   const versions = await tx
     .selectFrom("key_versions")
     .select(["number", "state", "retiring_slot"])
@@ -60,12 +59,12 @@ export async function activateVersion(
 
   const predecessor = versions.find(({ state }) => state === "active");
   const retiring = versions.filter(({ state }) => state === "retiring");
-  const overlap = predecessor !== undefined && retireOldAt > at;
+  const overlap = predecessor !== undefined && overlapMs > 0;
   const slot = SLOTS.find((one) => !retiring.some(({ retiring_slot }) => retiring_slot === one));
   if (overlap && slot === undefined) {
     throw new NoRoomError(`key ${keyId}: ${MAX_RETIRING} old versions go on beside version ${predecessor.number}`);
   }
-  const ended = retireOldAt <= at ? retiring : [];
+  const ended = overlapMs <= 0 ? retiring : [];
   if (predecessor !== undefined && !overlap) ended.push(predecessor);
   await setState(tx, keyId, "retired", ended, { retire_at: null });
   await setState(
@@ -74,17 +73,20 @@ export async function activateVersion(
     "voided",
     versions.filter((version) => version.state === "reserved" && version !== own),
   );
+  let retireOldAt: Date | null = null;
   if (overlap) {
-    await tx
+    const succeeded = await tx
       .updateTable("key_versions")
-      .set({ state: "retiring", retire_at: toDate(retireOldAt), retiring_slot: slot ?? null })
+      .set({ state: "retiring", retire_at: databaseTimeIn(overlapMs), retiring_slot: slot ?? null })
       .where("key_id", "=", keyId)
       .where("number", "=", predecessor.number)
-      .execute();
+      .returning("retire_at")
+      .executeTakeFirst();
+    retireOldAt = succeeded?.retire_at ?? null;
   }
   await tx
     .updateTable("key_versions")
-    .set({ state: "active", activated_at: toDate(at) })
+    .set({ state: "active", activated_at: DATABASE_NOW })
     .where("key_id", "=", keyId)
     .where("number", "=", number)
     .execute();
@@ -95,15 +97,15 @@ export async function activateVersion(
   }
   await appendAudit(tx, [
     {
-      at,
+      at: null,
       kind: "key.activated",
       keyId,
       teamId: key.team_id,
       by,
-      detail: { version: number, succeeds: predecessor?.number ?? null, retireOldAt: new Date(retireOldAt) },
+      detail: { version: number, succeeds: predecessor?.number ?? null, retireOldAt },
     },
   ]);
-  return ended.map((version) => version.number);
+  return [...over, ...ended.map((version) => version.number)];
 }
 
 async function setState(
@@ -126,32 +128,37 @@ async function setState(
     .execute();
 }
 
-/** Book-keeping: a retiring version past its deadline, or its own end, which no server accepts any longer, is retired. */
-export async function retireVersions(tx: Tx, keyId: string, now: number): Promise<void> {
+/**
+ * Book-keeping: a retiring version past its deadline, or its own end, which no server accepts any longer, is retired.
+ *
+ * @returns the numbers of those versions
+ */
+export async function retireVersions(tx: Tx, keyId: string): Promise<number[]> {
   const key = await lockKey(tx, keyId);
   const retired = await tx
     .updateTable("key_versions")
     .set({ state: "retired", retire_at: sql`least(retire_at, expires_at)` })
     .where("key_id", "=", keyId)
     .where("state", "=", "retiring")
-    .where(sql<boolean>`least(retire_at, expires_at) <= ${toDate(now)}`)
+    .where(sql<boolean>`least(retire_at, expires_at) <= ${DATABASE_NOW}`)
     .returning("number")
     .execute();
-  await auditRetired(tx, keyId, key?.team_id ?? null, now, retired);
+  await auditRetired(tx, keyId, key?.team_id ?? null, retired);
+  return retired.map(({ number }) => number);
 }
 
 /** Ends a retiring version before its deadline: its successor has been adopted (spec §5, overlap Adoption). */
-export async function endRetiring(tx: Tx, keyId: string, number: number, at: number): Promise<void> {
+export async function endRetiring(tx: Tx, keyId: string, number: number): Promise<void> {
   const key = await lockKey(tx, keyId);
   const retired = await tx
     .updateTable("key_versions")
-    .set({ state: "retired", retire_at: toDate(at) })
+    .set({ state: "retired", retire_at: DATABASE_NOW })
     .where("key_id", "=", keyId)
     .where("number", "=", number)
     .where("state", "=", "retiring")
     .returning("number")
     .execute();
-  await auditRetired(tx, keyId, key?.team_id ?? null, at, retired);
+  await auditRetired(tx, keyId, key?.team_id ?? null, retired);
 }
 
 function lockKey(tx: Tx, keyId: string): Promise<{ team_id: string } | undefined> {
@@ -162,11 +169,10 @@ async function auditRetired(
   tx: Tx,
   keyId: string,
   teamId: string | null,
-  at: number,
   retired: readonly { number: number }[],
 ): Promise<void> {
   await appendAudit(
     tx,
-    retired.map(({ number }) => ({ at, kind: "key.retired", keyId, teamId, detail: { version: number } })),
+    retired.map(({ number }) => ({ at: null, kind: "key.retired", keyId, teamId, detail: { version: number } })),
   );
 }

@@ -11,7 +11,7 @@ import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { loadKeys, type StoredKey } from "./key-rows.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
-import { toDate } from "./times.ts";
+import { DATABASE_NOW } from "./times.ts";
 
 export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
 export { reserveVersion } from "./key-reservations.ts";
@@ -137,16 +137,10 @@ function isoTime(at: number | null): string | null {
  *
  * @param by for the audit log
  */
-export async function revokeKey(
-  tx: Tx,
-  keyId: string,
-  reason: RevocationReason,
-  at: number,
-  by?: Author,
-): Promise<void> {
+export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason, by?: Author): Promise<void> {
   const revoked = await tx
     .updateTable("keys")
-    .set({ state: "revoked", revocation_reason: reason, revoked_at: toDate(at) })
+    .set({ state: "revoked", revocation_reason: reason, revoked_at: sql`clock_timestamp()` })
     .where("id", "=", keyId)
     .where("state", "<>", "revoked")
     .returning("team_id")
@@ -158,7 +152,7 @@ export async function revokeKey(
     .where("state", "not in", ENDED_VERSION_STATES)
     .execute();
   if (revoked === undefined) return;
-  await appendAudit(tx, [{ at, kind: "key.revoked", keyId, teamId: revoked.team_id, by, detail: { reason } }]);
+  await appendAudit(tx, [{ at: null, kind: "key.revoked", keyId, teamId: revoked.team_id, by, detail: { reason } }]);
 }
 
 /** Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. */
@@ -176,22 +170,19 @@ export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
 }
 
 /**
- * Asks for a new version by hand. The activation of one that was minted later fulfils it. Of several requests the latest
- * time stands, and that one of them wants the old version to end: they may come at once.
+ * Asks for a new version by hand, that is for one that comes after all there are. The activation of one that was minted
+ * later fulfils it. Of several requests the latest time stands, and that one of them wants the old version to end: they
+ * may come at once.
  *
  * @param revokeOld whether the present version shall end at that moment, with no overlap
  */
-export async function requestRotation(
-  tx: Tx,
-  keyId: string,
-  at: number,
-  revokeOld: boolean,
-  by?: Author,
-): Promise<void> {
+export async function requestRotation(tx: Tx, keyId: string, revokeOld: boolean, by?: Author): Promise<void> {
+  await sql`select from keys where id = ${keyId} for update`.execute(tx);
   const asked = await tx
     .updateTable("keys")
     .set({
-      rotation_requested_at: sql`greatest(rotation_requested_at, ${toDate(at)}::timestamptz)`,
+      rotation_requested_at: sql`greatest(rotation_requested_at, ${DATABASE_NOW},
+        (select max(minted_at) + interval '1 millisecond' from key_versions where key_id = ${keyId}))`,
       rotation_revoke_old: sql`rotation_revoke_old or ${revokeOld}::boolean`,
     })
     .where("id", "=", keyId)
@@ -200,6 +191,6 @@ export async function requestRotation(
     .executeTakeFirst();
   if (asked === undefined) return;
   await appendAudit(tx, [
-    { at, kind: "key.rotation_requested", keyId, teamId: asked.team_id, by, detail: { revokeOld } },
+    { at: null, kind: "key.rotation_requested", keyId, teamId: asked.team_id, by, detail: { revokeOld } },
   ]);
 }

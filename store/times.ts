@@ -1,3 +1,26 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "./change.ts";
+
+/**
+ * The database's clock, which alone decides when a version was minted and how long it lives: a process's own may be
+ * hours off. It is one moment for all that a statement writes, after any lock that a statement before it took; in whole
+ * milliseconds, as all our times are.
+ */
+export const DATABASE_NOW = sql<Date>`date_trunc('milliseconds', statement_timestamp())`;
+
+/** The database's time, in milliseconds since the epoch. */
+export async function databaseTime(db: Db): Promise<number> {
+  const { rows } = await sql<{ now: Date }>`select ${DATABASE_NOW} as now`.execute(db);
+  const [row] = rows;
+  if (row === undefined) throw new Error("the database gave no row for what is always one");
+  return toMs(row.now);
+}
+
+/** The moment so many milliseconds later; null where there is no such time. */
+export function databaseTimeIn(ms: number | null, from = DATABASE_NOW): RawBuilder<Date | null> {
+  return sql`${from} + ${ms}::float8 * interval '1 millisecond'`;
+}
+
 /** Milliseconds since the epoch, as all our times are, to what a `timestamptz` takes. */
 export function toDate(ms: number): Date;
 export function toDate(ms: number | null): Date | null;

@@ -6,6 +6,7 @@ import { change, commitChange, seqIfKnown, type Tx } from "../../store/change.ts
 import type { StoredKey } from "../../store/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../store/keys.ts";
 import { lockKey } from "../../store/made-keys.ts";
+import { databaseTime } from "../../store/times.ts";
 import { problem } from "../errors.ts";
 import type { Management } from "../management/context.ts";
 import { checkIfMatch } from "../management/preconditions.ts";
@@ -16,7 +17,7 @@ export const NO_KEY = problem("not_found", "There is no key of this id.");
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
 /** Who changes something by hand. */
-export type ByHand = Pick<Management, "store" | "clock"> & { readonly author: Author; readonly rights: Rights };
+export type ByHand = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
 function requireKey(key: StoredKey | undefined, rights: Rights): StoredKey {
@@ -60,7 +61,7 @@ export function requireRoom(key: StoredKey, oldEndsAt: number, now: number, inst
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
-  { store, clock, author, rights }: ByHand,
+  { store, author, rights }: ByHand,
   keyId: string,
   reason: RevocationReason,
   check: (key: StoredKey) => void = () => {},
@@ -68,7 +69,7 @@ export async function revokeByHand(
   const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await lockKey(tx, keyId), rights);
     check(key);
-    await revokeKey(tx, keyId, reason, clock.now(), author);
+    await revokeKey(tx, keyId, reason, author);
     return key.revocation?.seq ?? null;
   });
   return known ?? (await seqIfKnown(askSeq));
@@ -83,7 +84,7 @@ export async function revokeByHand(
  *   version of
  */
 export async function rotateByHand(
-  { store, clock, author, rights }: ByHand,
+  { store, author, rights }: ByHand,
   keyId: string,
   revokeOld: boolean,
 ): Promise<number | null> {
@@ -97,11 +98,11 @@ export async function rotateByHand(
       throw problem("conflict", "No declaration governs this key, so that nobody could deliver a new one.");
     const pending = key.rotationRequest;
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
-    // The versions were minted by another clock, and the request is for one that comes after all of them.
-    const now = clock.now();
-    if (!revokeOld) requireRoom(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
-    const at = Math.max(now, pending?.at ?? 0, ...key.versions.map(({ mintedAt }) => mintedAt + 1));
-    await requestRotation(tx, keyId, at, revokeOld, author);
+    if (!revokeOld) {
+      const now = await databaseTime(tx);
+      requireRoom(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
+    }
+    await requestRotation(tx, keyId, revokeOld, author);
   });
   return seqIfKnown(askSeq);
 }

@@ -9,6 +9,7 @@ import { newId } from "../../store/ids.ts";
 import type { Reservation } from "../../store/key-reservations.ts";
 import { activateVersion, reserveVersion } from "../../store/keys.ts";
 import { findMadeKey } from "../../store/made-keys.ts";
+import { databaseTime } from "../../store/times.ts";
 import { problem } from "../errors.ts";
 import { invalid } from "../management/faults.ts";
 import { exists, requireNamespace, teamFor } from "../management/placement.ts";
@@ -26,7 +27,7 @@ type Secret = { readonly digest: string; readonly prefix: string; readonly plain
  */
 export async function createKey(
   tx: Tx,
-  { clock, author, rights }: ByHand,
+  { author, rights }: ByHand,
   { name, namespace, team: named, spec, source }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
   const team = await teamFor(tx, rights, named, "change keys");
@@ -47,17 +48,8 @@ export async function createKey(
     generation: 1,
     spec: read.spec,
   } as const;
-  const now = clock.now();
-  await addActive(tx, {
-    key,
-    policy,
-    number: 1,
-    secret,
-    now,
-    expiresAfter: read.declared.expiresAfter,
-    author,
-    retireOldAt: now,
-  });
+  const { expiresAfter } = read.declared;
+  await addActive(tx, { key, policy, number: 1, secret, expiresAfter, author, overlapMs: 0 });
   return { id: key.id, secret: secret.plaintext };
 }
 
@@ -68,14 +60,14 @@ export async function createKey(
  */
 export async function createVersion(
   tx: Tx,
-  { clock, author, rights }: ByHand,
+  { author, rights }: ByHand,
   keyId: string,
   { source, overlap }: CreateVersionBody,
 ): Promise<{ id: string; secret: string | null }> {
   const key = await lockLivingMadeKey(tx, rights, keyId);
-  const now = clock.now();
-  const retireOldAt = now + (overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap));
-  requireRoom(key, retireOldAt, now, "`overlap: 0s`");
+  const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
+  const now = await databaseTime(tx);
+  requireRoom(key, now + overlapMs, now, "`overlap: 0s`");
   const secret = secretOf(source);
   const { expiresAfter } = key.spec ?? {};
   await addActive(tx, {
@@ -83,10 +75,9 @@ export async function createVersion(
     policy: key.policy,
     number: key.lastNumber + 1,
     secret,
-    now,
     expiresAfter: expiresAfter === undefined ? null : parseDuration(expiresAfter),
     author,
-    retireOldAt,
+    overlapMs,
   });
   return { id: keyId, secret: secret.plaintext };
 }
@@ -102,15 +93,13 @@ function secretOf(source: SourceJson | undefined): Secret {
 
 async function addActive(
   tx: Tx,
-  version: Pick<Reservation, "key" | "policy" | "number"> & {
+  version: Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
     readonly secret: Secret;
-    readonly now: number;
-    readonly expiresAfter: number | null;
     readonly author: ByHand["author"];
-    readonly retireOldAt: number;
+    readonly overlapMs: number;
   },
 ): Promise<void> {
-  const { key, policy, number, secret, now, expiresAfter, author, retireOldAt } = version;
+  const { key, policy, number, secret, expiresAfter, author, overlapMs } = version;
   try {
     await reserveVersion(tx, {
       key,
@@ -118,8 +107,7 @@ async function addActive(
       number,
       digest: secret.digest,
       prefix: secret.prefix,
-      mintedAt: now,
-      expiresAt: expiresAfter === null ? null : now + expiresAfter,
+      expiresAfter,
       rotationTrigger: null,
       imported: secret.plaintext === null,
       by: author,
@@ -132,5 +120,5 @@ async function addActive(
     if (!(error instanceof DigestTakenError)) throw error;
     throw problem("conflict", "This secret belongs to a key, or did: a secret is one key's for ever.");
   }
-  await activateVersion(tx, { keyId: key.id, number, at: now, retireOldAt, by: author });
+  await activateVersion(tx, { keyId: key.id, number, overlapMs, by: author });
 }

@@ -176,7 +176,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
   }
 
   async function byHand(request: FastifyRequest<{ Body: ReasonBody }>): Promise<ByHand> {
-    return { store, clock, author: authorOf(request, request.body.reason), rights: await rights(request) };
+    return { store, author: authorOf(request, request.body.reason), rights: await rights(request) };
   }
 
   async function show(db: Db, keys: readonly ListedKey[], receiptOf: ReceiptOf): Promise<KeyJson[]> {

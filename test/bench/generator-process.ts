@@ -98,8 +98,7 @@ async function bringUp(item: Item): Promise<void> {
       number: 1,
       digest: keyDigest(plaintext),
       prefix: keyPrefix(plaintext),
-      mintedAt: Date.now(),
-      expiresAt: null,
+      expiresAfter: null,
       rotationTrigger: null,
     }),
   );
@@ -120,8 +119,7 @@ async function bringUp(item: Item): Promise<void> {
       data: { "api-key": Buffer.from(plaintext).toString("base64") },
     },
   });
-  const at = Date.now();
-  await change(store, fence, (tx) => activateVersion(tx, { keyId: key.id, number: 1, at, retireOldAt: at }));
+  await change(store, fence, (tx) => activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 }));
   await api.request({
     method: "POST",
     path: eventsPath(namespace),

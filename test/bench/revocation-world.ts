@@ -16,7 +16,7 @@ import { startOwnPostgres } from "../env/postgres.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
-import { makeTeam, NOW, policyOf, reservationOf } from "../store/fixtures.ts";
+import { makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
 import { Prober } from "./prober.ts";
 
@@ -104,7 +104,7 @@ async function build(ends: (() => Promise<unknown>)[]) {
             });
             const { id } = reservation.key;
             await reserveVersion(tx, reservation);
-            await activateVersion(tx, { keyId: id, number: 1, at: NOW, retireOldAt: NOW });
+            await activateVersion(tx, { keyId: id, number: 1, overlapMs: 0 });
             keys.push({ id, plaintext });
           }
         });
@@ -116,7 +116,7 @@ async function build(ends: (() => Promise<unknown>)[]) {
     },
 
     async revoke({ id }: BenchKey): Promise<void> {
-      await change(store, null, (tx) => revokeKey(tx, id, "ByHand", Date.now()));
+      await change(store, null, (tx) => revokeKey(tx, id, "ByHand"));
     },
 
     /** When each key's last change was committed, in milliseconds since this process began. */

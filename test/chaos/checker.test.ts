@@ -5,7 +5,7 @@ import { keyDigest } from "../../domain/key-format.ts";
 import { change } from "../../store/change.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
 import { describeOnPostgres } from "../env/engines.ts";
-import { HOUR, makeTeam, NOW, reservationOf } from "../store/fixtures.ts";
+import { makeTeam, reservationOf } from "../store/fixtures.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
 import { newModel } from "./model.ts";
 import { searchFor } from "./plaintext.ts";
@@ -88,7 +88,7 @@ describeOnPostgres("what the store says", (store) => {
     const second = reservationOf(home, { number: 2, key: first.key });
     await change(store(), null, async (tx) => {
       await reserveVersion(tx, first);
-      await activateVersion(tx, { keyId: first.key.id, number: 1, at: NOW, retireOldAt: NOW });
+      await activateVersion(tx, { keyId: first.key.id, number: 1, overlapMs: 0 });
       await reserveVersion(tx, second);
     });
     return { keyId: first.key.id, title: `${first.key.namespace}/${first.key.name}`, first };
@@ -110,7 +110,7 @@ describeOnPostgres("what the store says", (store) => {
     await sql`update key_versions set state = 'retired' where key_id = ${keyId}`.execute(store().db);
     expect(await found()).toEqual([`I2 ${title}`]);
 
-    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW + HOUR));
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
     expect(await found()).toEqual([]);
     await sql`alter table key_versions disable trigger user`.execute(store().db);
     await sql`update key_versions set state = 'active' where key_id = ${keyId} and number = 1`.execute(store().db);
@@ -141,7 +141,7 @@ describeOnPostgres("what the store says", (store) => {
     const { first, keyId, title } = await makeKey();
     const uid = first.key.ownerUid ?? "";
     expect((await livingKeysOf(store(), [uid])).map(({ subject }) => subject)).toEqual([title]);
-    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW));
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
     expect(await livingKeysOf(store(), [uid])).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describeOnPostgres("what the store says", (store) => {
     expect(await look()).toMatchObject({ usable: true, ended: false, version: 1 });
     await sql`delete from team_namespaces where namespace = ${first.key.namespace}`.execute(store().db);
     expect(await look()).toMatchObject({ usable: false, ended: false });
-    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted", NOW));
+    await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
     expect(await look()).toMatchObject({ usable: false, ended: true });
   });
 });

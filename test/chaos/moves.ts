@@ -135,7 +135,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       if (one === undefined) return undefined;
       one.causes++;
       const revokeOld = random.chance(0.4);
-      byHand(stage, one, (tx, keyId) => requestRotation(tx, keyId, Date.now(), revokeOld, { actor: "chaos" }));
+      byHand(stage, one, (tx, keyId) => requestRotation(tx, keyId, revokeOld, { actor: "chaos" }));
       return `${one.title}${revokeOld ? ", ending the old" : ""}`;
     },
   },
@@ -145,7 +145,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       const one = anyKey(stage, random, ({ revokedByHand }) => !revokedByHand);
       if (one === undefined) return undefined;
       one.revokedByHand = true;
-      byHand(stage, one, (tx, keyId) => revokeKey(tx, keyId, "ByHand", Date.now(), { actor: "chaos" }));
+      byHand(stage, one, (tx, keyId) => revokeKey(tx, keyId, "ByHand", { actor: "chaos" }));
       return one.title;
     },
   },

@@ -120,9 +120,7 @@ describeWorlds("what is done by hand", (setup) => {
     });
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     const { id } = await world.stored("agent");
-    const { seq } = await change(world.store, null, (tx) =>
-      revokeKey(tx, id, "ByHand", Date.now(), { actor: "somebody" }),
-    );
+    const { seq } = await change(world.store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "somebody" }));
     await revoked(world, "agent");
     expect((await world.status("agent")).revocation?.sequence).toBe(seq);
     expect((await world.stored("agent")).revocation?.seq).toBe(seq);

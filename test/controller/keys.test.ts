@@ -104,7 +104,7 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     const world = await startWorld(context, setup(), key("agent"));
     const plaintext = await world.plaintextOf("agent");
     const { id } = await world.stored("agent");
-    await change(setup().store, null, (tx) => revokeKey(tx, id, "ByHand", world.clock.now()));
+    await change(setup().store, null, (tx) => revokeKey(tx, id, "ByHand"));
     world.poke("agent");
     await until("the condition", () => world.condition("Ready", "agent") === "False/RevokedByHand");
     expect(world.condition("Stalled", "agent")).toBe("True/RevokedByHand");
@@ -222,8 +222,7 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     const world = await startWorld(context, setup(), key("agent"));
     const first = await world.plaintextOf("agent");
     const { id } = await world.stored("agent");
-    const ask = (revokeOld: boolean) =>
-      change(setup().store, null, (tx) => requestRotation(tx, id, world.clock.now(), revokeOld));
+    const ask = (revokeOld: boolean) => change(setup().store, null, (tx) => requestRotation(tx, id, revokeOld));
     await ask(false);
     world.poke("agent");
     const second = await until("a new key", async () => differs(await world.keyIn("agent"), first));

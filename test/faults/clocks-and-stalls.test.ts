@@ -6,7 +6,7 @@ import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/index/replica-fixtures.ts";
-import { makeTeam } from "../store/fixtures.ts";
+import { makeTeam, NOW } from "../store/fixtures.ts";
 import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 
 describe.skipIf(postgresMissing !== undefined)("a replica and its clocks", () => {
@@ -54,8 +54,8 @@ describe.skipIf(postgresMissing !== undefined)("a replica and its clocks", () =>
     async (jump, context) => {
       const database = await databaseBehindProxy(context);
       const home = await makeTeam(database.direct);
-      const key = await storeKey(database.direct, home, { expiresAt: Date.now() + 30_000 });
-      const dead = await storeKey(database.direct, home, { expiresAt: Date.now() - 1_500 });
+      const key = await storeKey(database.direct, home, { expiresAfter: Date.now() + 30_000 - NOW });
+      const dead = await storeKey(database.direct, home, { expiresAfter: Date.now() - 1_500 - NOW });
       const replica = follow(context, database);
       await until("the key works", () => replica.accepts(key.digest));
       replica.clock.wall += jump;

@@ -121,7 +121,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     const api = await startApiProxy(kubernetes());
     const side: KubernetesSide = await makeKubernetesSide(
       kubernetes(),
-      { ahead: 0 },
+      { ahead: 0, off: 0, databaseOff: 0 },
       { kubeconfig: api.kubeconfigPath },
     );
     const names = Array.from({ length: 520 }, (_, i) => `key-${i}`);

@@ -32,7 +32,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const log = (_level: string, message: string) => say(message);
 
 const kubernetes = await connectKubernetes(address);
-const side = await makeKubernetesSide(kubernetes, { ahead: 0 }, { tag });
+const side = await makeKubernetesSide(kubernetes, { ahead: 0, off: 0, databaseOff: 0 }, { tag });
 const cluster = await side.open(say);
 const store = await openPostgres(databaseUrl);
 const injector = createInjector(() => process.kill(process.pid, "SIGKILL"));

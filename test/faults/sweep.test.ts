@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { findAfterRestore } from "../../cli/doctor-after-restore.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/setup.ts";
-import type { ManifestName } from "../controller/fixtures/side.ts";
+import type { ManifestName, Shift } from "../controller/fixtures/side.ts";
 import { key, library, type Manifest, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";
 import { until } from "../env/until.ts";
 
@@ -21,7 +21,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     return {
       setup: {
         ...setup(),
-        async side(shift: { ahead: number }) {
+        async side(shift: Shift) {
           made = await makeKubernetesSide(kubernetes(), shift);
           return made;
         },

@@ -7,7 +7,7 @@ import { findAfterRestore } from "../../cli/doctor-after-restore.ts";
 import { FINALIZER } from "../../controller/cluster/port.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/setup.ts";
-import type { ManifestName } from "../controller/fixtures/side.ts";
+import type { ManifestName, Shift } from "../controller/fixtures/side.ts";
 import { key, library, type Manifest, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";
 import { until } from "../env/until.ts";
 
@@ -35,7 +35,7 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     let made: KubernetesSide | undefined;
     const own = {
       ...setup(),
-      async side(shift: { ahead: number }) {
+      async side(shift: Shift) {
         made = await makeKubernetesSide(kubernetes(), shift, options);
         await prepare(made);
         return made;

@@ -61,7 +61,7 @@ describeOnEachEngine("The change feed's writers", (store) => {
         .execute(async (tx) => {
           const before = await countBlocks(tx);
           await sql`savepoint before`.execute(tx);
-          await revokeKey(tx, key.id, "ByHand", NOW);
+          await revokeKey(tx, key.id, "ByHand");
           await sql`set constraints all immediate`.execute(tx);
           const blocks = (await countBlocks(tx)) - before;
           await sql`rollback to savepoint before`.execute(tx);
@@ -92,14 +92,14 @@ describeOnPostgres("c27: concurrent writers", (store) => {
     const slow = store()
       .db.transaction()
       .execute(async (tx) => {
-        await revokeKey(tx, first.key.id, "ByHand", NOW);
+        await revokeKey(tx, first.key.id, "ByHand");
         await sql`set constraints all immediate`.execute(tx);
         numbered.resolve();
         await letGo.promise;
       });
     await numbered.promise;
     let settled = false;
-    const quick = change(store(), null, (tx) => revokeKey(tx, second.key.id, "ByHand", NOW)).finally(() => {
+    const quick = change(store(), null, (tx) => revokeKey(tx, second.key.id, "ByHand")).finally(() => {
       settled = true;
     });
     await until("the second writer waits for the first one's number", async () => {
@@ -185,13 +185,13 @@ describeOnEachEngine("The change feed", (store) => {
     const before = await headOf(store());
     await expect(
       change(store(), null, async (tx) => {
-        await revokeKey(tx, key.id, "ByHand", NOW);
+        await revokeKey(tx, key.id, "ByHand");
         await sql`set constraints all immediate`.execute(tx);
         throw new Error("changed my mind");
       }),
     ).rejects.toThrow("changed my mind");
     expect(await headOf(store())).toBe(before);
-    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     expect(seq).toBe(before + 1);
   });
 
@@ -274,12 +274,12 @@ describeOnEachEngine("The change feed", (store) => {
     const keyId = one.key.id;
     const two = nextVersion(one, 2);
     const three = nextVersion(one, 3);
-    await run(store(), (tx) => activateVersion(tx, { keyId, number: 1, at: NOW, retireOldAt: NOW }));
+    await run(store(), (tx) => activateVersion(tx, { keyId, number: 1, overlapMs: 0 }));
     await run(store(), (tx) => reserveVersion(tx, two));
-    await run(store(), (tx) => activateVersion(tx, { keyId, number: 2, at: NOW, retireOldAt: NOW + HOUR }));
+    await run(store(), (tx) => activateVersion(tx, { keyId, number: 2, overlapMs: HOUR }));
     const before = await headOf(store());
     await run(store(), (tx) => reserveVersion(tx, three));
-    await run(store(), (tx) => activateVersion(tx, { keyId, number: 3, at: NOW, retireOldAt: NOW + 2 * HOUR }));
+    await run(store(), (tx) => activateVersion(tx, { keyId, number: 3, overlapMs: 2 * HOUR }));
     const present = await changesAfter(store(), before, 50);
     const states = (keys: typeof present.keys) =>
       Object.fromEntries(keys.map(({ version, terms, expiresAt }) => [version, [terms.versionState, expiresAt]]));
@@ -291,7 +291,7 @@ describeOnEachEngine("The change feed", (store) => {
     expect(present.keys.map(({ digest }) => digest).sort()).toEqual([one.digest, two.digest, three.digest].sort());
 
     const beforeEnd = present.head;
-    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand"));
     const ended = await changesAfter(store(), beforeEnd, 50);
     expect(Object.values(states(ended.keys)).map(([state]) => state)).toEqual(["revoked", "revoked", "revoked"]);
     const later = await headOf(store());
@@ -313,7 +313,7 @@ describeOnEachEngine("The change feed", (store) => {
       saveGateway(tx, { ...gateway, upstreams: [], routes: [] }, keyring),
     );
     const full = await reserveKey(store(), home, {
-      expiresAt: NOW + HOUR,
+      expiresAfter: HOUR,
       policy: policyOf({
         scopes: ["gateway:generate", "memory:write"],
         boundGatewayId: gatewayId,

@@ -44,9 +44,9 @@ const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
 describeOnEachEngine("The change feed carries exactly what each writer changes", (store) => {
   /** What a writer's transaction put into the feed, as `kind ref`. */
-  const changesOf = async (body: (tx: Tx) => Promise<unknown>): Promise<string[]> => {
+  const changesOf = async (body: (tx: Tx) => Promise<unknown>, at = NOW): Promise<string[]> => {
     const { head } = await readSnapshot(store());
-    await change(store(), null, body);
+    await run(store(), body, at);
     const { changes } = await changesAfter(store(), head, 100);
     return changes.map(({ kind, ref }: Change) => `${kind} ${ref}`);
   };
@@ -57,8 +57,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
     const keyId = one.key.id;
     const own = [`key ${keyId}`];
     const reserve = (number: number) => (tx: Tx) => reserveVersion(tx, nextVersion(one, number));
-    const activate = (number: number) => (tx: Tx) =>
-      activateVersion(tx, { keyId, number, at: NOW, retireOldAt: NOW + HOUR });
+    const activate = (number: number) => (tx: Tx) => activateVersion(tx, { keyId, number, overlapMs: HOUR });
     const update = (generation: number, displayName: string) => (tx: Tx) =>
       updateKeyPolicy(tx, {
         keyId,
@@ -66,7 +65,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
         policy: policyOf({ displayName, libraryIds: ["lib_a", "lib_b"] }),
         expiresAfter: null,
       });
-    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[], at?: number][] = [
       ["reserve", (tx) => reserveVersion(tx, one), own],
       ["reserve again", (tx) => reserveVersion(tx, one), []],
       ["activate", activate(1), own],
@@ -81,15 +80,15 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
         (tx) => updateKeyPolicy(tx, { keyId, generation: 3, policy: policyOf({ libraryIds: [] }), expiresAfter: null }),
         own,
       ],
-      ["retire nothing yet", (tx) => retireVersions(tx, keyId, NOW), []],
-      ["retire", (tx) => retireVersions(tx, keyId, NOW + HOUR), own],
-      ["end what has ended", (tx) => endRetiring(tx, keyId, 1, NOW), []],
-      ["ask for a rotation", (tx) => requestRotation(tx, keyId, NOW, false), own],
+      ["retire nothing yet", (tx) => retireVersions(tx, keyId), []],
+      ["retire", (tx) => retireVersions(tx, keyId), own, NOW + HOUR],
+      ["end what has ended", (tx) => endRetiring(tx, keyId, 1), []],
+      ["ask for a rotation", (tx) => requestRotation(tx, keyId, false), own],
       ["release", (tx) => releaseKey(tx, keyId), []],
-      ["revoke", (tx) => revokeKey(tx, keyId, "ByHand", NOW), own],
-      ["revoke again", (tx) => revokeKey(tx, keyId, "Deleted", NOW), []],
+      ["revoke", (tx) => revokeKey(tx, keyId, "ByHand"), own],
+      ["revoke again", (tx) => revokeKey(tx, keyId, "Deleted"), []],
     ];
-    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+    for (const [what, body, expected, at] of steps) expect(await changesOf(body, at), what).toEqual(expected);
   });
 
   test("of a team: one change, the former holder of a namespace not among them, and none when nothing changed", async () => {
@@ -103,7 +102,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
     const member = { role: "admin", kind: "group", value: "g" } as const;
     const other = teamDraft({ namespaces: [namespace] });
     await run(store(), (tx) => saveTeam(tx, { ...other, namespaces: [] }));
-    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[], at?: number][] = [
       ["the same", (tx) => saveTeam(tx, draft), []],
       ["its display name", (tx) => saveTeam(tx, rename), []],
       ["a member", (tx) => saveTeam(tx, { ...rename, members: [member] }), own],
@@ -112,7 +111,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
       ["deletion", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), own],
       ["deletion again", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), []],
     ];
-    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+    for (const [what, body, expected, at] of steps) expect(await changesOf(body, at), what).toEqual(expected);
   });
 
   test("of a library and a gateway: one change when it matters to a decision, and none when saved again", async () => {
@@ -139,7 +138,7 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
     const { gatewayId } = await run(store(), (tx) => saveGateway(tx, gateway, keyring));
     const reroute = { ...gateway, routes: [] };
     const move = { ...reroute, upstreams: gateway.upstreams.map((u) => ({ ...u, credential: "sk-2" })) };
-    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[]][] = [
+    const steps: [what: string, body: (tx: Tx) => Promise<unknown>, changes: string[], at?: number][] = [
       ["library again", (tx) => saveLibrary(tx, library), []],
       ["library's name", (tx) => saveLibrary(tx, { ...library, displayName: "new" }), []],
       ["library retained", (tx) => removeLibrary(tx, { ...library, policy: "Retain" }), [`library ${libraryId}`]],
@@ -151,13 +150,13 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
       ["gateway released", (tx) => releaseGateway(tx, home.cluster, gateway.ownerUid), [`gateway ${gatewayId}`]],
       ["gateway released again", (tx) => releaseGateway(tx, home.cluster, gateway.ownerUid), []],
     ];
-    for (const [what, body, expected] of steps) expect(await changesOf(body), what).toEqual(expected);
+    for (const [what, body, expected, at] of steps) expect(await changesOf(body, at), what).toEqual(expected);
   });
 
   test("no book-keeping reaches it: usage, audit, replicas, leaders", async () => {
     const home = await makeTeam(store());
     const { key } = await reserveKey(store(), home);
-    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand"));
     const { head, headId } = await readSnapshot(store());
     await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW }]);
     await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW + 1 }]);
@@ -181,7 +180,7 @@ describeOnEachEngine("A leader", (store) => {
     await change(store(), old, (tx) => reserveVersion(tx, reservation));
     const present = await takeLeadership(store(), home.cluster);
     expect(present.epoch).toBeGreaterThan(old.epoch);
-    const revoke = (tx: Tx) => revokeKey(tx, reservation.key.id, "Deleted", NOW);
+    const revoke = (tx: Tx) => revokeKey(tx, reservation.key.id, "Deleted");
     await expect(change(store(), old, revoke)).rejects.toThrow(StaleLeaderError);
     expect(await findKey(store().db, reservation.key.id)).toMatchObject({ state: "active" });
     await change(store(), present, revoke);
@@ -237,13 +236,13 @@ describeOnPostgres("A leader that is slow", (store) => {
     const paused = Promise.withResolvers<void>();
     const inside = Promise.withResolvers<void>();
     const write = change(store(), null, async (tx) => {
-      await requestRotation(tx, key.id, NOW, false);
+      await requestRotation(tx, key.id, false);
       inside.resolve();
       await paused.promise;
     });
     write.catch(() => {});
     await inside.promise;
-    await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     paused.resolve();
     await expect(write).rejects.toThrow();
     expect(await findKey(store().db, key.id)).toMatchObject({ state: "revoked", rotationRequest: null });
@@ -314,7 +313,7 @@ describeOnEachEngine("b63: SQL metacharacters", (store) => {
     });
 
     await recordUsage(store(), [{ keyId: key.id, version: 1, at: NOW, address: nasty, userAgent: nasty }]);
-    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW, { actor: nasty }));
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", { actor: nasty }));
     expect((await auditOfKey(store().db, key.id)).at(-1)?.actor).toBe(nasty);
     await registerReplica(store(), nasty);
     expect((await heartbeat(store(), nasty, { seq: 0, id: null })).registered).toBe(true);

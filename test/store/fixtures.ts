@@ -8,6 +8,7 @@ import type { Reservation } from "../../store/key-reservations.ts";
 import { reserveVersion } from "../../store/keys.ts";
 import type { Store } from "../../store/open.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
+import { standingAt } from "../env/database-clock.ts";
 
 /** 14 November 2026: times of tests are given, never taken. */
 export const NOW = Date.UTC(2026, 10, 14, 12);
@@ -75,8 +76,7 @@ export function reservationOf(
     number,
     digest: digestOf(`${name}/${number}`),
     prefix: "inf_ABCDEFGH",
-    mintedAt: NOW,
-    expiresAt: null,
+    expiresAfter: null,
     rotationTrigger: null,
     ...overrides,
     key: {
@@ -105,9 +105,9 @@ export async function reserveKey(store: Store, home: Home, overrides: Parameters
   return reservation;
 }
 
-/** A change without a fence, for its result. */
-export async function run<T>(store: Store, body: (tx: Tx) => Promise<T>): Promise<T> {
-  return (await change(store, null, body)).result;
+/** A change without a fence, for its result; the database's clock stands at `at`. */
+export async function run<T>(store: Store, body: (tx: Tx) => Promise<T>, at = NOW): Promise<T> {
+  return (await change(standingAt(store, at), null, body)).result;
 }
 
 /** A snapshot with the keys of all its pages. */

@@ -41,11 +41,11 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
     const imported = await reserveKey(store(), home, {
       key: { ...given, source: "ImportHash" },
       prefix: "inf_given",
-      expiresAt: NOW + 2 * HOUR,
+      expiresAfter: 2 * HOUR,
     });
     const placeholder = await reserveKey(store(), home, { key: { source: "Placeholder" }, prefix: "inf_placed" });
     const rotated = await reserveKey(store(), home);
-    await run(store(), (tx) => activateVersion(tx, { keyId: rotated.key.id, number: 1, at: NOW, retireOldAt: NOW }));
+    await run(store(), (tx) => activateVersion(tx, { keyId: rotated.key.id, number: 1, overlapMs: 0 }));
     await run(store(), (tx) => reserveVersion(tx, nextVersion(rotated, 2)));
     const later = await reserveKey(store(), home);
     await sql`update keys set state = 'quarantined', scopes = '{memory:read,memory:admin}' where id = ${later.key.id}`.execute(

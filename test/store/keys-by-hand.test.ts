@@ -6,14 +6,14 @@ import { keysChangedByHand } from "../../store/keys-by-hand.ts";
 import type { Place } from "../../store/replicas.ts";
 import { pruneChanges } from "../../store/retention.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, NOW, reserveKey, run, unique } from "./fixtures.ts";
+import { makeTeam, reserveKey, run, unique } from "./fixtures.ts";
 import { feedHead } from "./questions.ts";
 
 describeOnEachEngine("What was changed by hand", (store) => {
   /** A declared and delivered key in a cluster of its own. */
   const makeKey = async (cluster = unique("cluster")) => {
     const { key } = await reserveKey(store(), await makeTeam(store(), { cluster }));
-    await run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, at: NOW, retireOldAt: NOW }));
+    await run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 }));
     return key;
   };
   const place = async (seq: number): Promise<Place> => {
@@ -25,7 +25,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
   test("is a revocation", async () => {
     const key = await makeKey();
     const before = await feedHead(store());
-    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     const { namespace, name } = key;
     const [head, gap] = [await place(seq), false];
     expect(await ask(key.cluster, before)).toEqual({ head, gap, keys: [{ keyId: key.id, namespace, name }] });
@@ -35,7 +35,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
   test("is a rotation that is asked for, until it is fulfilled", async () => {
     const key = await makeKey();
     const before = await feedHead(store());
-    await run(store(), (tx) => requestRotation(tx, key.id, NOW - 1, false));
+    await run(store(), (tx) => requestRotation(tx, key.id, false));
     expect((await ask(key.cluster, before)).keys).toMatchObject([{ keyId: key.id }]);
     await store().db.updateTable("keys").set({ rotation_requested_at: null }).where("id", "=", key.id).execute();
     expect((await ask(key.cluster, before)).keys).toEqual([]);
@@ -46,10 +46,10 @@ describeOnEachEngine("What was changed by hand", (store) => {
     const [declared, released] = [await makeKey(cluster), await makeKey(cluster)];
     const foreign = await makeKey();
     const before = await feedHead(store());
-    await run(store(), (tx) => revokeKey(tx, declared.id, "Declared", NOW));
+    await run(store(), (tx) => revokeKey(tx, declared.id, "Declared"));
     await run(store(), (tx) => releaseKey(tx, released.id));
-    await run(store(), (tx) => revokeKey(tx, released.id, "ByHand", NOW));
-    await run(store(), (tx) => revokeKey(tx, foreign.id, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, released.id, "ByHand"));
+    await run(store(), (tx) => revokeKey(tx, foreign.id, "ByHand"));
     expect((await ask(cluster, before)).keys).toEqual([]);
   });
 
@@ -58,8 +58,8 @@ describeOnEachEngine("What was changed by hand", (store) => {
     const [revoked, asked] = [await makeKey(cluster), await makeKey(cluster)];
     await makeKey(cluster);
     const before = await feedHead(store());
-    await run(store(), (tx) => revokeKey(tx, revoked.id, "ByHand", NOW));
-    await run(store(), (tx) => requestRotation(tx, asked.id, NOW, false));
+    await run(store(), (tx) => revokeKey(tx, revoked.id, "ByHand"));
+    await run(store(), (tx) => requestRotation(tx, asked.id, false));
     await makeKey();
     await pruneChanges(store(), 1);
     const head = await feedHead(store());
@@ -72,7 +72,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
 
   test("c26: is all that there is where the last change is another one by now", async () => {
     const key = await makeKey();
-    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand"));
     await makeKey();
     const lost = { seq: await feedHead(store()), id: randomUUID() };
     expect(await keysChangedByHand(store().db, key.cluster, lost)).toMatchObject({

@@ -54,15 +54,15 @@ function statesOf(key: StoredKey): Record<number, string> {
 }
 
 describeOnEachEngine("A key", (store) => {
-  const activate = (keyId: string, number: number, retireOldAt = NOW + HOUR, at = NOW) =>
-    run(store(), (tx) => activateVersion(tx, { keyId, number, at, retireOldAt }));
+  const activate = (keyId: string, number: number, overlapMs = HOUR, at = NOW) =>
+    run(store(), (tx) => activateVersion(tx, { keyId, number, overlapMs }), at);
   /** A key whose version `last` is active, each having succeeded the one before with an hour's overlap. */
   const keyWithVersions = async (last: number) => {
     const first = await reserveKey(store(), await makeTeam(store()));
     await activate(first.key.id, 1);
     for (let number = 2; number <= last; number++) {
       await run(store(), (tx) => reserveVersion(tx, nextVersion(first, number)));
-      await activate(first.key.id, number, NOW + number * HOUR);
+      await activate(first.key.id, number, number * HOUR);
     }
     return first;
   };
@@ -81,7 +81,7 @@ describeOnEachEngine("A key", (store) => {
       rateLimit: { requestsPerMinute: 10, burst: 2 },
       concurrent: 3,
     });
-    const reservation = await reserveKey(store(), home, { policy, expiresAt: NOW + 1, rotationTrigger: "2026-11" });
+    const reservation = await reserveKey(store(), home, { policy, expiresAfter: 1, rotationTrigger: "2026-11" });
     const { key } = reservation;
     expect(await findKeyByOwner(store().db, key.cluster, key.ownerUid ?? "")).toMatchObject({
       id: key.id,
@@ -141,11 +141,11 @@ describeOnEachEngine("A key", (store) => {
     const one = await reserveKey(store(), home);
     const two = reservationOf(home, { key: { ...one.key, id: newId("key") } });
     await expect(run(store(), (tx) => reserveVersion(tx, two))).rejects.toThrow(OwnerTakenError);
-    await run(store(), (tx) => revokeKey(tx, one.key.id, "Moved", NOW));
+    await run(store(), (tx) => revokeKey(tx, one.key.id, "Moved"));
     expect((await findKeyByOwner(store().db, one.key.cluster, one.key.ownerUid ?? ""))?.id).toBe(one.key.id);
     await run(store(), (tx) => reserveVersion(tx, two));
     expect((await findKeyByOwner(store().db, one.key.cluster, one.key.ownerUid ?? ""))?.id).toBe(two.key.id);
-    await run(store(), (tx) => revokeKey(tx, two.key.id, "Moved", NOW));
+    await run(store(), (tx) => revokeKey(tx, two.key.id, "Moved"));
     expect((await findKeyByOwner(store().db, one.key.cluster, one.key.ownerUid ?? ""))?.id).toBe(two.key.id);
   });
 
@@ -177,7 +177,7 @@ describeOnEachEngine("A key", (store) => {
       { number: 2, state: "active", activatedAt: NOW },
       { number: 1, state: "retiring", retireAt: NOW + 2 * HOUR },
     ]);
-    await activate(first.key.id, 2, NOW + 9 * HOUR, NOW + HOUR);
+    await activate(first.key.id, 2, 9 * HOUR, NOW + HOUR);
     expect(await read(store(), first.key.id)).toEqual(before);
   });
 
@@ -211,7 +211,7 @@ describeOnEachEngine("A key", (store) => {
   test("an activation without an overlap ends every earlier version at once", async () => {
     const first = await keyWithVersions(3);
     await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 4)));
-    await activate(first.key.id, 4, NOW);
+    await activate(first.key.id, 4, 0);
     expect(statesOf(await read(store(), first.key.id))).toEqual({
       1: "retired",
       2: "retired",
@@ -242,13 +242,13 @@ describeOnEachEngine("A key", (store) => {
 
   test("c10: a retiring version past its deadline is retired, one before it is not", async () => {
     const { key } = await keyWithVersions(3);
-    await run(store(), (tx) => retireVersions(tx, key.id, NOW + 2 * HOUR));
+    await run(store(), (tx) => retireVersions(tx, key.id), NOW + 2 * HOUR);
     expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retired", 2: "retiring", 3: "active" });
   });
 
   test("a retiring version can be ended before its deadline, and no other can", async () => {
     const { key } = await keyWithVersions(3);
-    for (const number of [1, 3, 9]) await run(store(), (tx) => endRetiring(tx, key.id, number, NOW));
+    for (const number of [1, 3, 9]) await run(store(), (tx) => endRetiring(tx, key.id, number));
     expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retired", 2: "retiring", 3: "active" });
   });
 
@@ -256,7 +256,7 @@ describeOnEachEngine("A key", (store) => {
     const first = await keyWithVersions(3);
     const keyId = first.key.id;
     await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 4)));
-    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand", NOW, { actor: "user:eve" }));
+    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand", { actor: "user:eve" }));
     const revoked = await read(store(), keyId);
     expect(revoked).toMatchObject({ state: "revoked", revocation: { reason: "ByHand", at: NOW } });
     expect(statesOf(revoked)).toEqual({ 1: "revoked", 2: "revoked", 3: "revoked", 4: "revoked" });
@@ -266,11 +266,11 @@ describeOnEachEngine("A key", (store) => {
     await run(store(), (tx) =>
       updateKeyPolicy(tx, { keyId, policy: policyOf({ scopes: [] }), expiresAfter: null, generation: 7 }),
     );
-    await run(store(), (tx) => requestRotation(tx, keyId, NOW, true));
-    await run(store(), (tx) => retireVersions(tx, keyId, NOW + 9 * HOUR));
-    await run(store(), (tx) => endRetiring(tx, keyId, 2, NOW));
+    await run(store(), (tx) => requestRotation(tx, keyId, true));
+    await run(store(), (tx) => retireVersions(tx, keyId), NOW + 9 * HOUR);
+    await run(store(), (tx) => endRetiring(tx, keyId, 2));
     await run(store(), (tx) => releaseKey(tx, keyId));
-    await run(store(), (tx) => revokeKey(tx, keyId, "Deleted", NOW + HOUR));
+    await run(store(), (tx) => revokeKey(tx, keyId, "Deleted"), NOW + HOUR);
     expect(await read(store(), keyId)).toEqual(revoked);
     await expect(sql`update keys set state = 'active' where id = ${keyId}`.execute(store().db)).rejects.toThrow(
       /final/,
@@ -348,10 +348,10 @@ describeOnEachEngine("A key", (store) => {
     const first = await keyWithVersions(1);
     const keyId = first.key.id;
     await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 2)));
-    await run(store(), (tx) => requestRotation(tx, keyId, NOW + 1, true));
+    await run(store(), (tx) => requestRotation(tx, keyId, true));
     await activate(keyId, 2);
     expect((await read(store(), keyId)).rotationRequest).toEqual({ at: NOW + 1, revokeOld: true });
-    await run(store(), (tx) => reserveVersion(tx, { ...nextVersion(first, 3), mintedAt: NOW + 2 }));
+    await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 3)), NOW + 2);
     await activate(keyId, 3);
     expect((await read(store(), keyId)).rotationRequest).toBeNull();
   });
@@ -368,18 +368,18 @@ describeOnEachEngine("A key", (store) => {
 
   test("a revocation comes with its receipt, whoever revokes, and the first one stands", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
-    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     expect((await read(store(), key.id)).revocation?.seq).toBe(seq);
-    await change(store(), null, (tx) => revokeKey(tx, key.id, "Deleted", NOW + 1));
+    await change(store(), null, (tx) => revokeKey(tx, key.id, "Deleted"));
     expect((await read(store(), key.id)).revocation?.seq).toBe(seq);
   });
 
   test("a key that was revoked for good is not hidden by one that was left when the namespace moved", async () => {
     const [home, other] = [await makeTeam(store()), await makeTeam(store())];
     const { key } = await reserveKey(store(), home);
-    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, key.id, "ByHand"));
     const later = await reserveKey(store(), other, { key: { ownerUid: key.ownerUid } });
-    await run(store(), (tx) => revokeKey(tx, later.key.id, "Moved", NOW));
+    await run(store(), (tx) => revokeKey(tx, later.key.id, "Moved"));
     expect((await findKeyByOwner(store().db, key.cluster, key.ownerUid ?? ""))?.id).toBe(key.id);
   });
 
@@ -424,7 +424,7 @@ describeOnEachEngine("A key", (store) => {
     const released = await reserveKey(store(), home);
     const far = await reserveKey(store(), other);
     await reserveKey(store(), elsewhere);
-    await run(store(), (tx) => revokeKey(tx, revoked.key.id, "Deleted", NOW));
+    await run(store(), (tx) => revokeKey(tx, revoked.key.id, "Deleted"));
     await run(store(), (tx) => releaseKey(tx, released.key.id));
     const present = [kept.key.ownerUid ?? ""];
     expect(await orphanedKeys(store().db, cluster, [home.namespace], present)).toMatchObject({
@@ -442,10 +442,10 @@ describeOnEachEngine("A key", (store) => {
     const first = await keyWithVersions(2);
     const keyId = first.key.id;
     await run(store(), (tx) => updateKeyPolicy(tx, { keyId, policy: policyOf(), generation: 2, expiresAfter: null }));
-    await run(store(), (tx) => requestRotation(tx, keyId, NOW, false, { actor: "user:ann" }));
-    await run(store(), (tx) => retireVersions(tx, keyId, NOW + 9 * HOUR));
+    await run(store(), (tx) => requestRotation(tx, keyId, false, { actor: "user:ann" }));
+    await run(store(), (tx) => retireVersions(tx, keyId), NOW + 9 * HOUR);
     await run(store(), (tx) => releaseKey(tx, keyId));
-    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand", NOW));
+    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand"));
     const events = await auditOfKey(store().db, keyId);
     expect(events.map(({ kind }) => kind)).toEqual([
       "key.reserved",
@@ -482,8 +482,8 @@ describeOnPostgres("One key, several writers at once", (store) => {
     for (let round = 0; round < 20; round++) {
       const { key } = await reserveKey(store(), home);
       await Promise.allSettled([
-        run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, at: NOW, retireOldAt: NOW })),
-        run(store(), (tx) => revokeKey(tx, key.id, "ByHand", NOW)),
+        run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 })),
+        run(store(), (tx) => revokeKey(tx, key.id, "ByHand")),
       ]);
       const after = await read(store(), key.id);
       expect([after.state, statesOf(after)]).toEqual(["revoked", { 1: "revoked" }]);
@@ -495,7 +495,7 @@ describeOnPostgres("One key, several writers at once", (store) => {
     for (let round = 0; round < 20; round++) {
       const { key } = await reserveKey(store(), home);
       await Promise.all(
-        [true, false].map((revokeOld, i) => run(store(), (tx) => requestRotation(tx, key.id, NOW + i, revokeOld))),
+        [true, false].map((revokeOld, i) => run(store(), (tx) => requestRotation(tx, key.id, revokeOld), NOW + i)),
       );
       expect((await read(store(), key.id)).rotationRequest).toEqual({ at: NOW + 1, revokeOld: true });
     }

@@ -47,7 +47,7 @@ describeOnEachEngine("what is over", (store) => {
     const team = await makeTeam(store());
     const [ended, living] = [await reserveKey(store(), team), await reserveKey(store(), team)];
     for (const { key } of [ended, living]) await recordUsage(store(), [{ keyId: key.id, version: 1, at: ago(100) }]);
-    await run(store(), (tx) => revokeKey(tx, ended.key.id, "ByHand", ago(100)));
+    await run(store(), (tx) => revokeKey(tx, ended.key.id, "ByHand"), ago(100));
     await prune(store(), 90 * DAY);
     const used = await store().db.selectFrom("key_usage").select("key_id").execute();
     expect(used.map(({ key_id }) => key_id)).toEqual([living.key.id]);

@@ -72,7 +72,7 @@ export async function openServers(furniture: Furniture): Promise<Installation> {
         return key;
       },
       async revoke({ id }) {
-        await change(store, null, (tx) => revokeKey(tx, id, "ByHand", Date.now()));
+        await change(store, null, (tx) => revokeKey(tx, id, "ByHand"));
         return { confirmed: confirmedUpTo(await feedHead(store)) };
       },
     };

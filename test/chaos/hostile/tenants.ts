@@ -10,7 +10,7 @@ import type { Keyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import type { Store } from "../../../store/open.ts";
-import { makeTeam, NOW, policyOf, reservationOf } from "../../store/fixtures.ts";
+import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 
 export const LIBRARY = "notes";
 /** The model that every gateway with routes has a route for. */
@@ -83,7 +83,7 @@ async function makeTenantKey(store: Store, home: Home, scopes: readonly Scope[])
   const { id } = reservation.key;
   await change(store, null, async (tx) => {
     await reserveVersion(tx, reservation);
-    await activateVersion(tx, { keyId: id, number: 1, at: NOW, retireOldAt: NOW });
+    await activateVersion(tx, { keyId: id, number: 1, overlapMs: 0 });
   });
   return { id, plaintext };
 }

@@ -126,7 +126,7 @@ export const STATES: readonly State[] = [
     spec: "{ preset: MCPReadOnly }",
     afterwards: async (world, store) => {
       const id = (await world.key("ended"))?.status?.keyID ?? "";
-      await change(store, null, (tx) => revokeKey(tx, id, "ByHand", Date.now()));
+      await change(store, null, (tx) => revokeKey(tx, id, "ByHand"));
     },
     ready: "False",
     reason: "RevokedByHand",

@@ -142,6 +142,7 @@ export function observe(world: World, declaration: Declaration): ObservedKey {
     restartedVersion: null,
     usage: stored !== undefined && dependsOnUsage(declaration.declared, stored) ? knownUsage(world, stored) : null,
     reportedUse: null,
+    steadyFrom: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -329,20 +330,7 @@ function reserve(world: World, { uid, generation }: Declaration, action: KeyActi
   };
   const held = { ...world, held: version.digest, confirmed: false };
   if (action.newKey) return { ...held, keys: [...world.keys, fresh] };
-  return changeKey(held, uid, (key) => ({
-    ...key,
-    lastNumber: action.number,
-    versions: [version, ...key.versions.map((one) => (one.number === action.voids ? voided(one) : one))],
-  }));
-}
-
-const voided = (version: StoredVersion): StoredVersion => ({ ...version, state: "voided" });
-
-/** A declaration whose first version was reserved as often as said, at hour 0, by processes that ended before its Secret. */
-export function reservedInVain(times: number): World {
-  let world = step(newWorld(declare()));
-  for (let round = 0; round < times; round++) world = { ...crash(step(world)), confirmed: true };
-  return world;
+  return changeKey(held, uid, (key) => ({ ...key, lastNumber: action.number, versions: [version, ...key.versions] }));
 }
 
 /** Applies a change to the newest row of a declaration; the replicas have yet to be told. */

@@ -10,7 +10,7 @@ import { createMetrics } from "../../../server/metrics.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys.ts";
 import type { Store } from "../../../store/open.ts";
-import { type Home, NOW, reservationOf, run } from "../../store/fixtures.ts";
+import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */
 export function shiftableClock(): Clock & { wall: number; steady: number } {
@@ -54,6 +54,6 @@ export async function storeKey(store: Store, home: Home, overrides: Parameters<t
   const reservation = reservationOf(home, { digest, prefix: keyPrefix(plaintext), ...overrides });
   const keyId = reservation.key.id;
   await run(store, (tx) => reserveVersion(tx, reservation));
-  await run(store, (tx) => activateVersion(tx, { keyId, number: 1, at: NOW, retireOldAt: NOW }));
-  return { plaintext, digest, keyId, revoke: () => run(store, (tx) => revokeKey(tx, keyId, "ByHand", NOW)) };
+  await run(store, (tx) => activateVersion(tx, { keyId, number: 1, overlapMs: 0 }));
+  return { plaintext, digest, keyId, revoke: () => run(store, (tx) => revokeKey(tx, keyId, "ByHand")) };
 }

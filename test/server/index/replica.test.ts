@@ -12,7 +12,7 @@ import { readReplicas } from "../../../store/replicas.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
-import { HOUR, makeTeam, policyOf, reserveKey, run } from "../../store/fixtures.ts";
+import { HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import { startReplica, storeKey } from "./replica-fixtures.ts";
 
@@ -137,8 +137,8 @@ describeOnEachEngine("a replica's index", (store) => {
 
   test("b29: a wall clock that jumps ends the lease at once, and neither revives nor ends a key", async () => {
     const home = await makeTeam(store());
-    const dead = await storeKey(store(), home, { expiresAt: Date.now() - 1_000 });
-    const alive = await storeKey(store(), home, { expiresAt: Date.now() + HOUR / 2 });
+    const dead = await storeKey(store(), home, { expiresAfter: Date.now() - 1_000 - NOW });
+    const alive = await storeKey(store(), home, { expiresAfter: Date.now() + HOUR / 2 - NOW });
     const { view, clock, replica } = follow(store());
     const causeOf = (digest: string) => {
       const record = view.findKey(digest);
@@ -215,7 +215,7 @@ describeOnEachEngine("a replica's index", (store) => {
     const home = await makeTeam(store());
     const [revoked, expiring, other] = [
       await storeKey(store(), home),
-      await storeKey(store(), home, { expiresAt: Date.now() + 1_500 }),
+      await storeKey(store(), home, { expiresAfter: Date.now() + 1_500 - NOW }),
       await storeKey(store(), home),
     ];
     const { view, streams } = follow(store());

@@ -39,7 +39,7 @@ const send = (...asked: Asked) => ask(harness.url, TOKEN, ...asked);
 async function makeKey(overrides: Parameters<typeof reserveKey>[2] = {}) {
   const team = await makeTeam(store);
   const reservation = await reserveKey(store, team, overrides);
-  await run(store, (tx) => activateVersion(tx, { keyId: reservation.key.id, number: 1, at: NOW, retireOldAt: NOW }));
+  await run(store, (tx) => activateVersion(tx, { keyId: reservation.key.id, number: 1, overlapMs: 0 }));
   return { ...reservation.key, team: team.name, reservation };
 }
 
@@ -252,12 +252,12 @@ describe("a list", () => {
       suspended: [await makeKey({ policy: suspended })],
       expired: [
         await makeKey({ policy: ended }),
-        await makeKey({ expiresAt: NOW }),
+        await makeKey({ expiresAfter: 0 }),
         await makeKey({ policy: { ...ended, suspended: true } }),
       ],
       revoked: [await makeKey({ policy: ended }), await makeKey()],
     };
-    for (const { id } of keys.revoked) await run(store, (tx) => revokeKey(tx, id, "Declared", NOW));
+    for (const { id } of keys.revoked) await run(store, (tx) => revokeKey(tx, id, "Declared"));
     for (const state of LISTED_STATES) {
       const { body } = await send("GET", `/keys?state=${state}&limit=200`);
       const items = body.items as { id: string; state: string }[];
@@ -364,14 +364,20 @@ describe("a rotation by hand", () => {
   });
 
   test("comes after every version there is, though the clock that minted them is ahead", async () => {
-    const key = await makeKey({ mintedAt: NOW + 60_000 });
+    const key = await makeKey();
+    const mintedAt = Date.now() + HOUR;
+    await store.db
+      .updateTable("key_versions")
+      .set({ minted_at: new Date(mintedAt) })
+      .where("key_id", "=", key.id)
+      .execute();
     await send("POST", `/keys/${key.id}/rotate`);
-    expect((await findKey(store.db, key.id))?.rotationRequest?.at).toBe(NOW + 60_001);
+    expect((await findKey(store.db, key.id))?.rotationRequest?.at).toBe(mintedAt + 1);
   });
 
   test("of a revoked key, or of one that nothing declares, is 409", async () => {
     const [revoked, released] = [await makeKey(), await makeKey()];
-    await run(store, (tx) => revokeKey(tx, revoked.id, "ByHand", NOW));
+    await run(store, (tx) => revokeKey(tx, revoked.id, "ByHand"));
     await run(store, (tx) => releaseKey(tx, released.id));
     for (const { id } of [revoked, released]) {
       expect((await send("POST", `/keys/${id}/rotate`)).status).toBe(409);

@@ -1,6 +1,7 @@
 import type { Environment } from "../../../domain/environment.ts";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../../server/config.ts";
+import type { Clock } from "../../../server/deps.ts";
 import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";
@@ -32,14 +33,14 @@ export async function ask(url: string, token: string, ...[method, path, body, he
 
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
-/** A replica of the real server, with what it logs. */
-export async function startApi(store: Store, env: Environment = {}) {
+/** A replica of the real server, with what it logs; its own clock may be a wrong one. */
+export async function startApi(store: Store, env: Environment = {}, clock: Clock = systemClock) {
   const lines: string[] = [];
   const server = await startServer({
     store,
     config: parseServerConfig(env, { port: "0", adminPort: "0" }),
     keyring,
-    clock: systemClock,
+    clock,
     log: createLog("debug", { write: (line) => lines.push(line) }),
     managementToken: managementToken("bootstrap-token", TOKEN),
   });

@@ -1,0 +1,64 @@
+import type { LogLine } from "./deps.ts";
+
+/** A difference from the monotonic clock between two readings that is no drift: a clock that was set, or a machine that slept. */
+const MAX_JUMP_MS = 60_000;
+/** How long a clock has to run on after a jump to be believed: whoever has set it wrongly by hand needs some minutes. */
+const STEADY_AFTER_MS = 10 * 60_000;
+
+/** Watches the clock that decides, which is the database's: with the embedded one that is the machine's own. */
+export type DatabaseClock = {
+  /** Passes on an answer that tells the database's time, and compares that with the monotonic clock. */
+  timed<T extends { readonly now: number }>(ask: () => Promise<T>): Promise<T>;
+  /**
+   * From when on what time alone brings about may be final, in milliseconds since the epoch by the database's clock: after
+   * a jump that may be set right again nothing is retired, and no interval has passed. What expires is refused meanwhile,
+   * which can be undone.
+   *
+   * @param now by the database's clock
+   */
+  steadyFrom(now: number): number;
+};
+
+/** @param monotonic milliseconds on a clock that never jumps */
+export function watchDatabaseClock(monotonic: () => number, log: LogLine): DatabaseClock {
+  let last: Reading | undefined;
+  let steadyAt = Number.NEGATIVE_INFINITY;
+
+  function note(reading: Reading): void {
+    // Of two questions under way at once, the older one's answer may come later.
+    if (last !== undefined && reading.askedAt < last.askedAt) return;
+    const jump = last === undefined ? 0 : jumpBetween(last, reading);
+    last = reading;
+    if (Math.abs(jump) <= MAX_JUMP_MS) return;
+    steadyAt = reading.answeredAt + STEADY_AFTER_MS;
+    const minutes = STEADY_AFTER_MS / 60_000;
+    log(
+      "warn",
+      `the clock of the database, which is this machine's with the embedded one, jumped: no version is retired and none rotated because of the time before it has been steady for ${minutes} minutes`,
+      { seconds: Math.round(jump / 1_000) },
+    );
+  }
+
+  return {
+    async timed(ask) {
+      const askedAt = monotonic();
+      const answer = await ask();
+      note({ askedAt, answeredAt: monotonic(), now: answer.now });
+      return answer;
+    },
+    steadyFrom(now) {
+      const left = steadyAt - monotonic();
+      return left > 0 ? now + left : Number.NEGATIVE_INFINITY;
+    },
+  };
+}
+
+/** What the database said, at some moment between a question and its answer on the monotonic clock. Milliseconds. */
+type Reading = { readonly askedAt: number; readonly answeredAt: number; readonly now: number };
+
+/** How much more, or less, time passed by the database's clock than can have passed. */
+function jumpBetween(before: Reading, after: Reading): number {
+  const passed = after.now - before.now;
+  const [least, most] = [after.askedAt - before.answeredAt, after.answeredAt - before.askedAt];
+  return passed > most ? passed - most : Math.min(0, passed - least);
+}
