@@ -48,6 +48,8 @@ export type CutCause = "key_ended" | "stale_index" | "slow_body" | "stopping";
 export type OpenCall = {
   /** Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the last. */
   onCut: (cause: CutCause) => void;
+  /** Called once, when the call has ended without having been broken off. For whoever goes on with it, too. */
+  onEnd: () => void;
   /**
    * Notes that so many bytes more of its body are kept, until the call ends.
    *

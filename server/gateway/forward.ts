@@ -48,7 +48,7 @@ export type ForwardedCall = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The call as it is watched, from its head on. */
-  readonly openCall: OpenCall | null;
+  readonly openCall: OpenCall;
   readonly gatewayId: string;
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
@@ -103,8 +103,8 @@ class Exchange {
 
   start(): void {
     const { request, response, openCall, body } = this.#call;
-    if (openCall !== null) openCall.onCut = (cause) => this.#cut(CUT_ANSWERS[cause]);
-    response.on("close", () => this.#finish());
+    openCall.onCut = (cause) => this.#cut(CUT_ANSWERS[cause]);
+    openCall.onEnd = () => this.#finish();
     if (response.destroyed) this.#finish();
     else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
     else {
@@ -321,7 +321,7 @@ class Exchange {
     clearTimeout(this.#deadline);
     clearTimeout(this.#silence);
     this.#leaveQueue?.();
-    this.#call.openCall?.end();
+    this.#call.openCall.end();
     this.#turn?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;

@@ -81,7 +81,8 @@ function serve(
   refuse: (error: Error) => void,
 ): void {
   const { call, dialect, gateway } = gatewayCallOf(request);
-  const { principal: key, raw } = request;
+  const { principal: key, raw, openCall } = request;
+  if (openCall === null) throw new Error("a gateway request came through that is not watched");
   const head = readHead(raw.rawHeaders, deps.config.vendorHeader);
   const need = bodyNeed(head, gateway, key.allowedModels);
   const proceed = ({ model, body }: RequestedModel, resolved: Resolved | Problem): void => {
@@ -93,7 +94,7 @@ function serve(
     forward(forwarding, {
       request: raw,
       response: reply.raw,
-      openCall: request.openCall,
+      openCall,
       gatewayId: gateway.gatewayId,
       dialect,
       path: call.path,
@@ -108,7 +109,7 @@ function serve(
   // Most calls' bodies are not inspected, and so no promise either.
   if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
   else {
-    readModels(raw, request.openCall, call, head, targetOf(request).query)
+    readModels(raw, openCall, call, head, targetOf(request).query)
       .then((found) => {
         if (!reply.sent) proceed(found, resolveAgain(deps, request, found.model));
       })

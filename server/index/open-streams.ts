@@ -21,10 +21,13 @@ export const CALL_LIMITS: CallLimits = {
   kept: Math.floor(getHeapStatistics().heap_size_limit / 4),
 };
 
+const ignore = (): void => {};
+
 /** A call that is open, and the version of a key that it was let through with. */
 class TrackedCall implements OpenCall {
   record: KeyRecord;
   onCut: (cause: CutCause) => void;
+  onEnd = ignore;
   request: IncomingMessage | undefined;
   place: number;
   /** Of its body that are kept. */
@@ -50,7 +53,8 @@ class TrackedCall implements OpenCall {
   }
 
   end(): void {
-    this.#registry.remove(this);
+    const { onEnd } = this;
+    if (this.#registry.remove(this)) onEnd();
   }
 }
 
@@ -129,19 +133,22 @@ export class StreamRegistry implements OpenStreams {
     return call;
   }
 
-  /** Takes a call out, once: the last one takes its place. */
-  remove(call: TrackedCall): void {
+  /** Takes a call out, once: the last one takes its place. False where it was out already. */
+  remove(call: TrackedCall): boolean {
     const { place } = call;
-    if (this.#calls[place] !== call) return;
+    if (this.#calls[place] !== call) return false;
     this.#keptBytes -= call.keptBytes;
     this.#perKey.remove(call);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
     call.onCut = ignore;
+    call.onEnd = ignore;
     call.request = undefined;
     const last = this.#calls.pop();
-    if (last === undefined || last === call) return;
-    this.#calls[place] = last;
-    last.place = place;
+    if (last !== undefined && last !== call) {
+      this.#calls[place] = last;
+      last.place = place;
+    }
+    return true;
   }
 
   /**
@@ -180,5 +187,3 @@ export class StreamRegistry implements OpenStreams {
     onCut(cause);
   }
 }
-
-const ignore = (): void => {};
