@@ -10,7 +10,7 @@ export type Process = {
   readonly out: (line: string) => void;
   /** Sets the exit code (spec §8) of a command that ends without an error: 1 where its work failed all the same. */
   readonly exit: (code: number) => void;
-  /** Ends with SIGINT or SIGTERM. */
+  /** Ends with SIGINT or SIGTERM. A command that throws its reason was stopped before it had begun: exit code 0. */
   readonly stopSignal: () => AbortSignal;
 };
 

@@ -1,9 +1,9 @@
 /** What `keyplane up` keeps in its data folder for the other commands, and how they find out whether it runs. */
 import { randomBytes } from "node:crypto";
-import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode, readJson, replaceFile, whenMissing } from "../controller/cluster/files/disk.ts";
-import { DataLockedError, lockData } from "../controller/cluster/files/lock.ts";
+import { readJson, replaceFile, whenMissing } from "../controller/cluster/files/disk.ts";
+import { isLocked } from "../controller/cluster/files/lock.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What a running `up` says of itself, in DATA/server.json. */
@@ -45,16 +45,8 @@ export async function readServerFile(data: string): Promise<RunningServerFile | 
  */
 export async function isRunning(data: string): Promise<boolean> {
   await assertDataFolder(data);
-  try {
-    (await lockData(data, performanceClock, 0)).release();
-    return false;
-  } catch (error) {
-    if (error instanceof DataLockedError) return true;
-    throw error;
-  }
+  return isLocked(data);
 }
-
-const performanceClock = { monotonic: () => performance.now() };
 
 /** @throws UsageError when there is no such folder, or it is not one of `up` */
 export async function assertDataFolder(data: string): Promise<void> {
@@ -64,14 +56,16 @@ export async function assertDataFolder(data: string): Promise<void> {
   throw new UsageError(`${data} is no data folder of keyplane up: name it with --data, and start keyplane up first`);
 }
 
-/** Reads a secret of the installation; at the first start it is made, in a file that nobody else may read. */
+/**
+ * Reads a secret of the installation; at the first start it is made, in a file that nobody else may read, which is there
+ * with all of it or not at all. Whoever calls it holds the folder's lock.
+ */
 export async function readOrMakeSecret(file: string, make: () => string): Promise<string> {
-  try {
-    await writeFile(file, `${make()}\n`, { mode: 0o600, flag: "wx", flush: true });
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-  }
-  return (await readFile(file, "utf8")).trim();
+  const known = await readFile(file, "utf8").catch(whenMissing(undefined));
+  if (known !== undefined) return known.trim();
+  const made = make();
+  await replaceFile(file, `${made}\n`);
+  return made;
 }
 
 /** Shorter than this, a token has been tampered with, or its file was cut off by a crash. */

@@ -35,7 +35,7 @@ async function withStore<T>(
 ): Promise<T> {
   if (data === undefined) return use(await openPostgres(required(env, "database-url", databaseUrl)), task);
   await assertDataFolder(data);
-  const lock = await lockData(data, systemClock);
+  const lock = await lockData(data, { clock: systemClock });
   try {
     return await use(await openPGlite(join(data, "db")), task);
   } finally {

@@ -6,6 +6,7 @@ import { ConfigError } from "../server/config.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
 import { addController } from "./controller.ts";
+import { describeError } from "./describe-error.ts";
 import { addDoctor } from "./doctor.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
@@ -14,6 +15,7 @@ import { addPlan } from "./plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
 import { addServer } from "./serve.ts";
+import { stopSignal } from "./stop-signal.ts";
 import { addUp } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addValidate } from "./validate.ts";
@@ -36,47 +38,37 @@ const COMMANDS: readonly AddCommand[] = [
 /** Runs one command to its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   let code = 0;
+  let stop: AbortSignal | undefined;
   const program = new Command("keyplane")
     .description("Declarative API keys for an AI platform")
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true });
+  const env = environment();
+  const out = (line: string) => void process.stdout.write(`${line}\n`);
   const context: Process = {
-    env: environment(),
-    out: (line) => void process.stdout.write(`${line}\n`),
+    env,
+    out,
     exit: (failed) => {
       code = failed;
     },
-    stopSignal,
+    stopSignal: () => (stop ??= stopSignal(env, out)),
   };
   for (const add of COMMANDS) add(program, context);
   try {
     await program.parseAsync([...args], { from: "user" });
+    if (stop?.aborted) out("stopped");
     return code;
   } catch (error) {
+    if (stop?.aborted && error === stop.reason) {
+      out("stopped");
+      return 0;
+    }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`keyplane: ${describe(error)}\n`);
+    process.stderr.write(`keyplane: ${describeError(error)}\n`);
     const wrongUse = [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind);
     return wrongUse ? 2 : 1;
   }
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const isTaken = "code" in error && error.code === "EADDRINUSE";
-  return isTaken ? `${error.message}: choose another with --port or --admin-port` : error.message;
-}
-
-/** Ends with SIGINT or SIGTERM: drain, then exit 0. The same again exits at once. */
-function stopSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => {
-      stop.abort();
-      process.once(signal, () => process.exit(1));
-    });
-  }
-  return stop.signal;
 }
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -6,6 +6,7 @@ import { startController } from "../controller/main.ts";
 import type { Environment } from "../domain/environment.ts";
 import { managementToken } from "../server/auth/management-token.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { assertPortsFree } from "../server/free-ports.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
@@ -51,6 +52,8 @@ const LOOPBACK = "127.0.0.0/8,::1/128";
 /**
  * `keyplane up`: the embedded default in one process, until the signal. Prints `ready URL` once it serves, and the
  * declared keys once each has been looked at.
+ *
+ * @throws the signal's reason where it is told to end before it serves
  */
 export async function runUp(
   flags: UpFlags,
@@ -73,10 +76,12 @@ export async function runUp(
       randomUuid: randomUUID,
       lostClusterId: database.lostClusterId,
       log: ({ level, message }) => line(level, message),
+      signal,
     });
     // After the database: it is in the folder that the cluster has locked.
     closers.push(() => cluster.close());
     await refuseMissingFolder(flags);
+    await assertPortsFree(config);
     await removeServerFile(flags.data);
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
     const store = await database.open();
@@ -90,12 +95,14 @@ export async function runUp(
     await removeAllReplicas(store);
     const keyring = await openKeyring(env, flags, store);
     await adoptFirstKey(store, keyring);
+    signal.throwIfAborted();
     const server = await startServer({
       ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
       managementToken: token,
     });
     closers.unshift(() => server.close());
-    await server.whenCurrent;
+    await Promise.race([server.whenCurrent, whenAborted(signal), broken]);
+    signal.throwIfAborted();
 
     const stopping = new AbortController();
     const firstLook = watchFirstLook(cluster);

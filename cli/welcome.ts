@@ -44,7 +44,12 @@ function keyWith(keys: readonly StatusObject<"PlatformKey">[], scope: Scope): St
 function curl(data: string, { metadata, status }: StatusObject<"PlatformKey">): string {
   const { name = metadata.name, dataKey = "api-key" } = status?.secretRef ?? {};
   const file = join(data, "secrets", metadata.namespace, name, dataKey);
-  return `curl -s -H @<(printf 'Authorization: Bearer %s' "$(cat ${file})")`;
+  return `curl -s -H @<(printf 'Authorization: Bearer %s' "$(cat ${quoted(file)})")`;
+}
+
+/** As a shell takes it for one word. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function json(body: unknown): string {

@@ -82,6 +82,9 @@ export class MemoryTimeoutError extends StoreError {}
 /** A call was ended because nobody waits for its answer any more. */
 export class CallerLeftError extends StoreError {}
 
+/** The SQLSTATE of a write that found no room. */
+export const DISK_FULL = "53100";
+
 /** The SQLSTATE of a database error from either driver, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;

@@ -1,6 +1,10 @@
 /** The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by `pglite-client.ts`. */
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { PGlite, type Transaction } from "@electric-sql/pglite";
+import { DISK_FULL } from "../errors.ts";
 import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
 const main = parentPort;
@@ -29,7 +33,7 @@ main.on("message", async ({ id, ...question }: ToThread) => {
 async function answer(question: Question): Promise<Rows> {
   switch (question.ask) {
     case "open":
-      opened = await PGlite.create(question.folder);
+      opened = await open(question.folder);
       return NO_ROWS;
     case "query":
       return query(question);
@@ -57,6 +61,23 @@ async function answer(question: Question): Promise<Rows> {
       await opened?.close();
       return NO_ROWS;
   }
+}
+
+async function open(folder: string): Promise<PGlite> {
+  if (folder.startsWith("memory://")) return PGlite.create(folder);
+  if (!existsSync(folder)) await create(folder);
+  // PostgreSQL's own lock means nothing here, and one that was cut off as its process was killed is refused for ever.
+  await rm(join(folder, "postmaster.pid"), { force: true });
+  return PGlite.create(folder);
+}
+
+/** Whole or not at all: a folder that was being made when its process was killed cannot be opened. */
+async function create(folder: string): Promise<void> {
+  const draft = `${folder}.new`;
+  await rm(draft, { recursive: true, force: true });
+  const made = await PGlite.create(draft);
+  await made.close();
+  await rename(draft, folder);
 }
 
 function pglite(): PGlite {
@@ -91,7 +112,20 @@ async function begin(): Promise<OpenTransaction> {
   };
 }
 
+/** Its own file system throws these instead of errors, with the error numbers of WASI. */
+type FileSystemError = { readonly errno: number };
+const WASI_ENOSPC = 51;
+
+function isFileSystemError(error: unknown): error is FileSystemError {
+  return typeof error === "object" && error !== null && "errno" in error && typeof error.errno === "number";
+}
+
 function failureOf(error: unknown): Failure {
+  if (isFileSystemError(error)) {
+    if (error.errno === WASI_ENOSPC)
+      return { message: "no room for the embedded database", fields: { code: DISK_FULL } };
+    return { message: `the embedded database cannot work on its files (WASI errno ${error.errno})`, fields: {} };
+  }
   if (!(error instanceof Error)) return { message: String(error), fields: {} };
   const given: Readonly<Record<string, unknown>> = { ...error };
   const fields: Record<string, string> = {};

@@ -34,6 +34,9 @@ export function makeHome() {
     manifests,
     data: join(folder, "data"),
     write: (file: string, text: string) => writeFileSync(join(manifests, file), text),
+    /** The plaintext of a key, from the Secret's file. */
+    secretOf: (namespace: string, name: string) =>
+      readFileSync(join(folder, "data/secrets", namespace, name, "api-key"), "utf8"),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -69,9 +72,7 @@ export async function startUp(home: ReturnType<typeof makeHome>, env: Record<str
     output: () => output,
     statusOf,
     readyOf,
-    /** The plaintext, from the Secret's file. */
-    secretOf: (namespace: string, name: string) =>
-      readFileSync(join(home.data, "secrets", namespace, name, "api-key"), "utf8"),
+    secretOf: home.secretOf,
     /** Waits until a key's Ready condition has this reason. */
     waitFor: (namespace: string, name: string, reason: string) =>
       until(`PlatformKey ${namespace}/${name} to be ${reason}`, () => readyOf(namespace, name).reason === reason),

@@ -1,5 +1,6 @@
 /** The README's first minutes, on the real thing: what a newcomer starts, sees, pastes and writes. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import OpenAI from "openai";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { until } from "../env/until.ts";
 import { ROOT, read } from "../house/sources.ts";
 
@@ -26,7 +27,7 @@ let base: string;
 beforeAll(async () => {
   cpSync(join(ROOT, "examples/quickstart/manifests"), manifests, { recursive: true });
   const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
-  child = spawn("node", ["examples/quickstart/start.ts", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] });
+  child = spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true });
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk) => {
       output += chunk;
@@ -35,10 +36,8 @@ beforeAll(async () => {
   base = await until("the line 'ready URL'", () => /^ready (http:\S+)$/m.exec(output)?.[1]);
   await until("the calls to paste", () => output.includes("/v1/chat/completions"));
 });
-afterAll(async () => {
-  const gone = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGINT");
-  expect(await gone).toBe(0);
+afterAll(() => {
+  if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   rmSync(folder, { recursive: true });
 });
 
@@ -158,4 +157,13 @@ describe("a first key of one's own", () => {
     await until("the right to write", async () => (await write()).status === 201);
     expect(key("dashboard")).toBe(reader);
   });
+});
+
+test("c61: a SIGTERM to npm start ends the server and the model stub, with exit code 0", async () => {
+  const gone = once(child, "exit");
+  child.kill("SIGTERM");
+  expect(await gone).toEqual([0, null]);
+  const left = await run("ps", ["-eo", "pgid=,args="]);
+  expect(left.stdout.split("\n").filter((line) => Number.parseInt(line, 10) === child.pid)).toEqual([]);
+  await expect(fetch(base)).rejects.toThrow("fetch failed");
 });

@@ -25,6 +25,8 @@ export type FilesClusterOptions = {
   readonly lostClusterId?: () => Promise<string | undefined>;
   /** Faults of manifests, warnings and events, each on one line and free of secrets. */
   readonly log: (line: LogLine) => void;
+  /** Ends the waiting for another process that is using DATA. */
+  readonly signal?: AbortSignal;
 };
 
 type Log = (level: LogLine["level"], message: string) => void;
@@ -35,10 +37,11 @@ export type LogLine = { readonly level: "info" | "warn" | "error"; readonly mess
  * Opens the cluster. Open it before anything else in DATA, since it takes the lock, and close it last.
  *
  * @throws DataLockedError when another process is still using DATA after 15 s
+ * @throws the signal's reason when it is told to end before that
  * @throws Error when the manifests are in DATA: what is written there would be read as declarations
  */
 export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
-  const { data, manifests, clock } = options;
+  const { data, manifests, clock, signal, log } = options;
   if (!relative(data, manifests).startsWith("..")) {
     throw new Error(`the manifests (${manifests}) cannot be in the data folder (${data}): choose another --data`);
   }
@@ -46,7 +49,7 @@ export async function openFilesCluster(options: FilesClusterOptions): Promise<Cl
   await ensureFolder(await realpath(data).catch(whenMissing(data))).catch((error: unknown) => {
     if (!hasCode(error, "EPERM")) throw error;
   });
-  const lock = await lockData(data, clock);
+  const lock = await lockData(data, { clock, signal, onWait: (message) => log({ level: "info", message }) });
   try {
     return await openLocked(options, lock.release);
   } catch (error) {

@@ -3,7 +3,7 @@
  * through no link, since what is behind one is not ours.
  */
 import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -61,8 +61,10 @@ async function makeFolders(path: string): Promise<string | undefined> {
  *
  * @throws with code ENOTDIR where a link or a file is in the place of it, or of one above it up to `root`
  */
-export async function ensureFolder(path: string, root = path): Promise<void> {
-  await assertNoLink(path, root);
+export async function ensureFolder(folder: string, root = folder): Promise<void> {
+  await assertNoLink(folder, root);
+  // The way up ends at the root: that of a relative path would be "." again and again.
+  const path = resolve(folder);
   const first = await makeFolders(path);
   if (first === undefined) {
     if (((await lstat(path)).mode & 0o077) !== 0) await chmod(path, FOLDER_MODE);

@@ -5,9 +5,12 @@
  * between containers that share the folder. Nothing else in the process may open the file: closing it would drop the
  * lock.
  */
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { replaceFile, whenMissing } from "./disk.ts";
 
 /** How long a second process waits for the first to end (design §2, the files cluster). */
 const PATIENCE_MS = 15_000;
@@ -18,46 +21,95 @@ export type DataLock = { release(): void };
 
 /** Another process works on the folder. The command line ends with exit code 2. */
 export class DataLockedError extends Error {
-  constructor(data: string, waitedMs: number) {
+  constructor(data: string, holder: string, waitedMs: number) {
     super(
-      `another keyplane process is using ${data}, and still was after ${waitedMs / 1000} s: ` +
+      `another keyplane process${holder} is using ${data}, and still was after ${waitedMs / 1000} s: ` +
         "stop it first, or choose another folder with --data",
     );
     this.name = "DataLockedError";
   }
 }
 
+export type LockOptions = {
+  readonly clock: { monotonic(): number };
+  /** How long to wait for another holder. Milliseconds; 15 s where it is left out. */
+  readonly patienceMs?: number;
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** Told once, in a sentence, that and for whom it waits. */
+  readonly onWait?: (message: string) => void;
+};
+
 /**
- * Takes the exclusive lock on a DATA folder, which exists, waiting for another holder up to `patienceMs`.
+ * Takes the exclusive lock on a DATA folder, which exists, waiting for another holder.
  *
  * @throws DataLockedError when the other process stays
+ * @throws the signal's reason when it is told to end while it waits
  */
 export async function lockData(
   data: string,
-  clock: { monotonic(): number },
-  patienceMs = PATIENCE_MS,
+  { clock, patienceMs = PATIENCE_MS, signal, onWait }: LockOptions,
 ): Promise<DataLock> {
   const deadline = clock.monotonic() + patienceMs;
-  for (;;) {
+  for (let probes = 1; ; probes++) {
     const lock = tryLock(data);
-    if (lock !== undefined) return lock;
-    if (clock.monotonic() >= deadline) throw new DataLockedError(data, patienceMs);
+    if (lock !== undefined) return sayWho(data, lock);
+    if (clock.monotonic() >= deadline) throw new DataLockedError(data, await holderOf(data), patienceMs);
+    // Not at the first: one that only asks whether the folder is in use holds the lock for a moment.
+    if (probes === 2) {
+      const seconds = Math.round(patienceMs / 1_000);
+      onWait?.(
+        `another keyplane process${await holderOf(data)} is using ${data}: waiting up to ${seconds} s for it to end`,
+      );
+    }
     await delay(PROBE_MS);
+    signal?.throwIfAborted();
   }
 }
 
-function tryLock(data: string): DataLock | undefined {
-  const file = new DatabaseSync(join(data, "lock"));
+/** Whether a process works on a DATA folder, which exists. */
+export function isLocked(data: string): boolean {
+  const lock = tryLock(data);
+  lock?.release();
+  return lock === undefined;
+}
+
+/** Who took the lock last, for people alone. */
+const holderFile = (data: string): string => join(data, "lock-holder");
+
+async function sayWho(data: string, lock: DataLock): Promise<DataLock> {
   try {
+    await replaceFile(holderFile(data), `${process.pid} on ${hostname()}\n`, false);
+    return lock;
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function holderOf(data: string): Promise<string> {
+  const text = (await readFile(holderFile(data), "utf8").catch(whenMissing(""))).trim();
+  return text === "" ? "" : ` (pid ${text})`;
+}
+
+/** @throws Error where the file cannot be opened or locked for another reason than another holder */
+function tryLock(data: string): DataLock | undefined {
+  const path = join(data, "lock");
+  let file: DatabaseSync | undefined;
+  try {
+    file = new DatabaseSync(path);
     file.exec("BEGIN EXCLUSIVE");
   } catch (error) {
-    file.close();
+    file?.close();
     if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return undefined;
-    throw new Error(`while locking ${data}`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${path} cannot be locked (${why}): see that this user may write there, and that there is room`;
+    throw new Error(message, { cause: error });
   }
+  const locked = file;
   return {
     release() {
-      if (file.isOpen) file.close();
+      if (locked.isOpen) locked.close();
     },
   };
 }

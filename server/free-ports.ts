@@ -1,0 +1,20 @@
+import { createServer } from "node:net";
+import type { ServerConfig } from "./config.ts";
+
+/**
+ * Finds out at once whether the ports can be listened on: before a database is opened, which takes seconds, and without
+ * sharing one, which worker threads do later.
+ *
+ * @throws as listening does: with code EADDRINUSE where somebody listens there already
+ */
+export async function assertPortsFree({ host, port, adminHost, adminPort }: ServerConfig): Promise<void> {
+  await assertFree(host, port);
+  await assertFree(adminHost, adminPort);
+}
+
+function assertFree(host: string, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const probe = createServer().once("error", reject);
+  probe.listen({ host, port }, () => probe.close(() => resolve()));
+  return promise;
+}
