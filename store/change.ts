@@ -8,8 +8,17 @@ export type Db = Kysely<Database>;
 /** What a change needs: the transaction that {@link change} opened. */
 export type Tx = Transaction<Database>;
 
-/** A leader's right to write for a cluster: held until another takes a higher epoch. */
-export type Fence = { readonly cluster: string; readonly epoch: number };
+/**
+ * A leader's right to write for a cluster: held until another takes it, or the database is replaced by a copy of what it
+ * was, in which the same leadership may be over already (threats c59).
+ */
+export type Fence = {
+  readonly cluster: string;
+  /** Counts the leaderships, for people. */
+  readonly epoch: number;
+  /** Of this leadership in this database alone. */
+  readonly term: string;
+};
 
 /** Deadlock and serialisation failure: nothing was written, and the same again may go through. */
 const CONTENTION = new Set(["40P01", "40001"]);
@@ -76,15 +85,20 @@ async function untilThrough<T>(task: (attempt: number) => Promise<T>): Promise<T
   }
 }
 
+/** A restored database has another number, though its rows are those of before. */
+const TERM = sql<string>`(select oid from pg_database where datname = current_database()) || '/' || leaders.term`;
+
 /** Takes the leadership of a cluster. From here on every write with an earlier fence of it is refused. */
 export async function takeLeadership(store: Store, cluster: string): Promise<Fence> {
-  const { epoch } = await store.db
+  const { epoch, term } = await store.db
     .insertInto("leaders")
     .values({ cluster, epoch: 1 })
-    .onConflict((conflict) => conflict.column("cluster").doUpdateSet({ epoch: sql`leaders.epoch + 1` }))
-    .returning("epoch")
+    .onConflict((conflict) =>
+      conflict.column("cluster").doUpdateSet({ epoch: sql`leaders.epoch + 1`, term: sql`gen_random_uuid()` }),
+    )
+    .returning(["epoch", TERM.as("term")])
     .executeTakeFirstOrThrow();
-  return { cluster, epoch };
+  return { cluster, epoch, term };
 }
 
 /** The scopes in which anybody has ever led. */
@@ -102,15 +116,19 @@ export async function leaderScopes(db: Db): Promise<string[]> {
 async function enter(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
-  const { rows } = await sql<{ name: string; epoch: number | null }>`
+  const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`
     select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name,
-      (select epoch from leaders where cluster = ${fence?.cluster ?? null}::text for share) as epoch`.execute(tx);
+      (select array[epoch::text, ${TERM}] from leaders where cluster = ${fence?.cluster ?? null}::text for share) as held`.execute(
+    tx,
+  );
   const [row] = rows;
   if (row === undefined) throw new Error("the database gave no row for what is always one");
-  const { name, epoch } = row;
-  if (fence === null || epoch === fence.epoch) return name;
+  const { name, held } = row;
+  const [epoch, term] = held ?? [];
+  if (fence === null || (epoch === String(fence.epoch) && term === fence.term)) return name;
   throw new StaleLeaderError(
-    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}`,
+    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}` +
+      (epoch === String(fence.epoch) ? ", of another term: the database was restored" : ""),
   );
 }
 

@@ -18,6 +18,7 @@ import { sql as atomStatistics } from "./migrations/011-atom-statistics.ts";
 import { sql as atomIds, uuidv7Before18 } from "./migrations/012-atom-ids.ts";
 import { sql as versionRoom } from "./migrations/013-version-room.ts";
 import { sql as encryptionKey } from "./migrations/014-encryption-key.ts";
+import { sql as leaderTerm } from "./migrations/015-leader-term.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -36,6 +37,7 @@ const MIGRATIONS = [
   { version: 12, name: "atom-ids", script: atomIds },
   { version: 13, name: "version-room", script: versionRoom },
   { version: 14, name: "encryption-key", script: encryptionKey },
+  { version: 15, name: "leader-term", script: leaderTerm },
 ] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */

@@ -24,7 +24,7 @@ export type Database = {
   encryption_key: { fingerprint: string; since: Generated<Date> };
   replicas: ReplicasTable;
   usage_lost: { until: Date | null };
-  leaders: { cluster: string; epoch: number };
+  leaders: { cluster: string; epoch: number; term: Generated<string> };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
   schema_migrations: { version: number; name: string; applied_at: Generated<Date> };

@@ -1,46 +1,14 @@
 /** A database put back in time under a living controller on Kubernetes, and under the replica that serves. */
-import pg from "pg";
-import { it, type TestContext } from "vitest";
+import { it } from "vitest";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres } from "../../store/open.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
-import { freshDatabase, postgresMissing } from "../env/engines.ts";
+import { postgresMissing } from "../env/engines.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
+import { restorableDatabase } from "../env/restorable-database.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/index/replica-fixtures.ts";
-
-/** A database that can be copied, and put back as it was, while others use it. */
-async function restorableDatabase(context: TestContext) {
-  const { url, drop } = await freshDatabase();
-  const name = new URL(url).pathname.slice(1);
-  const backup = `${name}_backup`;
-  async function alone(...statements: string[]): Promise<void> {
-    const admin = new URL(url);
-    admin.pathname = "/postgres";
-    const client = new pg.Client({ connectionString: admin.href });
-    await client.connect();
-    try {
-      for (const statement of statements) await client.query(statement);
-    } finally {
-      await client.end();
-    }
-  }
-  const close = [
-    `alter database ${name} allow_connections false`,
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
-  ];
-  context.onTestFinished(async () => {
-    await alone(`drop database if exists ${backup}`);
-    await drop();
-  });
-  return {
-    url,
-    save: () =>
-      alone(...close, `create database ${backup} template ${name}`, `alter database ${name} allow_connections true`),
-    restore: () => alone(...close, `drop database ${name} with (force)`, `create database ${name} template ${backup}`),
-  };
-}
 
 describeOnKubernetes("a database that was put back in time", (kubernetes) => {
   it.skipIf(postgresMissing !== undefined)(
@@ -81,6 +49,12 @@ describeOnKubernetes("a database that was put back in time", (kubernetes) => {
 
       await database.restore();
       await until("they are alive again", () => dead.some((plaintext) => world.decide(plaintext) === "allowed"));
+      await until("the leader of before is deposed", () =>
+        world.lines.some((line) => line.includes("StaleLeaderError")),
+      );
+      // Which ends a process, and another takes its place.
+      await world.stop(true);
+      await world.start();
       await until("the revocation and the suspension hold again", () =>
         dead.slice(0, 2).every((plaintext) => world.decide(plaintext) === "unauthorized"),
       );

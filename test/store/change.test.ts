@@ -197,7 +197,7 @@ describeOnEachEngine("A leader", (store) => {
 
   test("c26: whose epoch the database has forgotten has to take the leadership again", async () => {
     const cluster = unique("cluster");
-    await expect(change(store(), { cluster, epoch: 3 }, async () => {})).rejects.toThrow(StaleLeaderError);
+    await expect(change(store(), { cluster, epoch: 3, term: "1/x" }, async () => {})).rejects.toThrow(StaleLeaderError);
   });
 });
 
