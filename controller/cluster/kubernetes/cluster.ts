@@ -92,12 +92,11 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   /** Those whose last list lacked what is there. */
   const wronglyListed = new Set<string>();
 
-  const ending = createEndingNamespaces(
-    api,
-    () => objects.namespaces(),
-    (namespace) => objects.announce(namespace),
-    log,
-  );
+  const ending = createEndingNamespaces({
+    ...{ api, clock, log, confirm: identity.confirm },
+    inUse: () => objects.namespaces(),
+    onChange: (namespace) => objects.announce(namespace),
+  });
   const objects = createObjects(onObject, ending.takes);
   const writes = createObjectWrites(api, objects, fieldManager);
   const secretWatches = new Map<string, SecretWatch>();

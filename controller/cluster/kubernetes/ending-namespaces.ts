@@ -1,56 +1,91 @@
 /**
- * Notices that a namespace is being deleted, which cannot be undone: what is declared in it ends then, whether or not it
- * has been deleted itself by now. A namespace is asked for by name, since the right to list them all is not ours.
+ * Notices that a namespace is being deleted, which cannot be undone, or is gone though something is declared in it, as
+ * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A namespace
+ * is asked for by name, since the right to list them all is not ours.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../deps.ts";
 import type { DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";
 import { readNamespace } from "./namespace.ts";
 
-/** The time between two rounds, and from one question of a round to the next. Milliseconds. */
-const ROUND_MS = 20_000;
+/** The time from one question of a look to the next, and between two looks. Milliseconds. */
 const PAUSE_MS = 100;
+const INTERVAL_MS = LOOKS_APART_MS;
+
+export type EndingNamespacesOptions = {
+  readonly api: ApiClient;
+  /** Rejects where it is another cluster that answers. */
+  readonly confirm: () => Promise<void>;
+  /** How much is declared in each namespace. */
+  readonly inUse: () => ReadonlyMap<string, number>;
+  /** Told of each namespace that ends from now on, and of each whose name is another's by now. */
+  readonly onChange: (namespace: string) => void;
+  readonly clock: { monotonic(): number };
+  readonly log: LogLine;
+};
 
 export type EndingNamespaces = {
   /** Whether an object ends with its namespace. One that was made since is of another namespace by that name. */
   takes(object: DeclaredObject): boolean;
-  /** Asks in rounds until the signal. */
+  /** Asks for each once. */
+  look(signal: AbortSignal): Promise<void>;
+  /** Looks now and then, until the signal. */
   run(signal: AbortSignal): Promise<void>;
 };
 
-/**
- * @param inUse the namespaces in which something is declared
- * @param onChange told of each that ends from now on, and of each whose name is another's by now
- */
-export function createEndingNamespaces(
-  api: ApiClient,
-  inUse: () => ReadonlySet<string>,
-  onChange: (namespace: string) => void,
-  log: LogLine,
-): EndingNamespaces {
-  /** Since when each is being deleted, by the API server's clock, as its objects' times are. Milliseconds. */
+export function createEndingNamespaces(options: EndingNamespacesOptions): EndingNamespaces {
+  const { api, confirm, inUse, onChange, clock, log } = options;
+  /**
+   * Since when each is being deleted, by the API server's clock, as its objects' times are, in milliseconds; Infinity for
+   * one that is gone.
+   */
   const endings = new Map<string, number>();
-  /** The kinds of failure that were told of, until a round goes without any: each says the same of all namespaces. */
+  /** When each was first found to be gone, on the steady clock. */
+  const missing = new Map<string, number>();
+  /** The kinds of failure that were told of, until a look goes without any: each says the same of all namespaces. */
   const toldOf = new Set<number | null | undefined>();
 
-  async function ask(namespace: string, signal: AbortSignal): Promise<void> {
+  async function ask(namespace: string, used: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
+    const askedAt = clock.monotonic();
     const found = await readNamespace(api, namespace, signal);
+    if (found !== undefined) missing.delete(namespace);
     const before = endings.get(namespace);
-    if (found?.endingSince === undefined) endings.delete(namespace);
-    else endings.set(namespace, found.endingSince);
-    if (endings.get(namespace) === before) return;
-    if (before === undefined) log("info", `the namespace ${namespace} is being deleted: what is declared in it ends`);
+    const since = found === undefined ? sinceMissing(namespace, askedAt, used) : found.endingSince;
+    if (since === before) return;
+    if (since === undefined) {
+      endings.delete(namespace);
+    } else {
+      await confirm();
+      endings.set(namespace, since);
+      const what = found === undefined ? "gone" : "being deleted";
+      log("info", `the namespace ${namespace} is ${what}: what is declared in it ends`);
+    }
     onChange(namespace);
   }
 
-  async function goRound(signal: AbortSignal): Promise<void> {
-    const namespaces = inUse();
-    for (const gone of [...endings.keys()].filter((one) => !namespaces.has(one))) endings.delete(gone);
+  /** From when a namespace that cannot be found counts as ending: as it did before, until it is gone at two looks, apart. */
+  function sinceMissing(namespace: string, askedAt: number, used: ReadonlyMap<string, number>): number | undefined {
+    const firstAt = missing.get(namespace) ?? askedAt;
+    missing.set(namespace, firstAt);
+    if (askedAt - firstAt < LOOKS_APART_MS) return endings.get(namespace);
+    const count = (names: Iterable<string>) => [...names].reduce((sum, name) => sum + (used.get(name) ?? 0), 0);
+    const [lost, total] = [count(missing.keys()), count(used.keys())];
+    if (!exceedsDeletionLimit(lost, total)) return Number.POSITIVE_INFINITY;
+    log("error", "too much is declared in namespaces that are not there: it does not end with them", { lost, total });
+    return endings.get(namespace);
+  }
+
+  async function look(signal: AbortSignal): Promise<void> {
+    const used = inUse();
+    for (const known of [endings, missing]) {
+      for (const unused of [...known.keys()].filter((one) => !used.has(one))) known.delete(unused);
+    }
     let failures = 0;
-    for (const namespace of namespaces) {
-      await ask(namespace, signal).catch((error: unknown) => {
+    for (const namespace of used.keys()) {
+      await ask(namespace, used, signal).catch((error: unknown) => {
         if (signal.aborted) return;
         failures++;
         const status = error instanceof ApiError ? error.status : undefined;
@@ -64,11 +99,12 @@ export function createEndingNamespaces(
   }
 
   return {
+    look,
     takes: ({ namespace, createdAt }) => createdAt <= (endings.get(namespace) ?? Number.NEGATIVE_INFINITY),
     async run(signal) {
       while (!signal.aborted) {
-        await goRound(signal)
-          .then(() => delay(ROUND_MS, undefined, { signal }))
+        await look(signal)
+          .then(() => delay(INTERVAL_MS, undefined, { signal }))
           .catch(() => {});
       }
     },

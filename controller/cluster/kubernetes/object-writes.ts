@@ -85,11 +85,17 @@ export function createObjectWrites(api: ApiClient, objects: Objects, fieldManage
       if (!there) throw new ClusterError("NotFound", `${titleOf(object)} is gone`);
     },
     async removeFinalizer(object) {
-      await patch(object, "removing our finalizer from", "", ({ finalizers }) => {
-        const others = finalizers.filter((one) => one !== FINALIZER);
-        if (others.length === finalizers.length) return undefined;
-        return { op: "add", path: "/metadata/finalizers", value: others };
-      });
+      try {
+        await patch(object, "removing our finalizer from", "", ({ finalizers }) => {
+          const others = finalizers.filter((one) => one !== FINALIZER);
+          if (others.length === finalizers.length) return undefined;
+          return { op: "add", path: "/metadata/finalizers", value: others };
+        });
+      } catch (error) {
+        if (!(error instanceof ClusterError && error.code === "NotFound")) throw error;
+        // Its namespace was forced to go: it is out of everybody's reach, and what it stood for has ended.
+        objects.forget(object);
+      }
     },
     async writeStatus(object, status) {
       // As it will be read back: without what JSON does not have.

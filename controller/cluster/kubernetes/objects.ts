@@ -15,8 +15,8 @@ export type Objects = {
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[];
   /** Also of those whose spec cannot be read; not of those in doubt. */
   uids(kind: Kind): readonly string[];
-  /** Those in which there is an object. */
-  namespaces(): ReadonlySet<string>;
+  /** How many objects there are in each namespace that has any. */
+  namespaces(): ReadonlyMap<string, number>;
   /** Announces what there is in a namespace: whether it ends with it has changed. */
   announce(namespace: string): void;
   /** Reads an object of that kind; what is known of it need not be judged again. */
@@ -93,7 +93,13 @@ export function createObjects(
     },
     read: (kind, raw) => readObject(kind, raw, (ref) => held[kind].get(placeOf(ref))),
     uids: (kind) => [...held[kind].values()].map(({ object }) => object.uid).filter((uid) => !doubted.has(uid)),
-    namespaces: () => new Set(all().flatMap(({ object: { namespace } }) => (namespace === "" ? [] : [namespace]))),
+    namespaces() {
+      const counts = new Map<string, number>();
+      for (const { object } of all()) {
+        if (object.namespace !== "") counts.set(object.namespace, (counts.get(object.namespace) ?? 0) + 1);
+      }
+      return counts;
+    },
     announce(namespace) {
       for (const one of all()) if (one.object.namespace === namespace) onChange(refOf(one.object), asWorkedOn(one));
     },

@@ -117,6 +117,23 @@ ${key("guarded", "deletionProtection: true")}`);
     await stop(controller);
   });
 
+  it("c57: a namespace that was forced to go with all that was declared in it takes its keys with it", async () => {
+    const [lost, beside] = [await create("lost"), await create("safe")];
+    const before = await start();
+    await lost.apply(team("lost, safe") + key("reader"));
+    await beside.apply(key("reader"));
+    await Promise.all([lost.ready("reader"), beside.ready("reader")]);
+    await stop(before);
+    await force("lost");
+    expect(await lost.key("reader"), "it is declared in no namespace").toBeDefined();
+
+    const controller = await start();
+    await until("its key has ended", async () => (await states("lost")).reader === "revoked");
+    expect(await states("safe")).toEqual({ reader: "active" });
+    expect(controller.lines.filter((line) => line.includes("PlatformKey lost/reader"))).toEqual([]);
+    await stop(controller);
+  });
+
   it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
     const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
     const doctor = async () => {
