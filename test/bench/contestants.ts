@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { parseKeyring } from "../../store/keyring.ts";
-import { openPostgres } from "../../store/open.ts";
+import { openPGlite, openPostgres } from "../../store/open.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { fillStore } from "./filled-store.ts";
 import { gatewayConfig, upstreamConfig, writeNginx } from "./nginx.ts";
@@ -23,6 +24,8 @@ export type Contestants = {
   readonly keyplane: Contestant;
   /** The same with two workers, on the same database. */
   readonly twoWorkers: Contestant;
+  /** `keyplane up`, with the same keys in its embedded database. */
+  readonly up: Contestant;
   readonly database: BenchDatabase;
 };
 
@@ -60,26 +63,47 @@ export async function startContestants(
   };
   const upstream = await startNginx("upstream", upstreamConfig);
   const streamUpstream = await startNode("the streams' upstream", "stream-upstream-process.ts");
-  const database = await startDatabase(keys, {
+  const upstreamUrls = {
     [PUBLIC_ID]: `http://127.0.0.1:${upstream.port}`,
     [STREAM_PUBLIC_ID]: `http://127.0.0.1:${streamUpstream.port}`,
-  });
-  const startKeyplane = async (name: string, ...more: readonly string[]): Promise<Contestant> => {
-    const port = await freePort();
-    const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8", ...more];
-    return processes.start(name, process.execPath, [...nodeFlags, COMMAND, "server", ...flags], port, {
-      env: database.env,
-    });
   };
+  const database = await startDatabase(keys, upstreamUrls);
+  const startKeyplane = async (
+    name: string,
+    env: Readonly<Record<string, string>>,
+    ...command: readonly string[]
+  ): Promise<Contestant> => {
+    const port = await freePort();
+    const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
+    return processes.start(name, process.execPath, [...nodeFlags, COMMAND, ...command, ...flags], port, { env });
+  };
+  const embedded = await fillEmbedded(folder, keys, upstreamUrls);
   return {
     upstream,
     streamUpstream,
     nginx: await startNginx("nginx", (own) => gatewayConfig(own, upstream.port, streamUpstream.port, keys)),
     floor: await startNode("node", "floor-process.ts", upstream.port),
-    keyplane: await startKeyplane("keyplane"),
-    twoWorkers: await startKeyplane("keyplane2", "--workers", "2"),
+    keyplane: await startKeyplane("keyplane", database.env, "server"),
+    twoWorkers: await startKeyplane("keyplane2", database.env, "server", "--workers", "2"),
+    up: await startKeyplane("up", embedded.env, "up", ...embedded.flags),
     database,
   };
+}
+
+/** What `keyplane up` is started with: a data folder that has the keys, and a folder that declares nothing. */
+async function fillEmbedded(
+  folder: string,
+  keys: readonly string[],
+  upstreamUrls: Readonly<Record<string, string>>,
+): Promise<{ readonly env: Readonly<Record<string, string>>; readonly flags: readonly string[] }> {
+  const [manifests, data] = [join(folder, "manifests"), join(folder, "data")];
+  await mkdir(manifests);
+  await mkdir(data, { mode: 0o700 });
+  const encryptionKey = randomBytes(32).toString("base64");
+  const store = await openPGlite(join(data, "db"));
+  await fillStore(store, parseKeyring(encryptionKey), upstreamUrls, keys);
+  await store.close();
+  return { env: { KEYPLANE_ENCRYPTION_KEY: encryptionKey }, flags: ["--manifests", manifests, "--data", data] };
 }
 
 async function startDatabase(

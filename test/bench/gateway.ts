@@ -60,8 +60,8 @@ async function measure(
 ): Promise<string> {
   const [key = ""] = keys;
   const script = await writeWrkScript(folder, "call", { path: PATH, keys });
-  const { nginx, floor, keyplane, twoWorkers, upstream, streamUpstream } = world;
-  const contestants = [nginx, floor, keyplane, twoWorkers];
+  const { nginx, floor, keyplane, twoWorkers, up, upstream, streamUpstream } = world;
+  const contestants = [nginx, floor, keyplane, twoWorkers, up];
   const runs = new Map<string, Run[]>();
   const direct: number[][] = [];
   for (const { port } of contestants) await load(wrk, script, port, WARM_UP_SECONDS);
@@ -105,6 +105,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   node: "node:http and undici, deciding nothing",
   keyplane: `Keyplane, ${figure(KEYS)} keys`,
   keyplane2: "Keyplane, two workers",
+  up: "keyplane up, in one process",
   portkey: "Portkey gateway, no key of its own",
   litellm: "LiteLLM, the master key alone",
 };
@@ -118,14 +119,15 @@ function throughputTable(runs: ReadonlyMap<string, readonly Run[]>): string {
       resident: median(each.map(({ resident }) => resident)),
     };
   };
-  const nginx = of("nginx");
+  const [nginx, floor] = [of("nginx"), of("node")];
   const rows = [...runs.keys()].map((name) => {
     const { perSecond, cpu, resident } = of(name);
-    const ratios = [figure(perSecond / nginx.perSecond, 3), figure(cpu / nginx.cpu, 2)];
+    const ratios = [figure(perSecond / nginx.perSecond, 3), figure(cpu / nginx.cpu, 2), figure(cpu / floor.cpu, 2)];
     return [SHOWN[name] ?? name, figure(perSecond), figure(cpu, 1), ...ratios, figure(resident)];
   });
   const what = `1 KB of JSON, ${CONNECTIONS} connections`;
-  return table([what, "requests/s", "CPU us/request", "rate : nginx", "CPU : nginx", "resident MB"], rows);
+  const columns = ["requests/s", "CPU us/request", "rate : nginx", "CPU : nginx", "CPU : node", "resident MB"];
+  return table([what, ...columns], rows);
 }
 
 function latencyTable(runs: ReadonlyMap<string, readonly Run[]>, direct: readonly (readonly number[])[]): string {

@@ -1,5 +1,6 @@
 /** `npm run bench`: prints what deciding and forwarding cost here. What the tables mean: docs/performance.md. */
 import { availableParallelism, cpus, loadavg } from "node:os";
+import { benchCallers } from "./callers.ts";
 import { benchController } from "./controller.ts";
 import { benchDecide } from "./decide.ts";
 import { benchGateway } from "./gateway.ts";
@@ -19,6 +20,7 @@ const BENCHES = {
   revocation: benchRevocation,
   controller: benchController,
   memory: benchMemory,
+  callers: benchCallers,
 };
 const [only] = process.argv.slice(2);
 for (const [name, bench] of Object.entries(BENCHES)) {

@@ -4,15 +4,29 @@ import { LEASE_MS } from "../../../server/index/lease.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
 import type { Report } from "../report.ts";
 import type { Replica } from "./installation.ts";
+import type { Phase } from "./other-tenants.ts";
 
 const LOOK_EVERY_MS = 250;
 const TIMEOUT_MS = 30_000;
 /** Beyond this a process takes what others need: the run is over. */
 const MAX_RESIDENT_MB = 2_000;
 
+/** How often Node's monitor of the event loop wakes: what it tells is from one waking to the next. */
+const MONITOR_MS = 10;
+
+/** The greatest of one replica. */
+export type Worst = {
+  /** The lease's, in seconds. */
+  age: number;
+  residentMb: number;
+  /** How late the event loop came, in milliseconds. */
+  readonly delayMs: Record<Phase, number>;
+};
+
 export type Health = {
-  /** The greatest by replica: the lease's age in seconds, and the resident memory in MB. */
-  readonly worst: ReadonlyMap<string, { age: number; residentMb: number }>;
+  /** By replica. */
+  readonly worst: ReadonlyMap<string, Worst>;
+  enter(phase: Phase): void;
   readonly done: Promise<void>;
 };
 
@@ -23,7 +37,9 @@ export function watchHealth(
   signal: AbortSignal,
   onExcess: () => void,
 ): Health {
-  const worst = new Map(replicas.map(({ name }) => [name, { age: 0, residentMb: 0 }]));
+  const unharmed = (): Worst => ({ age: 0, residentMb: 0, delayMs: { before: 0, during: 0, after: 0 } });
+  const worst = new Map(replicas.map(({ name }) => [name, unharmed()]));
+  let phase: Phase = "before";
 
   async function look({ name, adminUrl, serving: { child } }: Replica): Promise<void> {
     const violation = (rule: string, what: string) => report.violation({ rule, subject: name, what });
@@ -41,6 +57,7 @@ export function watchHealth(
     const scraped = await scrape(adminUrl).catch((error: unknown) => String(error));
     if (typeof scraped === "string") return violation("lease", `/metrics: ${scraped}`);
     most.age = Math.max(most.age, scraped.age);
+    most.delayMs[phase] = Math.max(most.delayMs[phase], scraped.delayMs);
     if (scraped.age * 1_000 >= LEASE_MS) violation("lease", `its age is ${scraped.age.toFixed(1)} s`);
     if (!scraped.isCurrent) violation("lease", "the replica is not current");
   }
@@ -52,12 +69,23 @@ export function watchHealth(
     }
   }
 
-  return { worst, done: Promise.all(replicas.map(run)).then(() => {}) };
+  return {
+    worst,
+    enter(next) {
+      phase = next;
+    },
+    done: Promise.all(replicas.map(run)).then(() => {}),
+  };
 }
 
-async function scrape(adminUrl: string): Promise<{ age: number; isCurrent: boolean }> {
+async function scrape(adminUrl: string): Promise<{ age: number; delayMs: number; isCurrent: boolean }> {
   const answer = await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
   const text = await answer.text();
   const gauge = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
-  return { age: gauge("keyplane_index_age_seconds"), isCurrent: gauge("keyplane_index_current") === 1 };
+  return {
+    age: gauge("keyplane_index_age_seconds"),
+    // Since it was asked the last time.
+    delayMs: gauge("nodejs_eventloop_lag_max_seconds") * 1_000 - MONITOR_MS,
+    isCurrent: gauge("keyplane_index_current") === 1,
+  };
 }

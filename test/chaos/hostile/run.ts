@@ -65,6 +65,7 @@ export async function runHostileTenant({
 
     report.tell("the attacks begin");
     others.enter("during");
+    health.enter("during");
     const keys = { full: full.plaintext, reader: reader.plaintext, revoked: revoked.plaintext };
     attacker.start({ urls: replicas.map(({ url }) => url), keys, without });
     const held = startHeldBack(installation, upstream, reader.plaintext, report, probing);
@@ -72,6 +73,7 @@ export async function runHostileTenant({
     const outcomes = await stopped(attacker);
     report.tell("the attacks are over");
     others.enter("after");
+    health.enter("after");
     await delay(restMs);
 
     attackOver.abort();

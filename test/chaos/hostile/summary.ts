@@ -6,6 +6,8 @@ import type { HeldBack } from "./held-back.ts";
 import type { Phase, Sample } from "./other-tenants.ts";
 import type { Revocations } from "./revocations.ts";
 
+const PHASES: readonly Phase[] = ["before", "during", "after"];
+
 export type Summary = {
   readonly outcomes: Outcomes;
   readonly held: HeldBack["outcomes"];
@@ -28,14 +30,17 @@ export function summarize({ outcomes, held, samples, worst, lateAccepts }: Summa
     ),
     othersTable(samples),
     table(
-      ["replica", "lease's age, s", "resident, MB"],
-      [...worst].map(([name, { age, residentMb }]) => [name, figure(age, 2), figure(residentMb)]),
+      ["replica", "lease's age, s", "resident, MB", ...PHASES.map((phase) => `event loop late ${phase}, ms`)],
+      [...worst].map(([name, { age, residentMb, delayMs }]) => [
+        name,
+        figure(age, 2),
+        figure(residentMb),
+        ...PHASES.map((phase) => figure(delayMs[phase], 1)),
+      ]),
     ),
     `${lateAccepts.length} revocations; the last accept was sent at most ${latest} ms after the commit was known`,
   ].join("\n\n");
 }
-
-const PHASES: readonly Phase[] = ["before", "during", "after"];
 
 function othersTable(samples: readonly Sample[]): string {
   const rows = [...new Set(samples.map(({ what }) => what))].map((what) => [
