@@ -29,7 +29,12 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
 async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { kind, find } of SWEPT) {
-    const { orphans, total } = await find(db, cluster.uid, cluster.namespaces, cluster.uids(kind));
+    const listed = cluster.listedNamespaces(kind);
+    if (listed?.length === 0) {
+      findings.push(wrong(`nothing is known of any ${kind}: see that crds/ and infra/rbac are applied`));
+      continue;
+    }
+    const { orphans, total } = await find(db, cluster.uid, listed, cluster.uids(kind));
     const isPaused = exceedsDeletionLimit(orphans.length, total);
     const tell = isPaused ? wrong : note;
     if (isPaused)

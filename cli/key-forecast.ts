@@ -111,7 +111,7 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
           policy: action.policy,
           generation,
           lastNumber: action.number,
-          versions: [version, ...fresh.versions],
+          versions: [version, ...fresh.versions.filter(({ number }) => number !== action.voids)],
         },
       };
     }

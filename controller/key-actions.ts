@@ -60,6 +60,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
         prefix: keyPrefix(plaintext),
         expiresAfter: declared.expiresAfter,
         rotationTrigger: declared.rotationTrigger,
+        voids: action.voids,
         heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? rows.now } : null,
       }),
     );

@@ -91,6 +91,7 @@ async function sweepKind(
 ): Promise<Suspects> {
   const { cluster, store, fence, log } = deps;
   const listed = cluster.listedNamespaces(kind);
+  if (listed?.length === 0) return new Map();
   const { orphans, total } = await sweeping.find(store.db, cluster.uid, listed, cluster.uids(kind));
   const look = beginLook(orphans, total, before);
   const answers = new Map<string, Answer>();

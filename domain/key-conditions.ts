@@ -4,6 +4,7 @@ import { isHeal, isLost, isTampered, wantedVersion } from "./mint-reason.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
+import { MAX_RESERVED, supersededReservation } from "./version-room.ts";
 
 /**
  * What the state of the world says about a key to the people who wait for it. `Ready` is True when the world is as
@@ -115,11 +116,19 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
     const what = isLost(secret) ? "SecretLost" : "SecretTampered";
     return no("SecretContested", contestedSecret(observed, key, what, wanted.from));
   }
-  return no("Minting", "A new version is on its way to the Secret.");
+  return no("Minting", `A new version is on its way to the Secret.${reservedInVain(key, now)}`);
+}
+
+/** Said where the next attempt waits, since controllers have ended one after the other before they could write the Secret. */
+function reservedInVain(key: StoredKey | undefined, now: number): string {
+  const from = key && supersededReservation(key)?.from;
+  if (from === undefined || from <= now) return "";
+  return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was written; the next one begins at ${new Date(from).toISOString()}.`;
 }
 
 /** Why a key that has no active version has none. */
-function unminted({ declared, references, importable, secret }: ObservedKey, now: number): [Reason, string] {
+function unminted(observed: ObservedKey, now: number): [Reason, string] {
+  const { declared, references, importable, secret } = observed;
   const nothing = "Nothing is minted meanwhile.";
   if (references.teamId === null) return ["NamespaceUnclaimed", nothing];
   if (references.missing.length > 0) return ["ReferenceNotFound", nothing];
@@ -129,7 +138,7 @@ function unminted({ declared, references, importable, secret }: ObservedKey, now
   if (importable === null && secret.state === "ours" && secret.immutable) {
     return ["SecretImmutable", `Secret ${declared.secret.name} is immutable, and holds an earlier key. ${nothing}`];
   }
-  return ["Minting", "No version has been delivered yet."];
+  return ["Minting", `No version has been delivered yet.${reservedInVain(governedKey(observed), now)}`];
 }
 
 function enforced(observed: ObservedKey, key: StoredKey | undefined): StatedCondition {

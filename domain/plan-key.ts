@@ -7,7 +7,7 @@ import { type MintReason, rotationDueAt, wantedVersion } from "./mint-reason.ts"
 import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
 import { type KeyPolicy, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
-import { retireOldAt, retiringEndsAt, roomAt } from "./version-room.ts";
+import { retireOldAt, retiringEndsAt, roomAt, supersededReservation } from "./version-room.ts";
 
 /** One step, with one effect. */
 export type KeyAction =
@@ -18,6 +18,8 @@ export type KeyAction =
       readonly newKey: boolean;
       readonly policy: KeyPolicy;
       readonly why: MintReason;
+      /** A lost reservation that makes way for this one. */
+      readonly voids: number | null;
     }
   | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
   | { readonly do: "Publish"; readonly number: number }
@@ -90,7 +92,7 @@ function planBirth(observed: ObservedKey, now: number): KeyAction {
   const policy = policyOf(declared, references);
   if (declared.source.type === "Generate") {
     if (!mayMint(observed, now)) return NOTHING;
-    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion" };
+    return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", voids: null };
   }
   if (importable === null || "problem" in importable || references.missing.length > 0) return NOTHING;
   return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
@@ -111,9 +113,7 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
   const wanted = wantedVersion(observed, key, now);
   if (wanted !== undefined && wanted.from <= now) {
     if (!mayMint(observed, now)) return NOTHING;
-    if (held === null) {
-      return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why: wanted.why };
-    }
+    if (held === null) return planReservation(key, wanted.why, now);
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
 
@@ -123,6 +123,12 @@ function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAc
     return { do: "Restart", version: delivered.number };
   }
   return NOTHING;
+}
+
+function planReservation(key: StoredKey, why: MintReason, now: number): KeyAction {
+  const { number: voids = null, from = now } = supersededReservation(key) ?? {};
+  if (from > now) return NOTHING;
+  return { do: "Reserve", number: key.lastNumber + 1, newKey: false, policy: key.policy, why, voids };
 }
 
 /**
@@ -229,6 +235,7 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     active?.expiresAt,
     active && rotationDueAt(active, observed.declared.rotationInterval, key.id),
     wantedVersion(observed, key, now)?.from,
+    supersededReservation(key)?.from,
     ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
     expiryNotice(observed, key, now)?.from,
     nextAdoptionLook(observed, key, now),

@@ -37,3 +37,26 @@ export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: num
     .filter((at) => at > now);
   return ends.length < MAX_RETIRING || oldEndsAt <= now ? now : Math.min(...ends);
 }
+
+/** Reservations at a time: versions whose secret is in no Secret yet, and may be on its way to it. */
+export const MAX_RESERVED = 4;
+
+/**
+ * How long a write of a Secret may still arrive after its sender has ended, in milliseconds: an API server gives a request
+ * up after a minute.
+ */
+const LATE_WRITE_MS = 60_000;
+
+/**
+ * The reservation that makes way for the next one, where there are as many as may be: the oldest. Each that is there as a
+ * new one is wanted is lost, its secret gone with the process that held it, and a later one was made only then. So it is
+ * voided no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused.
+ *
+ * @returns its number, and from when on it may be voided, in milliseconds since the epoch; undefined where there is room
+ */
+export function supersededReservation({ versions }: StoredKey): { number: number; from: number } | undefined {
+  const reserved = versions.filter(({ state }) => state === "reserved");
+  const [oldest, next] = reserved.toSorted((a, b) => a.number - b.number);
+  if (reserved.length < MAX_RESERVED || oldest === undefined || next === undefined) return undefined;
+  return { number: oldest.number, from: next.mintedAt + LATE_WRITE_MS };
+}

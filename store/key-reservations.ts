@@ -47,6 +47,8 @@ export type Reservation = {
   readonly rotationTrigger: string | null;
   /** Where the Secret was lost or edited; left out for any other reason. */
   readonly heals?: StoredVersion["heals"];
+  /** A reservation that makes way for this one. */
+  readonly voids?: number | null;
   /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
   readonly imported?: boolean;
   readonly by?: Author;
@@ -75,6 +77,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
     await lockForReservation(tx, reservation);
     if (await isReserved(tx, key.id, number, digest)) return;
   }
+  if (reservation.voids != null) await voidReservation(tx, key.id, reservation.voids);
   const imported = reservation.imported ?? (key.source !== "Generate" && number === 1);
   const { prefix } = reservation;
   if (imported && (await isPrefixTaken(tx, { ...reservation, source: key.source, keyId: key.id }))) {
@@ -119,6 +122,16 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       },
     },
   ]);
+}
+
+async function voidReservation(tx: Tx, keyId: string, number: number): Promise<void> {
+  await tx
+    .updateTable("key_versions")
+    .set({ state: "voided" })
+    .where("key_id", "=", keyId)
+    .where("number", "=", number)
+    .where("state", "=", "reserved")
+    .execute();
 }
 
 /**

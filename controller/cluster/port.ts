@@ -110,7 +110,10 @@ export type Cluster = {
   isReplaced(): boolean;
   /** The namespaces that are served, null for all: what was declared in others is not ours to judge. */
   readonly namespaces: readonly string[] | null;
-  /** Those of them where the declarations of a kind have been listed: of one that refuses us nothing is known. */
+  /**
+   * Those of them where the declarations of a kind have been listed: of one that refuses us nothing is known, nor of a
+   * kind that is not served.
+   */
   listedNamespaces(kind: Kind): readonly string[] | null;
 
   /**

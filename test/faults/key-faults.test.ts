@@ -266,6 +266,62 @@ describeWorldsOnEachCluster("a fault", (setup) => {
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
 
+  it("c60: restarts while no Secret can be made pile up no versions, and none is voided before its Secret can come no more", async (context) => {
+    let refused = 0;
+    let isClosed = true;
+    const world = await startWorld(context, {
+      ...setup(),
+      wrap: (cluster, store) => ({
+        store,
+        cluster: {
+          ...cluster,
+          async createSecret(draft) {
+            if (!isClosed) return cluster.createSecret(draft);
+            refused++;
+            throw new ClusterError("Forbidden", "exceeded quota: secrets, requested: secrets=1, limited: secrets=0");
+          },
+        },
+      }),
+    });
+    const states = async () => {
+      const rows = await setup()
+        .store.db.selectFrom("key_versions")
+        .innerJoin("keys", "keys.id", "key_versions.key_id")
+        .select(["number", "key_versions.state"])
+        .where("cluster", "=", world.clusterUid())
+        .orderBy("number")
+        .execute();
+      return rows.map(({ number, state }) => `${number} ${state}`);
+    };
+    await world.write(key("agent"));
+    for (const versions of [1, 2, 3, 4]) {
+      await until("the Secret is refused", () => refused > 0);
+      expect(await states()).toHaveLength(versions);
+      await world.stop();
+      refused = 0;
+      await world.start();
+    }
+    const four = ["1 reserved", "2 reserved", "3 reserved", "4 reserved"];
+    await world.rest();
+    expect([await states(), refused]).toEqual([four, 0]);
+    const ready = (await world.status("agent")).conditions.find(({ type }) => type === "Ready");
+    expect(ready).toMatchObject({ status: "False", reason: "Minting" });
+    expect(ready?.message).toMatch(/4 attempts have ended with their controller .* the next one begins at 20/);
+    await world.restart();
+    expect([await states(), refused]).toEqual([four, 0]);
+
+    await world.stop();
+    await world.advance(60_000);
+    await world.start();
+    await until("the Secret is refused", () => refused > 0);
+    expect(await states()).toEqual(["1 voided", "2 reserved", "3 reserved", "4 reserved", "5 reserved"]);
+
+    isClosed = false;
+    await until("ready", () => isReady(world));
+    expect(await states()).toEqual(["1 voided", "2 voided", "3 voided", "4 voided", "5 active"]);
+    expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
+  });
+
   it("c23: a declaration that fails every time harms no other, and says that it is tried again", async (context) => {
     let tries = 0;
     const world = await startWorld(context, {

@@ -60,6 +60,8 @@ const saysNotFound = ({ status, reason }: ApiError): boolean => status === 404 &
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
 /** The right to it is missing, until somebody grants it. */
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
+/** Of a collection: its kind is not served, so that there is none of it. */
+export const isNotServed = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
 /** The version that was asked from is not kept any more. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 

@@ -5,7 +5,7 @@ import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { LogLine } from "../../deps.ts";
 import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
-import { isForbidden } from "./api-error.ts";
+import { isForbidden, isNotServed } from "./api-error.ts";
 import { connect } from "./connection.ts";
 import { createDoubts } from "./doubts.ts";
 import { createEndingNamespaces } from "./ending-namespaces.ts";
@@ -221,8 +221,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
           mustList: () => wronglyListed.delete(collectionOf(kind, namespace)),
           onHeard: () => heardAt.set(what, clock.monotonic()),
           onFailed(error) {
-            // One namespace that refuses us holds up no other.
-            if (namespace !== "" && isForbidden(error)) first.resolve();
+            // One namespace that refuses us holds up no other, nor does a kind that is gone, as they go one by one.
+            if ((namespace !== "" && isForbidden(error)) || isNotServed(error)) first.resolve();
           },
         },
         () => {
@@ -245,7 +245,11 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     uid: identity.uid,
     isReplaced: identity.isReplaced,
     namespaces,
-    listedNamespaces: (kind) => namespaces?.filter((namespace) => listed.has(collectionOf(kind, namespace))) ?? null,
+    listedNamespaces: (kind) => {
+      const isListed = (namespace: string) => listed.has(collectionOf(kind, namespace));
+      if (namespaces === null || isClusterScoped(kind)) return isListed("") ? namespaces : [];
+      return namespaces.filter(isListed);
+    },
     watch,
     get: objects.get,
     list: objects.list,

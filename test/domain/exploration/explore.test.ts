@@ -3,7 +3,17 @@ import { DEFAULT_OVERLAP, type Overlap } from "../../../domain/declared-key.ts";
 import type { VersionState } from "../../../domain/key-record.ts";
 import { versionIn } from "../../../domain/stored-key.ts";
 import { type Budget, type Checks, explore, settle, usableInSecret } from "./explore.ts";
-import { declare, HOUR, isMintedAndUnowned, newWorld, plan, rotated, STRANGER, type World } from "./world.ts";
+import {
+  declare,
+  HOUR,
+  isMintedAndUnowned,
+  newWorld,
+  plan,
+  reservedInVain,
+  rotated,
+  STRANGER,
+  type World,
+} from "./world.ts";
 
 const ENDED: ReadonlySet<VersionState> = new Set<VersionState>(["retired", "voided", "revoked"]);
 
@@ -13,6 +23,7 @@ function violatedIn(world: World): string | undefined {
     const count = (state: VersionState) => key.versions.filter((version) => version.state === state).length;
     if (count("active") > 1) return "I1: two active versions";
     if (count("retiring") > 4) return "I1: five retiring versions";
+    if (count("reserved") > 4) return "five reservations";
     if (key.versions.some((version) => version.digest === STRANGER)) return "I3: a hash was learned from a Secret";
     const active = versionIn(key, "active");
     if (active !== undefined && !world.delivered.includes(active.digest))
@@ -62,6 +73,7 @@ function violatedBetween(from: World, to: World, by: string): string | undefined
       if (ENDED.has(version.state) && !ENDED.has(later?.state ?? "retired")) return "I5: an ended version came back";
     }
   }
+  if (by === "step" && voidedEarly(from, to)) return "a reservation was voided while its secret may be on its way";
   const endedEarly = endedInUse(from, to);
   if (endedEarly !== undefined) return endedEarly;
   const ours = by === "step" || by.startsWith("write") || by.startsWith("delayed") || by.includes("effect");
@@ -76,6 +88,19 @@ function violatedBetween(from: World, to: World, by: string): string | undefined
     if (left.length > 0) return "I6: the finalizer went before the revocation";
   }
   return undefined;
+}
+
+/** Whether a reservation is voided, with nothing activated, less than a minute after the next one was made. */
+function voidedEarly(from: World, to: World): boolean {
+  return from.keys.some((key) => {
+    const after = to.keys.find((other) => other.id === key.id);
+    if (after === undefined || versionIn(after, "active")?.number !== versionIn(key, "active")?.number) return false;
+    const reserved = key.versions.filter(({ state }) => state === "reserved").toReversed();
+    return reserved.some((one, i) => {
+      const isVoided = after.versions.some(({ number, state }) => number === one.number && state === "voided");
+      return isVoided && after.ownerUid !== null && from.now < (reserved[i + 1]?.mintedAt ?? from.now) + 60_000;
+    });
+  });
 }
 
 /**
@@ -142,6 +167,7 @@ describe("every history of crashes, lost answers, delayed writes and edits, up t
       budget: { ...none, changes: 1, uses: 2 },
     },
     { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...none, uses: 4 } },
+    { name: "reservations in vain", from: reservedInVain(3), budget: { ...none, faults: 2, edits: 1 } },
     { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...none, edits: 2, faults: 1 } },
     {
       name: "room for one, an edit, a change and a fault",
@@ -150,6 +176,11 @@ describe("every history of crashes, lost answers, delayed writes and edits, up t
     },
   ];
   const long: Run[] = [
+    {
+      name: "reservations in vain, with a change",
+      from: reservedInVain(3),
+      budget: { ...none, faults: 2, edits: 1, changes: 1 },
+    },
     { name: "two changes, an edit and a fault", from: plain, budget: { faults: 1, edits: 1, changes: 2, uses: 0 } },
     { name: "a change, two edits and a fault", from: plain, budget: { faults: 1, edits: 2, changes: 1, uses: 0 } },
     { name: "a change, an edit and two faults", from: plain, budget: { faults: 2, edits: 1, changes: 1, uses: 0 } },

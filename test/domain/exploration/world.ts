@@ -330,7 +330,20 @@ function reserve(world: World, { uid, generation }: Declaration, action: KeyActi
   };
   const held = { ...world, held: version.digest, confirmed: false };
   if (action.newKey) return { ...held, keys: [...world.keys, fresh] };
-  return changeKey(held, uid, (key) => ({ ...key, lastNumber: action.number, versions: [version, ...key.versions] }));
+  return changeKey(held, uid, (key) => ({
+    ...key,
+    lastNumber: action.number,
+    versions: [version, ...key.versions.map((one) => (one.number === action.voids ? voided(one) : one))],
+  }));
+}
+
+const voided = (version: StoredVersion): StoredVersion => ({ ...version, state: "voided" });
+
+/** A declaration whose first version was reserved as often as said, at hour 0, by processes that ended before its Secret. */
+export function reservedInVain(times: number): World {
+  let world = step(newWorld(declare()));
+  for (let round = 0; round < times; round++) world = { ...crash(step(world)), confirmed: true };
+  return world;
 }
 
 /** Applies a change to the newest row of a declaration; the replicas have yet to be told. */
