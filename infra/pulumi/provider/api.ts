@@ -5,7 +5,11 @@ import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 
 /** The management API under `/api/v1` (docs/api.md). */
 export type Api = {
-  /** @throws Refusal, UnreachableError, TokenError */
+  /**
+   * With an Idempotency-Key it is sent again where the connection broke before an answer was there.
+   *
+   * @throws Refusal, UnreachableError, TokenError
+   */
   send(method: Method, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
 };
 
@@ -20,7 +24,7 @@ export type ApiAnswer = {
 
 /** An answer waits for all replicas, 10 s at the most; with hundreds of changes at once there is a queue besides. */
 const TIMEOUT_MS = 120_000;
-/** How often, and for how long at most, a server that says 503 is asked again. */
+/** How often, and after how long at most, a server that says 503 is asked again, or one whose answer was lost. */
 const TRIES = 4;
 const LONGEST_WAIT_MS = 5_000;
 
@@ -47,6 +51,7 @@ export function openApi(config: ProviderConfig): Api {
       }).catch((error: unknown) => {
         throw new UnreachableError(
           `no answer from ${url} (${reasonOf(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
+          { cause: error },
         );
       });
     }
@@ -58,14 +63,31 @@ export function openApi(config: ProviderConfig): Api {
     return `${url} refuses the token of ${tokens.where}${why}. Get a new one, and run it again`;
   }
 
+  async function whole(ask: () => Promise<Response>): Promise<{ answer: Response; text: string }> {
+    const answer = await ask();
+    const text = await answer.text().catch((error: unknown) => {
+      throw new UnreachableError(`the answer of ${url} broke off (${reasonOf(error)}): run it again`, { cause: error });
+    });
+    return { answer, text };
+  }
+
+  /** Asks again where the connection has broken, and what is repeated is done once. */
+  async function insist(ask: () => Promise<Response>, isRepeatable: boolean): ReturnType<typeof whole> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await whole(ask);
+      } catch (error) {
+        if (!isRepeatable || tries === TRIES || !isBroken(error)) throw error;
+        await delay(1_000 * tries);
+      }
+    }
+  }
+
   return {
     async send(method, path, body, headers = {}) {
       const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
       for (let tries = 1; ; tries++) {
-        const answer = await once(method, path, body, all);
-        const text = await answer.text().catch((error: unknown) => {
-          throw new UnreachableError(`the answer of ${url} broke off (${reasonOf(error)}): run it again`);
-        });
+        const { answer, text } = await insist(() => once(method, path, body, all), "idempotency-key" in headers);
         const json = parse(text);
         if (answer.ok && json !== undefined) {
           const replayed = answer.headers.get("idempotency-replayed") === "true";
@@ -89,6 +111,14 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** What becomes of a request whose connection ends before its answer, by Node's and undici's codes. */
+const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+function isBroken(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if ("code" in one && BROKEN.has(one.code)) return true;
+  return false;
 }
 
 function reasonOf(error: unknown): string {

@@ -6,12 +6,24 @@ import { isRecord } from "../../../domain/manifest/identity.ts";
 import { readVersion, type Version } from "./api-object.ts";
 import type { Inputs } from "./resources.ts";
 
-/** A new secret, and what the API is told of it. */
-export type NewSecret = { readonly text: string; readonly source: object };
+/** A secret that a version is to have, and what the API is told of it. */
+export type NewSecret = {
+  readonly text: string;
+  readonly source: { readonly hash: { readonly sha256: string; readonly prefix: string } };
+};
 
-export function newSecret(): NewSecret {
-  const text = mintKey(randomBytes);
+export function newSecret(text = mintKey(randomBytes)): NewSecret {
   return { text, source: { hash: { sha256: hash("sha256", text, "hex"), prefix: keyPrefix(text) } } };
+}
+
+/**
+ * The secret for a new version: the one that an `up` sent and had no answer to, so that the same version comes of it; a
+ * new one where there is none, or where its version has been succeeded since.
+ */
+export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version[]): NewSecret {
+  if (typeof pendingSecret !== "string") return newSecret();
+  const made = versions.find(({ prefix }) => prefix === keyPrefix(pendingSecret));
+  return newSecret(made === undefined || made.state === "active" ? pendingSecret : undefined);
 }
 
 /** The secrets that a program sees. */
@@ -31,9 +43,9 @@ export function livingSecrets(known: readonly string[], versions: readonly Versi
   return { ...(secret && { secret }), ...(previousSecret && { previousSecret }) };
 }
 
-/** What a state has of a key's secrets. */
-export function knownSecrets({ secret, previousSecret }: Inputs): string[] {
-  return [secret, previousSecret].filter((text) => typeof text === "string");
+/** What a state has of a key's secrets, one that may have come to be among them. */
+export function knownSecrets({ secret, previousSecret, pendingSecret }: Inputs): string[] {
+  return [pendingSecret, secret, previousSecret].filter((text) => typeof text === "string");
 }
 
 /** Why a key is to have a new version: nobody has its secret; the program asks for one; the one it has is too old. */

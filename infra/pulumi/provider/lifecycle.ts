@@ -3,12 +3,20 @@ import { isDeepStrictEqual } from "node:util";
 import type { Api } from "./api.ts";
 import { type ApiObject, findObject, readObject } from "./api-object.ts";
 import { createOnce, isGone } from "./creation.ts";
-import { knownSecrets, livingSecrets, type NewSecret, newSecret, overlapFor, versionReason } from "./key-secret.ts";
+import {
+  knownSecrets,
+  livingSecrets,
+  type NewSecret,
+  newSecret,
+  nextSecret,
+  overlapFor,
+  versionReason,
+} from "./key-secret.ts";
 import { outputsOf } from "./outputs.ts";
-import { OUTRUN, Refusal, type Subject } from "./refusal.ts";
+import { OUTRUN, Refusal, type Subject, UnreachableError } from "./refusal.ts";
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
-import { markedAs, revealAll, type Value, type Values } from "./values.ts";
+import { markedAs, revealAll, Secret, type Value, type Values } from "./values.ts";
 
 /** A resource that something is done with. */
 export type Resource = {
@@ -56,21 +64,32 @@ export async function createResource(resource: Resource, inputs: Values): Promis
 async function outputsWithSecret(resource: Resource, inputs: Values, object: ApiObject, secret: NewSecret) {
   const { kind } = resource;
   const outputs = (object: ApiObject) => outputsOf(kind, inputs, object, deliver(inputs, [secret.text], object));
-  const isKnown = Object.keys(livingSecrets([secret.text], object.versions)).length > 0;
-  if (isKnown) return outputs(object);
   try {
-    return outputs(await addVersion(resource, object.id, secret, "0s", revealAll(inputs)));
+    return outputs(await ensureVersion(resource, object, secret, "0s", revealAll(inputs)));
   } catch (error) {
-    const unfinished = { ...outputsOf(kind, inputs, object), versions: [] };
+    const unfinished = { ...outputsOf(kind, inputs, object), versions: [], ...pendingOf(inputs, secret, error) };
     throw new HalfDoneError({ id: object.id, outputs: unfinished }, inputs, error);
   }
 }
 
-async function addVersion({ api, kind }: Resource, id: string, secret: NewSecret, overlap: string, given: Inputs) {
-  // Of this secret alone, so that an answer that was lost on the way can be asked for again.
-  const headers = { "idempotency-key": `pulumi-version-${crypto.randomUUID()}` };
-  const body = { source: secret.source, overlap, ...reasonOf(given) };
-  return readObject(await api.send("POST", `${kind.path}/${id}/versions`, body, headers));
+/** A key whose version in use has this secret. However often it is asked for with one secret, it is one version. */
+async function ensureVersion(
+  { api, kind }: Resource,
+  object: ApiObject,
+  { text, source }: NewSecret,
+  overlap: string,
+  given: Inputs,
+): Promise<ApiObject> {
+  if (livingSecrets([text], object.versions).secret !== undefined) return object;
+  const headers = { "idempotency-key": `pulumi-version-${source.hash.sha256}` };
+  const body = { source, overlap, ...reasonOf(given) };
+  return readObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
+}
+
+/** Written down where nobody knows whether its version was made: the next `up` asks for it again. */
+function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Values {
+  const isInDoubt = error instanceof UnreachableError || (error instanceof Refusal && error.status >= 500);
+  return isInDoubt && deliver !== "none" ? { pendingSecret: new Secret(text) } : {};
 }
 
 /** An object with the spec that its program gives it. */
@@ -111,7 +130,9 @@ export async function readResource(
   if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
   const now = inputsNow(kind, inputs, object);
   const secrets = deliver(now, knownSecrets(revealAll(olds)), object);
-  return { id, outputs: outputsOf(kind, now, object, secrets), inputs: now };
+  const { pendingSecret } = olds;
+  const pending: Values = pendingSecret === undefined ? {} : { pendingSecret };
+  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...pending }, inputs: now };
 }
 
 const DECLARED =
@@ -173,13 +194,14 @@ export async function updateResource(
   if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
   const reason = versionReason(old, oldIn, given, now);
   if (reason === undefined) return outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
-  const secret = newSecret();
+  const secret = nextSecret(old, object.versions);
   try {
-    const renewed = await addVersion(resource, id, secret, overlapFor(reason, given), given);
+    const renewed = await ensureVersion(resource, object, secret, overlapFor(reason, given), given);
     return outputsOf(kind, news, renewed, deliver(news, [secret.text, ...knownSecrets(old)], renewed));
   } catch (error) {
-    if (object === found) throw error;
-    const outputs = outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
+    const pending = pendingOf(news, secret, error);
+    if (object === found && pending.pendingSecret === undefined) throw error;
+    const outputs = { ...outputsOf(kind, news, object, deliver(news, knownSecrets(old), object)), ...pending };
     const kept = reason === "SecretLost" ? { ...outputs, versions: [] } : outputs;
     throw new HalfDoneError({ id, outputs: kept }, withRotationOf(news, oldInputs), error);
   }

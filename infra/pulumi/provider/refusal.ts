@@ -27,7 +27,7 @@ function readFault(error: unknown): FieldFault[] {
   return [{ path: error.path.replace(/^spec\./, ""), message: error.message }];
 }
 
-/** The API cannot be reached, or is none; the message says what to do. */
+/** The API cannot be reached, or is none; the message says what to do. What was asked for may have been done. */
 export class UnreachableError extends Error {}
 
 /** What an operation was about, for messages. */
@@ -52,6 +52,7 @@ const ADVICE: Readonly<Record<string, Explain>> = {
     `there is one named "${name}" already, which this stack did not make: choose another name, or take it up by \`pulumi import ${type} ${resource} ${id}\``,
   managed: ({ message }) => `${message} Remove it from this program, or from there.`,
   conflict: ({ message }) => `${message} Run \`pulumi refresh\`, then \`pulumi up\`.`,
+  too_many_versions: ({ message }) => `${message} In a program the latter is \`rotation.overlap: "0s"\`.`,
   gone: () => "it is not there any more: run `pulumi refresh`, then `pulumi up` makes a new one",
   precondition_failed: () => OUTRUN,
   forbidden: ({ message }) =>

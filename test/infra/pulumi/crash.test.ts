@@ -125,6 +125,61 @@ describeOnPulumi("an up that is killed", ({ makeStack, manage, call, url, path }
     expect([await call(first.outputs.secret?.value), await call(outputs.secret?.value)]).toEqual([200, 200]);
   });
 
+  it("c56: loses the answers to a rotation, twice or all of them: it is one version, and its secret comes out", async () => {
+    let trigger = "1";
+    await manage("POST", "teams", { name: "answers-lost", spec: {} });
+    const made = await relayed(async () => {
+      const rotation = { trigger, overlap: "1h" };
+      const { secret, previousSecret, keyID } = new PlatformKey("key", {
+        team: "answers-lost",
+        preset: "MCPReadOnly",
+        rotation,
+      });
+      return { secret, previousSecret, keyID };
+    }, "answers-lost");
+    const first = (await made.stack.up()).outputs;
+    const states = async () => {
+      const { versions } = (await manage("GET", `keys/${first.keyID?.value}`)).body;
+      return versions.map(({ number, state }: { number: number; state: string }) => `${number} ${state}`);
+    };
+    /** How many answers to a rotation are lost from here on. */
+    let losing = 2;
+    proxy.watch(({ method, path }) =>
+      method === "POST" && path.endsWith("/versions") && losing-- > 0 ? "breaks answered" : "passes",
+    );
+    trigger = "2";
+    const second = (await made.stack.up()).outputs;
+    expect([await states(), losing]).toEqual([["2 active", "1 retiring"], -1]);
+    expect(second.previousSecret).toEqual(first.secret);
+    expect([await call(first.secret?.value), await call(second.secret?.value)]).toEqual([200, 200]);
+
+    losing = Number.POSITIVE_INFINITY;
+    trigger = "3";
+    const { failed, out } = await made.try(made.stack.up());
+    expect([failed, out.includes("no answer from")]).toEqual([true, true]);
+    const three = ["3 active", "2 retiring", "1 retiring"];
+    expect(await states()).toEqual(three);
+    await made.stack.refresh();
+    const third = (await made.stack.up()).outputs;
+    expect(await states()).toEqual(three);
+    expect(third.previousSecret).toEqual(second.secret);
+    expect(await call(third.secret?.value)).toBe(200);
+
+    // The same where the request was lost, not its answer.
+    proxy.watch(({ method, path }) => (method === "POST" && path.endsWith("/versions") ? "breaks" : "passes"));
+    trigger = "4";
+    expect((await made.try(made.stack.up())).failed).toBe(true);
+    expect(await states()).toEqual(three);
+    proxy.watch(() => "passes");
+    const fourth = (await made.stack.up()).outputs;
+    expect(await states()).toEqual(["4 active", "3 retiring", "2 retiring", "1 retiring"]);
+    expect([fourth.previousSecret, await call(fourth.secret?.value)]).toEqual([third.secret, 200]);
+    expect((await made.stack.preview()).changeSummary).toEqual({ same: 2 });
+    // b75: nor was it anywhere in clear meanwhile.
+    expect(textsBelow(made.folder).filter(([, text]) => /inf_[0-9A-Za-z]{57}/.test(text))).toEqual([]);
+    expect(JSON.stringify(await made.stack.exportStack())).not.toContain("pendingSecret");
+  });
+
   it("b76: finds the gateway that it made, with the credential that the program has now", async () => {
     let credential = "sk-first";
     await manage("POST", "teams", { name: "killed-gateway", spec: {} });
