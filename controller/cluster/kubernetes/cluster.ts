@@ -112,7 +112,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     // What there is at the start is looked at anyway.
     if (isStarted) announce({ of: "secret", namespace, name });
   });
-  const secrets = createSecrets(api, fieldManager, news);
+  const secrets = createSecrets(api, fieldManager, news, identity.confirm);
   const settleDoubts = createDoubts(objects.doubted, (object) => lookUp(object, object.uid));
 
   function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
@@ -259,12 +259,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     removeFinalizer: writes.removeFinalizer,
     writeStatus: writes.writeStatus,
     heardOfSecret,
-    async readSecret(namespace, name) {
-      const secret = await secrets.read(namespace, name);
-      // That there is none is said by every other cluster, too.
-      if (secret === undefined) await identity.confirm();
-      return secret;
-    },
+    readSecret: secrets.read,
     createSecret: secrets.create,
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,

@@ -22,11 +22,15 @@ type Others = {
   readonly type: unknown;
 };
 
-/** @param news told of each version that is read or written */
+/**
+ * @param news told of each version that is read or written
+ * @param confirm rejects where it is another cluster that answers, in which there is none of our Secrets
+ */
 export function createSecrets(
   api: ApiClient,
   fieldManager: string,
   news: Pick<SecretNews, "seen" | "closed" | "writing">,
+  confirm: () => Promise<void> = async () => {},
 ): Secrets {
   const others = new WeakMap<SecretObject, Others>();
 
@@ -43,6 +47,7 @@ export function createSecrets(
       return take(await api.request({ method: "GET", path: secretPath(ref) }));
     } catch (error) {
       if (isNotFound(error, secretResource(name))) {
+        await confirm();
         news.seen(namespace, name, null);
         return undefined;
       }
