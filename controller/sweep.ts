@@ -101,7 +101,8 @@ async function sweepKind(
   };
   await Promise.all(look.ask.map(askFor));
   const { ended, left } = endLook(look, answers, before);
-  if (look.isPaused) {
+  const isListWrong = [...answers.values()].some(({ presence }) => presence === "present");
+  if (look.isPaused && !isListWrong) {
     log(
       "error",
       `the sweep is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,

@@ -174,6 +174,37 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
 
+  it("c48: a kind that is not served for a while, its definition changed, ends nothing, and is worked on when it is back", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const plaintext = await world.plaintextOf("agent");
+    const serve = async (served: boolean) => {
+      const versions = parse(await readFile(join(import.meta.dirname, "../../crds/platformkeys.yaml"), "utf8")).spec
+        .versions;
+      const patch = JSON.stringify([{ op: "replace", path: "/spec/versions", value: [{ ...versions[0], served }] }]);
+      const args = ["patch", "crd", "platformkeys.keyplane.dev", "--type=json", "--patch", patch];
+      const { code, stderr } = await kubernetes().kubectl(args);
+      if (code !== 0) throw new Error(stderr);
+      const collection = `/apis/keyplane.dev/v1alpha1/namespaces/${NAMESPACE}${world.tag}/platformkeys`;
+      const isServed = async () => (await kubernetes().request("GET", collection)).status === 200;
+      await until(`it is ${served ? "" : "not "}served`, async () => (await isServed()) === served);
+    };
+    context.onTestFinished(() => serve(true));
+    await serve(false);
+    const ref = { kind: "PlatformKey", namespace: `${NAMESPACE}${world.tag}`, name: "agent" } as const;
+    expect(await world.cluster().lookUp(ref, "another")).toBe("unknown");
+    await world.stop();
+    await world.start();
+    await world.sweep();
+    expect(world.get("PlatformKey", "agent")).toBeUndefined();
+    expect(world.decide(plaintext)).toBe("allowed");
+    await serve(true);
+    expect(await world.cluster().lookUp(ref, "another")).toBe("gone");
+    await until("it is known again", () => world.get("PlatformKey", "agent"));
+    await world.declare(key("agent", { displayName: "Still worked on" }));
+    expect([world.condition("Ready", "agent"), (await world.stored("agent")).lastNumber]).toEqual(["True/Ready", 1]);
+    expect(world.decide(plaintext)).toBe("allowed");
+  });
+
   it("b72: what admission would have refused is refused by the controller where admission is open", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     await defineOtherwise(context, kubernetes(), (schema) => {

@@ -90,7 +90,8 @@ export async function openObjects(
         for (const file of files) {
           const ref = { kind, namespace: namespaceOfFolder(folder), name: file.replace(/\.json$/, "") };
           if (!file.endsWith(".json") || !isObjectName(ref.name)) continue;
-          const record = await readRecord(objectPath(root, ref));
+          const path = objectPath(root, ref);
+          const record = recordIn(path, await readJson(path));
           const rest = { deleting: record.deletedAt !== null, status: await statusFiles.load(ref) };
           held.set(refKey(ref), { ...ref, ...record, ...rest, resourceVersion: String(++revisions) });
         }
@@ -147,8 +148,9 @@ export async function openObjects(
     if (held.get(refKey(ref))?.uid === uid) return "present";
     try {
       await readdir(root);
-      const record = await readRecord(objectPath(root, ref)).catch(whenMissing(undefined));
-      return record?.uid === uid ? "present" : "gone";
+      const path = objectPath(root, ref);
+      const record = await readJson(path);
+      return record === undefined || recordIn(path, record).uid !== uid ? "gone" : "present";
     } catch {
       return "unknown";
     }
@@ -173,8 +175,7 @@ export async function openObjects(
   };
 }
 
-async function readRecord(path: string): Promise<ObjectRecord> {
-  const record = await readJson(path);
+function recordIn(path: string, record: unknown): ObjectRecord {
   if (typeof record === "object" && record !== null && "uid" in record && "spec" in record && "deletedAt" in record) {
     return record as ObjectRecord;
   }

@@ -124,15 +124,19 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   async function lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
     const wanted = { ...objectResource(ref), path: objectPath(ref), uid };
     const { presence, object } = await ask(wanted, watching);
-    if (object !== undefined && objects.found(objects.read(ref.kind, object))) {
-      const collection = collectionOf(ref.kind, namespaces === null ? "" : ref.namespace);
-      if (!wronglyListed.has(collection)) {
-        log("warn", `a list lacked ${titleOf(ref)}, which is there: all of its kind are listed again`);
-      }
-      wronglyListed.add(collection);
-    }
-    if (object === undefined && presence === "gone") objects.forget({ ...ref, uid });
+    if (object !== undefined) take(ref, object);
+    else if (presence === "gone") objects.forget({ ...ref, uid });
     return presence;
+  }
+
+  /** Takes what was found by name. Where a list lacked it, the list was wrong. */
+  function take(ref: ObjectRef, found: unknown): void {
+    if (!objects.found(objects.read(ref.kind, found))) return;
+    const collection = collectionOf(ref.kind, namespaces === null ? "" : ref.namespace);
+    if (!wronglyListed.has(collection)) {
+      log("warn", `a list lacked ${titleOf(ref)}, which is there: all of its kind are listed again`);
+    }
+    wronglyListed.add(collection);
   }
 
   /** Has a task of ours end before the cluster is closed. */

@@ -117,8 +117,8 @@ export function createObjects(
         // A list is believed even where it is older than what is known, since the server may have been restored; but
         // not that an object is gone.
         await eachInTurns(items, (item) => {
-          const before = held[kind].get(placeOf(item.object));
-          if (before === undefined || !doubted.has(before.object.uid)) put(item, true);
+          const before = held[kind].get(placeOf(item.object))?.object.uid;
+          if (before === undefined || before === item.object.uid || !doubted.has(before)) put(item, true);
         });
       },
       put: (item) => put(item, false),

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { until } from "../../env/until.ts";
@@ -26,6 +26,27 @@ describe("objects of a folder of manifests", () => {
     expect(cluster.get("MemoryLibrary", "dev", "handbook")?.spec.displayName).toBe("handbook");
     expect(cluster.changes).toContainEqual({ of: "object", kind: "PlatformKey", namespace: "dev", name: "writer" });
     expect(cluster.changes).toHaveLength(3);
+  });
+
+  it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not tell", async () => {
+    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+    const cluster = await folder.open();
+    const { uid = "" } = cluster.get("PlatformKey", "dev", "reader") ?? {};
+    const ref = { kind: "PlatformKey", namespace: "dev", name: "reader" } as const;
+    expect(await cluster.lookUp(ref, uid)).toBe("present");
+    expect(await cluster.lookUp(ref, "another")).toBe("gone");
+    expect(await cluster.lookUp({ ...ref, name: "never" }, "another")).toBe("gone");
+    const record = join(folder.data, "objects/dev/PlatformKey/reader.json");
+    const text = await readFile(record, "utf8");
+    await writeFile(record, text.replace(uid, "restored"));
+    expect(await cluster.lookUp(ref, "restored")).toBe("present");
+    await writeFile(record, text.slice(0, 20));
+    expect(await cluster.lookUp(ref, "another")).toBe("unknown");
+    await writeFile(record, text);
+    await rename(join(folder.data, "objects"), join(folder.data, "elsewhere"));
+    expect(await cluster.lookUp(ref, "another")).toBe("unknown");
+    expect(await cluster.lookUp(ref, uid)).toBe("present");
+    await rename(join(folder.data, "elsewhere"), join(folder.data, "objects"));
   });
 
   it("follow a saved file, with a generation that grows with the spec alone and a uid that stays", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { reflect, retryDelay } from "../../../controller/cluster/kubernetes/reflector.ts";
+import { type ReflectorOptions, reflect, retryDelay } from "../../../controller/cluster/kubernetes/reflector.ts";
 import { readSecretVersion } from "../../../controller/cluster/kubernetes/secret-watch.ts";
 import { until } from "../../env/until.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
@@ -17,6 +17,7 @@ async function reflecting(
   context: TestContext,
   lists: (call: Call, count: number) => void,
   watches: (call: Call, count: number) => void,
+  options: Partial<Pick<ReflectorOptions<unknown>, "confirm" | "mustList">> = {},
 ) {
   const counts = { list: 0, watch: 0, open: 0, mostOpen: 0 };
   const fake = await startFakeApiServer((call) => {
@@ -50,6 +51,7 @@ async function reflecting(
       random: () => 0.5,
       log: (_level, message) => fake.lines.push(message),
       onHeard: () => {},
+      ...options,
     },
     () => {},
     stop.signal,
@@ -237,5 +239,63 @@ describe.concurrent("a reflector", () => {
     await until("it watches again", () => counts.watch === 2);
     expect([...present]).toEqual(["a"]);
     expect(removed).toEqual(["newer"]);
+  });
+
+  it("c48: takes no list of a server that is another's, and the next one that is not", async (context) => {
+    let confirmations = 0;
+    const confirm = async () => {
+      if (++confirmations === 2) throw new Error("another cluster");
+    };
+    const { present, removed, counts, fake } = await reflecting(
+      context,
+      (call, count) => call.answer(200, page("5", count === 2 ? [] : ["a"])),
+      (call, count) => {
+        if (count === 1) call.answer(410, status(410, "Expired"));
+      },
+      { confirm },
+    );
+    await until("it watches again", () => counts.watch === 2);
+    expect([[...present], removed, counts.list, confirmations]).toEqual([["a"], [], 3, 3]);
+    expect(fake.lines).toContain("while watching things: another cluster");
+  });
+
+  it("c48: takes nothing from a watch that was cut and is opened at another's server", async (context) => {
+    let confirmations = 0;
+    const confirm = async () => {
+      if (++confirmations === 2) throw new Error("another cluster");
+    };
+    const { present, counts } = await reflecting(
+      context,
+      (call) => call.answer(200, page("5", ["a"])),
+      (call, count) => {
+        call.event("ADDED", object(["first", "theirs", "ours"][count - 1] ?? "more", `${5 + count}`));
+        if (count === 1) call.cut();
+      },
+      { confirm },
+    );
+    await until("it goes on", () => present.has("ours"));
+    expect([...present].sort()).toEqual(["a", "first", "ours"]);
+    expect([counts.list, confirmations]).toEqual([1, 3]);
+  });
+
+  it("c48: lists again once, when the last list was found to be wrong", async (context) => {
+    let isWrong = false;
+    const mustList = () => {
+      const was = isWrong;
+      isWrong = false;
+      return was;
+    };
+    const { present, counts } = await reflecting(
+      context,
+      (call, count) => call.answer(200, page("5", count === 1 ? [] : ["a"])),
+      (call, count) => {
+        isWrong = count === 1;
+        call.event("BOOKMARK", bookmark("5"));
+        if (count < 3) call.end();
+      },
+      { mustList },
+    );
+    await until("it watches for the third time", () => counts.watch === 3);
+    expect([[...present], counts.list]).toEqual([["a"], 2]);
   });
 });

@@ -1,0 +1,185 @@
+/** What the sweep asks of a cluster and does with the answers, for every kind that outlives its declaration. */
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
+import type { ControllerDeps } from "../../controller/deps.ts";
+import { newKeyMemory } from "../../controller/key-memory.ts";
+import { createSweep, SWEEP_INTERVAL } from "../../controller/sweep.ts";
+import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
+import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { saveGateway } from "../../store/gateways.ts";
+import { parseKeyring } from "../../store/keyring.ts";
+import { saveLibrary } from "../../store/libraries.ts";
+import type { Store } from "../../store/open.ts";
+import { describeOnEachEngine } from "../env/engines.ts";
+import { makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
+
+const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
+const TABLES = { PlatformKey: "keys", ModelGateway: "gateways", MemoryLibrary: "libraries", PlatformTeam: "teams" };
+
+/** A cluster of its own in the store: a team with a key, a gateway and a library, of which the cluster lists none. */
+async function sweeping(store: Store, { isOld = true, listed = null as readonly string[] | null } = {}) {
+  const home = await makeTeam(store, { cluster: unique("cluster") });
+  const { cluster, namespace, teamId } = home;
+  const draft = () => ({ cluster, namespace, teamId, name: unique("a"), ownerUid: unique("uid") });
+  await reserveKey(store, home);
+  await run(store, (tx) =>
+    saveLibrary(tx, { ...draft(), displayName: "", description: "", deletionPolicy: "Delete" }).then(() =>
+      saveGateway(tx, { ...draft(), publicId: unique("g"), routesOnly: false, upstreams: [], routes: [] }, keyring),
+    ),
+  );
+  if (isOld) {
+    for (const table of Object.values(TABLES)) {
+      await sql`update ${sql.table(table)} set created_at = created_at - interval '1 hour'
+        where cluster = ${cluster}`.execute(store.db);
+    }
+  }
+  const asked: string[] = [];
+  const lines: string[] = [];
+  const keyMemory = newKeyMemory();
+  const world = {
+    says: (_ref: ObjectRef, _uid: string): Presence => "gone",
+    uids: (_kind: Kind): string[] => [],
+    list: (_kind: Kind): { uid: string }[] => [],
+    now: 0,
+  };
+  const fake = {
+    uid: cluster,
+    listedNamespaces: () => listed,
+    uids: (kind: Kind) => world.uids(kind),
+    list: (kind: Kind) => world.list(kind),
+    async lookUp(ref: ObjectRef, uid: string) {
+      asked.push(ref.kind);
+      return world.says(ref, uid);
+    },
+  };
+  const deps = {
+    cluster: fake as unknown as Cluster,
+    store,
+    fence: null,
+    keyMemory,
+    clock: { now: () => Date.now() },
+    log: (_level: string, line: string) => lines.push(line),
+  } as unknown as ControllerDeps;
+  const look = createSweep(deps, () => world.now);
+
+  /** How many of each kind are in service and somebody's. */
+  async function living(): Promise<Record<string, number>> {
+    const { rows } = await sql<Record<string, number>>`
+      select (select count(*)::int from keys where cluster = ${cluster} and state <> 'revoked') as "PlatformKey",
+        (select count(*)::int from gateways where cluster = ${cluster} and owner_uid is not null) as "ModelGateway",
+        (select count(*)::int from libraries where cluster = ${cluster} and owner_uid is not null) as "MemoryLibrary",
+        (select count(*)::int from teams where cluster = ${cluster} and owner_uid is not null) as "PlatformTeam"`.execute(
+      store.db,
+    );
+    return rows[0] ?? {};
+  }
+  return { ...world, world, look, living, asked, lines, keyMemory, home };
+}
+
+const each = (count: number) => Object.fromEntries(KINDS.map((kind) => [kind, count]));
+
+describeOnEachEngine("The sweep", (store) => {
+  test("c48: ends each kind at the second look that says it is gone, 20 s after the first, and none before", async () => {
+    const { world, look, living, asked, lines } = await sweeping(store());
+    await look();
+    expect([asked.toSorted(), await living()]).toEqual([[...KINDS].sort(), each(1)]);
+    world.now = LOOKS_APART_MS - 1;
+    await look();
+    expect(await living()).toEqual(each(1));
+    world.now = LOOKS_APART_MS;
+    await look();
+    expect(await living()).toEqual(each(0));
+    expect(lines).toHaveLength(4);
+    await look();
+    expect(asked).toHaveLength(12);
+  });
+
+  test("c48: its looks are far enough apart, and two of them come within a minute", () => {
+    expect(SWEEP_INTERVAL).toBeGreaterThan(LOOKS_APART_MS);
+    expect(2 * SWEEP_INTERVAL).toBeLessThan(45_000);
+  });
+
+  test.each<Presence>(["unknown", "present"])(
+    "c48: ends none of what is %s, however often it looks",
+    async (presence) => {
+      const { world, look, living } = await sweeping(store());
+      world.says = () => presence;
+      for (let i = 0; i < 4; i++) {
+        await look();
+        world.now += LOOKS_APART_MS;
+      }
+      expect(await living()).toEqual(each(1));
+    },
+  );
+
+  test("c48: asks for the object by the uid that owns the row, in its namespace", async () => {
+    const { world, look, home } = await sweeping(store());
+    const named: [Kind, string, boolean][] = [];
+    world.says = ({ kind, namespace, name }, uid) => {
+      named.push([kind, namespace, name.length > 0 && uid.length > 0]);
+      return "unknown";
+    };
+    await look();
+    expect(named.toSorted()).toEqual(
+      KINDS.map((kind) => [kind, kind === "PlatformTeam" ? "" : home.namespace, true]).toSorted(),
+    );
+  });
+
+  test("c13: asks for nothing that is younger than its list, and in no namespace that it has no list of", async () => {
+    const young = await sweeping(store(), { isOld: false });
+    await young.look();
+    expect(young.asked).toEqual([]);
+    const unlisted = await sweeping(store(), { listed: ["elsewhere"] });
+    await unlisted.look();
+    expect(unlisted.asked, "a team has no namespace").toEqual(["PlatformTeam"]);
+  });
+
+  test("c48: asks for nothing that is listed", async () => {
+    const { world, look, asked, home } = await sweeping(store());
+    world.uids = (kind) => (kind === "PlatformTeam" ? [home.ownerUid] : []);
+    await look();
+    expect(asked).not.toContain("PlatformTeam");
+    expect(asked).toHaveLength(3);
+  });
+
+  test("c48: a secret that waits to be delivered is kept while its declaration is in doubt, and forgotten when it is gone", async () => {
+    const { world, look, keyMemory } = await sweeping(store());
+    const held = { plaintext: "inf_held", digest: "digest" };
+    for (const uid of ["listed", "doubted", "gone"]) keyMemory.held.set(uid, held);
+    world.uids = () => ["listed"];
+    world.list = () => [{ uid: "doubted" }];
+    await look();
+    expect([...keyMemory.held.keys()]).toEqual(["listed", "doubted"]);
+  });
+
+  test("c13: pauses for a kind of which too many have gone, says so, and asks for few of them", async () => {
+    const { world, look, living, asked, lines, home } = await sweeping(store());
+    for (let i = 0; i < 11; i++) await reserveKey(store(), home);
+    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
+      store().db,
+    );
+    for (let i = 0; i < 3; i++) {
+      await look();
+      world.now += LOOKS_APART_MS;
+    }
+    expect(await living()).toEqual({ ...each(0), PlatformKey: 12 });
+    expect(lines.filter((line) => line.startsWith("the sweep is paused: too many PlatformKey"))).toHaveLength(2);
+    expect(asked.filter((kind) => kind === "PlatformKey")).toHaveLength(30);
+  });
+
+  test("c48: does not say that too many have gone where one of them is there: the list was wrong", async () => {
+    const { world, look, lines, home } = await sweeping(store());
+    for (let i = 0; i < 11; i++) await reserveKey(store(), home);
+    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
+      store().db,
+    );
+    world.says = () => "unknown";
+    await look();
+    let found = 0;
+    world.says = () => (found++ === 0 ? "present" : "gone");
+    world.now += LOOKS_APART_MS;
+    await look();
+    expect(lines).toEqual([]);
+  });
+});
