@@ -15,6 +15,7 @@ import {
 } from "./data-folder.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { readiness } from "./get.ts";
+import { heldGroups } from "./held.ts";
 import { openManagement } from "./management-client.ts";
 import { readStatusFiles } from "./status-files.ts";
 import { runValidate } from "./validate.ts";
@@ -27,6 +28,7 @@ export const CHECKS: readonly Check[] = [
   checkEncryptionKey,
   checkProcess,
   checkManifests,
+  checkHeld,
   checkObjects,
   checkSecrets,
 ];
@@ -118,6 +120,11 @@ async function checkManifests(data: string): Promise<Finding[]> {
   const code = await runValidate({ paths: [manifests] }, (line) => lines.push(line));
   if (code === 0) return [ok(`the manifests in ${manifests} are valid`)];
   return [wrong(`${lines.at(-1)}: what is faulty goes on as it was before: keyplane validate -f '${manifests}'`)];
+}
+
+/** What goes on as it was before though its declaration is gone or faulty, which no condition says. */
+async function checkHeld(data: string): Promise<Finding[]> {
+  return (await heldGroups(data)).map(({ titles, why }) => wrong(`held as before: ${titles}: ${why}`));
 }
 
 /** What is not as declared, with the catalogue's advice, which is part of each condition's message. */

@@ -4,6 +4,7 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import type { KeyJson } from "../server/keys/key-json.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";
+import { heldGroups, heldReasons } from "./held.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 import { formatTable } from "./table.ts";
@@ -82,14 +83,25 @@ const STORED_KEY: Columns<KeyJson> = [
 /** The objects of one kind in an embedded installation as text: a table, or a JSON list as kubectl would print it. */
 export async function getObjects<K extends Kind>(kind: K, data: string, output?: string): Promise<string> {
   const objects = await readStatusFiles(data, kind);
-  return format(COLUMNS[kind], objects, output, { apiVersion: "v1", kind: "List", items: objects.map(asDeclared) });
+  const reasons = await heldReasons(data);
+  const items = objects.map((object) => asDeclared(object, reasons.get(`${kind}/${refOf(object)}`)));
+  const text = format(COLUMNS[kind], objects, output, { apiVersion: "v1", kind: "List", items });
+  if (output === "json") return text;
+  const held = (await heldGroups(data, kind)).map(({ titles, why }) => `held as before: ${titles}\n  ${why}`);
+  return [text, ...held].join("\n\n");
 }
 
-/** What belongs to the whole cluster has no namespace, not an empty one. */
-function asDeclared(object: StatusObject<Kind>): object {
-  const { namespace, ...metadata } = object.metadata;
-  return namespace === "" ? { ...object, metadata } : object;
+const refOf = ({ metadata: { namespace, name } }: StatusObject<Kind>): string => `${namespace}/${name}`;
+
+/** What belongs to the whole cluster has no namespace, not an empty one. What is held says so in an annotation. */
+function asDeclared(object: StatusObject<Kind>, held: string | undefined): object {
+  const { namespace, ...rest } = object.metadata;
+  const annotations = held === undefined ? {} : { annotations: { [HELD_ANNOTATION]: held } };
+  return { ...object, metadata: { ...rest, ...(namespace === "" ? {} : { namespace }), ...annotations } };
 }
+
+/** Why an object goes on though its declaration is gone or faulty. */
+const HELD_ANNOTATION = "keyplane.dev/held";
 
 /** The keys that a server knows, with `--server`. */
 async function getStoredKeys(env: Environment, choice: ServerChoice, output?: string): Promise<string> {

@@ -1,4 +1,6 @@
 import { statSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
+import type { Absence } from "../controller/cluster/files/absence.ts";
 import { decideRemoval } from "../controller/cluster/files/removal.ts";
 import type { Environment } from "../domain/environment.ts";
 import { type Fault, formatFault } from "../domain/manifest/fault.ts";
@@ -56,14 +58,14 @@ export async function runPlan(
     read.documents,
     errors.length,
   );
-  const gone = new Set(removal.remove ? missing.map(([title]) => title) : []);
+  const gone = new Set(removal.remove.map(titleOf));
   const before = worldOf(held.flatMap(asDeclared));
   const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !read.declared.has(titleOf(object)));
   const after = worldOf([...read.declared.values(), ...staying], before);
 
   const lines = [
     ...errors.map((fault) => `! refuse ${formatFault(fault)}`),
-    ...("warning" in removal ? [`! ${removal.warning}`] : []),
+    ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(([why, all]) => `! ${goneText(all.length)}: ${why}`),
     ...objectLines(before.objects, after.objects),
     ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),
   ];
@@ -110,7 +112,7 @@ function asDeclared({ kind, metadata, spec }: Held): Declared[] {
   return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec }];
 }
 
-/** What the manifests declare: of objects that are declared twice, the first. */
+/** What the manifests declare: of objects that are declared twice, the one that says what is held, or else the first. */
 function readAll(paths: readonly string[], storedSpec: (title: string) => Held["spec"]) {
   if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
   const absent = paths.find((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
@@ -131,22 +133,34 @@ function readAll(paths: readonly string[], storedSpec: (title: string) => Held["
     }
     const title = titleOf({ ...identity, kind: identity.kind });
     titles.add(title);
-    if (manifest !== undefined && manifest.kind !== "Secret" && !declared.has(title)) declared.set(title, manifest);
+    if (manifest === undefined || manifest.kind === "Secret") continue;
+    if (!declared.has(title) || isDeepStrictEqual(manifest.spec, storedSpec(title))) declared.set(title, manifest);
   }
   const faults: Fault[] = [...files.flatMap((file) => file.faults), ...findDuplicates(entries)];
   return { declared, titles, secrets, faults, documents: entries.length };
 }
 
-/** Whether `up` would believe that what is missing shall go: the same brake. */
+/** Whether `up` would believe that what is missing was taken away on purpose: the same decision, once time has passed. */
 function removalOf(missing: readonly Held[], held: readonly Held[], documents: number, faults: number) {
-  if (missing.length === 0) return { remove: true } as const;
-  const specs = (objects: readonly Held[]) =>
-    objects.flatMap(({ kind, spec }) => (spec === undefined ? [] : [{ kind, spec }]));
-  return decideRemoval(
-    { unreadable: undefined, documents, faults, unchangedFor: Number.POSITIVE_INFINITY },
-    { objects: specs(missing), secrets: 0, held: specs(held) },
+  const withSpec = (objects: readonly Held[]) =>
+    objects.flatMap(({ kind, metadata: { namespace, name }, spec }) =>
+      spec === undefined ? [] : [{ kind, namespace, name, spec }],
+    );
+  const absence: Absence =
+    faults === 0
+      ? { is: "deliberate" }
+      : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
+  const view = { unreadable: undefined, documents, unchangedFor: Number.POSITIVE_INFINITY };
+  const decision = decideRemoval(
+    view,
+    withSpec(missing).map((one) => ({ ...one, absence })),
+    withSpec(held),
   );
+  return decision.isSettled && missing.length > 0 ? decision : { remove: [], hold: [] };
 }
+
+const goneText = (count: number) =>
+  `${count} ${count === 1 ? "declaration is" : "declarations are"} gone from the manifests`;
 
 /** When each key was last used, by its id. Empty where `up` does not run. */
 async function lastUses(env: Environment, data: string | undefined): Promise<Map<string, number | null>> {

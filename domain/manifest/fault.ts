@@ -4,9 +4,9 @@ export type Path = readonly (string | number)[];
 /** A place in a file; both count from 1. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** What is wrong with a manifest, or, as a warning, what will surprise. */
+/** What is wrong with a manifest, or, as a warning, what will surprise, or, as a note, what is left out. */
 export type Fault = Position & {
-  readonly severity: "error" | "warning";
+  readonly severity: "error" | "warning" | "note";
   readonly file: string;
   /** The field, such as `spec.scopes[0]`; empty for the whole document. */
   readonly path: string;
@@ -49,10 +49,10 @@ function printable(text: string): string {
 
 const MAX_FAULTS = 20;
 
-/** The first errors and the first warnings, as a reader comes upon them: a list of 10,000 is no help. */
+/** The first errors and the first warnings, and the notes, as a reader comes upon them: a list of 10,000 is no help. */
 export function listFaults(faults: readonly Fault[]): Fault[] {
-  const { error = [], warning = [] } = Object.groupBy(faults, ({ severity }) => severity);
-  return [...cap(error), ...cap(warning)].sort((a, b) => a.line - b.line || a.column - b.column);
+  const { error = [], warning = [], note = [] } = Object.groupBy(faults, ({ severity }) => severity);
+  return [...cap(error), ...cap(warning), ...cap(note)].sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 function cap(faults: readonly Fault[]): Fault[] {

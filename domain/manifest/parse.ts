@@ -1,5 +1,7 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { type Fault, formatPath, listFaults, type Path, type Position } from "./fault.ts";
+import { isRecord } from "./identity.ts";
+import { otherKind } from "./other-kinds.ts";
 import { offsetOf, readNode } from "./yaml-node.ts";
 
 /** A file's size and nesting, so that no text makes this crash or run long. Our manifests nest ten levels deep. */
@@ -14,13 +16,20 @@ export type ManifestDocument = {
   fault(path: Path, message: string, options?: { of?: "key" | "value"; severity?: Fault["severity"] }): Fault;
 };
 
+/** What a file holds. Documents with a fault are left out of `documents`, the others are in it. */
+export type ParsedManifests = {
+  readonly documents: ManifestDocument[];
+  readonly faults: Fault[];
+  /** How many objects of other kinds are not in `documents`: one note says so. */
+  readonly passedOver: number;
+};
+
 /**
- * Parses a file of YAML or JSON documents. Documents with a fault are left out of `documents`, the others are in it.
- * YAML is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
+ * Parses a file of YAML or JSON documents. Of a `List`, as kubectl prints it, each item is a document of its own. YAML is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
  *
  * @param file its name, for the faults
  */
-export function parseManifests(text: string, file: string): { documents: ManifestDocument[]; faults: Fault[] } {
+export function parseManifests(text: string, file: string): ParsedManifests {
   const lines = countLines(text);
   const faultAt = (offset: number, message: string, path = "", severity: Fault["severity"] = "error"): Fault => ({
     severity,
@@ -30,9 +39,11 @@ export function parseManifests(text: string, file: string): { documents: Manifes
     message,
   });
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
-    return { documents: [], faults: [faultAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`)] };
+    const fault = faultAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
+    return { documents: [], faults: [fault], passedOver: 0 };
   }
   const documents: ManifestDocument[] = [];
+  const others: { document: ManifestDocument; kind: string }[] = [];
   const faults: Fault[] = [];
   for (const parsed of new Composer({ schema: "core", uniqueKeys: false }).compose(
     tokenise(text, (offset) => faults.push(faultAt(offset, `nested more than ${MAX_DEPTH} levels deep`))),
@@ -48,9 +59,42 @@ export function parseManifests(text: string, file: string): { documents: Manifes
       faults.push(faultAt(offset, message, formatPath(path), "warning"));
     }
     if (read.faults.length > 0 || read.value === null) continue;
-    documents.push(documentOf(parsed, file, read.value, lines));
+    for (const document of itemsOf(documentOf(parsed, file, read.value, lines))) {
+      const kind = otherKind(document.value, file);
+      if (kind === undefined) documents.push(document);
+      else others.push({ document, kind });
+    }
   }
-  return { documents, faults: listFaults(faults) };
+  faults.push(...noteOthers(others));
+  return { documents, faults: listFaults(faults), passedOver: others.length };
+}
+
+/** The items of a `List`, and of lists in it; any other document as it is. */
+function itemsOf(document: ManifestDocument): ManifestDocument[] {
+  const { value } = document;
+  if (!isRecord(value) || value.kind !== "List" || value.apiVersion !== "v1") return [document];
+  const items = Array.isArray(value.items) ? value.items : [];
+  return items.flatMap((item: unknown, place) =>
+    itemsOf({
+      ...document,
+      value: item,
+      fault: (path, message, options) => document.fault(["items", place, ...path], message, options),
+    }),
+  );
+}
+
+const MAX_KINDS = 5;
+
+function noteOthers(others: readonly { document: ManifestDocument; kind: string }[]): Fault[] {
+  const [first] = others;
+  if (first === undefined) return [];
+  const kinds = [...new Set(others.map(({ kind }) => kind))];
+  const names = `${kinds.slice(0, MAX_KINDS).join(", ")}${kinds.length > MAX_KINDS ? " and others" : ""}`;
+  const message =
+    others.length === 1
+      ? `${names} is passed over`
+      : `${others.length} objects of other kinds are passed over: ${names}`;
+  return [first.document.fault([], message, { severity: "note" })];
 }
 
 /** The text as tokens, as far as it does not nest too deep: what comes after recurses. */

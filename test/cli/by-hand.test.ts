@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../env/until.ts";
@@ -48,7 +48,7 @@ describe("keyplane revoke", () => {
     expect(up.statusOf("dev", "revoked").versions).toHaveLength(1);
     expect(await up.call(secret)).toBe(401);
 
-    home.write("revoked.yaml", "");
+    rmSync(join(home.manifests, "revoked.yaml"));
     await until("the declaration to be gone", () => !exists("status/dev/PlatformKey/revoked.json"));
     home.write("revoked.yaml", key("revoked"));
     await until("a new key", () => up.readyOf("dev", "revoked").reason === "Ready");

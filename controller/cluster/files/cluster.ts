@@ -9,6 +9,7 @@ import { ensureFolder, hasCode, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests.ts";
 import { openObjects, titleOf } from "./objects.ts";
+import { openOrigins } from "./origins.ts";
 import { createSecretWatch } from "./secret-watch.ts";
 import { openSecrets } from "./secrets.ts";
 import { createStatusFiles } from "./status.ts";
@@ -73,8 +74,9 @@ async function openLocked(
 
   const manifests = createManifests({
     folder: options.manifests,
-    except: data,
+    data,
     objects,
+    origins: await openOrigins(data),
     statusFiles,
     clock,
     randomUuid,

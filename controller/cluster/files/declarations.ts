@@ -1,44 +1,83 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
 import type { Fault } from "../../../domain/manifest/fault.ts";
-import { isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
+import { type Identity, isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
 import type { Spec } from "../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../domain/manifest/parse.ts";
-import { type ReadManifest, readManifest, type SecretManifest } from "../../../domain/manifest/validate.ts";
+import {
+  type Manifest,
+  type ReadManifest,
+  readManifest,
+  type SecretManifest,
+} from "../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../port.ts";
 import type { ParsedFile } from "./folder.ts";
-import { refKey } from "./objects.ts";
+import { chooseGoverning, type Known } from "./governing.ts";
 
 /** A declaration that names its object and has faults. */
 export type Refusal = { readonly ref: ObjectRef; readonly faults: readonly Fault[] };
 
+/** Where an object is declared. */
+export type Place = {
+  /** The file that counts. */
+  readonly file: ParsedFile;
+  /** Paths, below the folder, of other files that declare it in vain. */
+  readonly rivals: readonly string[];
+};
+
 export type Declarations = {
-  /** Valid ones, by {@link refKey}. */
+  /** Valid ones, by kind, namespace and name. */
   readonly objects: ReadonlyMap<string, { readonly ref: ObjectRef; readonly spec: Spec }>;
   /** `Secret` manifests, by namespace and name. */
   readonly secrets: ReadonlyMap<string, SecretManifest>;
   readonly refusals: readonly Refusal[];
+  /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
+  readonly places: ReadonlyMap<string, Place>;
+  /** What only files declare that do not count, since the one that does cannot be seen. */
+  readonly contested: ReadonlySet<string>;
   /** Of all files, warnings too. */
   readonly faults: readonly Fault[];
+  /** The first error of each file that has one. */
+  readonly faultyFiles: ReadonlyMap<ParsedFile, Fault>;
+  /** Of these, those with something in it of which it cannot be told what it declares. */
+  readonly hidingFiles: ReadonlyMap<ParsedFile, Fault>;
   /** How many documents there are in all. */
   readonly documents: number;
+};
+
+/** What is held already, and where it was declared. */
+export type Held = {
+  /** The spec of an object: what may not change is compared with it. */
+  spec(ref: ObjectRef): Spec | undefined;
+  /** Whether there is what a manifest declares, and whether it is so already. */
+  compare(manifest: Manifest): "none" | "same" | "different";
+  known(identity: Identity): Known | undefined;
 };
 
 /** What was read of a document, as long as the stored spec that it was checked with is the same. */
 type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
 
+/** A document that names its object. */
+type Named = {
+  readonly document: ManifestDocument;
+  readonly read: ReadManifest;
+  readonly identity: Identity;
+  readonly parsed: ParsedFile;
+  readonly file: string;
+};
+
 /**
  * Makes a reader of whole folders that checks each document once.
  *
- * @param storedSpec the spec of an object that is held: what may not change is compared with it
+ * @returns a function of the files, and of whether they are all that there is
  */
 export function createDeclarationReader(
-  storedSpec: (ref: ObjectRef) => Spec | undefined,
-): (files: readonly ParsedFile[]) => Declarations {
+  held: Held,
+): (files: readonly ParsedFile[], isComplete: boolean) => Declarations {
   const readings = new WeakMap<ManifestDocument, Reading>();
 
   function read(document: ManifestDocument): ReadManifest {
     const identity = isRecord(document.value) ? readIdentity(document.value).identity : undefined;
-    const old = identity && identity.kind !== "Secret" ? storedSpec({ ...identity, kind: identity.kind }) : undefined;
+    const old = identity && identity.kind !== "Secret" ? held.spec({ ...identity, kind: identity.kind }) : undefined;
     const known = readings.get(document);
     if (known !== undefined && known.old === old) return known.read;
     const reading = { old, read: readManifest(document, old) };
@@ -46,38 +85,92 @@ export function createDeclarationReader(
     return reading.read;
   }
 
-  return (files) => {
+  /** Of all that declare one object, the one that counts, and the faults of the others. */
+  function choose(all: readonly [Named, ...Named[]], isComplete: boolean) {
+    const known = held.known(all[0].identity);
+    const states = all.length === 1 ? [] : all.map(({ read: { manifest } }) => manifest && held.compare(manifest));
+    const candidates = all.map((one, i) => ({ ...one, isAsHeld: states[i] === "same" }));
+    const isHeld = states.some((state) => state === "same" || state === "different");
+    const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
+    const first = governing ?? candidates.find(({ file }) => file === known?.file);
+    const others = candidates.filter(
+      (one) => one !== first && (first !== undefined || known?.rivals.includes(one.file)),
+    );
+    const where = first === undefined ? known?.file : placeOf(first);
+    const message = `is declared at ${where} already: remove one`;
+    return { governing, first, others, faults: others.map(({ document }) => document.fault(NAME, message)) };
+  }
+
+  return (files, isComplete) => {
     const objects = new Map<string, { ref: ObjectRef; spec: Spec }>();
     const secrets = new Map<string, SecretManifest>();
     const refusals: Refusal[] = [];
+    const places = new Map<string, Place>();
+    const contested = new Set<string>();
     const faults: Fault[] = [];
-    const places = new Map<string, Fault>();
-    for (const file of files) {
-      faults.push(...file.faults);
-      for (const document of file.documents) {
-        const { identity, manifest, faults: own } = read(document);
-        faults.push(...own);
-        if (identity === undefined) continue;
-        const key = `${identity.kind}/${identity.namespace}/${identity.name}`;
-        const first = places.get(key);
-        if (first !== undefined) {
-          faults.push(
-            document.fault(["metadata", "name"], `is declared at ${first.file}:${first.line} already: remove one`),
-          );
-          continue;
-        }
-        places.set(key, document.fault(["metadata", "name"], ""));
-        if (manifest?.kind === "Secret") {
-          secrets.set(`${manifest.namespace}/${manifest.name}`, manifest);
-        } else if (identity.kind !== "Secret") {
-          const ref = { kind: identity.kind, namespace: identity.namespace, name: identity.name };
-          if (manifest === undefined)
-            refusals.push({ ref, faults: own.filter(({ severity }) => severity === "error") });
-          else objects.set(refKey(ref), { ref, spec: manifest.spec });
-        }
+    const faultyFiles = new Map<ParsedFile, Fault>();
+    const hidingFiles = new Map<ParsedFile, Fault>();
+    const note = (file: ParsedFile, all: readonly Fault[], hides = false) => {
+      faults.push(...all);
+      const error = all.find(isError);
+      if (error === undefined) return;
+      if (!faultyFiles.has(file)) faultyFiles.set(file, error);
+      if (hides && !hidingFiles.has(file)) hidingFiles.set(file, error);
+    };
+
+    const named = files.flatMap((parsed) => {
+      note(parsed, parsed.faults, true);
+      return parsed.documents.flatMap((document): Named[] => {
+        const reading = read(document);
+        const { identity } = reading;
+        note(parsed, reading.faults, identity === undefined);
+        return identity === undefined ? [] : [{ document, read: reading, identity, parsed, file: parsed.name }];
+      });
+    });
+    for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
+      if (one === undefined) continue;
+      const { governing, first, others, faults: own } = choose([one, ...more], isComplete);
+      for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
+      if (first === undefined) {
+        contested.add(key);
+        continue;
       }
+      const rivals = others.map(({ file }) => file).filter((file) => file !== first.file);
+      places.set(key, { file: first.parsed, rivals: [...new Set(rivals)] });
+      const { kind, namespace, name } = first.identity;
+      const manifest = governing?.read.manifest;
+      if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
+      if (kind === "Secret" || manifest?.kind === "Secret") continue;
+      const ref = { kind, namespace, name };
+      if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec });
+      else refusals.push({ ref, faults: governing === undefined ? own : errorsOf(governing.read) });
     }
-    const documents = files.reduce((count, file) => count + file.documents.length + file.faults.length, 0);
-    return { objects, secrets, refusals, faults, documents };
+    const documents = files.reduce((count, file) => count + file.documents.length, 0);
+    return {
+      objects,
+      secrets,
+      refusals,
+      places,
+      contested,
+      faults,
+      faultyFiles,
+      hidingFiles,
+      documents: documents + brokenFiles(files),
+    };
   };
 }
+
+const NAME = ["metadata", "name"];
+
+const keyOf = ({ kind, namespace, name }: Identity): string => `${kind}/${namespace}/${name}`;
+
+function placeOf({ document }: Named): string {
+  const { file, line } = document.fault(NAME, "");
+  return `${file}:${line}`;
+}
+
+const isError = ({ severity }: Fault) => severity === "error";
+const errorsOf = ({ faults }: ReadManifest) => faults.filter(isError);
+
+/** Files of which something could not be read at all: they are not nothing. */
+const brokenFiles = (files: readonly ParsedFile[]) => files.filter(({ faults }) => faults.some(isError)).length;

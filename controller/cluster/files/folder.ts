@@ -3,18 +3,34 @@
  * file can be a valid declaration; until then it is what it was before.
  */
 import type { BigIntStats } from "node:fs";
-import { readdir, readFile, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
+import { describe, type FoundFiles, findFiles } from "./find-files.ts";
+import { type Ending, endingOf, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
 const QUIET_MS = 200;
-const MOST_DEPTH = 32;
-const MANIFEST = /^[^.].*\.(ya?ml|json)$/s;
 
-export type ParsedFile = { readonly path: string } & ReturnType<typeof parseManifests>;
+export type ParsedFile = ReturnType<typeof parseManifests> & {
+  /** As messages name it. */
+  readonly path: string;
+  /** Its path below the folder. */
+  readonly name: string;
+  readonly text: string;
+  /** Another one for each content, and wherever it is moved to or written anew. */
+  readonly identity: string;
+  /** Of the file that the path leads to, with its device. */
+  readonly inode: string;
+  /** Whether this content came by a rename into its place; false too for what was there when the reader was made. */
+  readonly cameWhole: boolean;
+  readonly ending: Ending;
+  /** Whether its text is the beginning of what it was, up to the middle of a document. */
+  readonly isCutShort: boolean;
+};
 
-export type FolderReading = {
+export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
   /** In the order of their paths. */
   readonly files: readonly ParsedFile[];
   /** Whether anything differs from the reading before, be it only that a file is being written. */
@@ -27,8 +43,13 @@ export type FolderReading = {
 
 type KnownFile = {
   identity: string;
+  inode: string;
+  written: string;
+  cameWhole: boolean;
   firstSeen: number;
-  readAs: { identity: string; text: string; parsed: ParsedFile } | undefined;
+  /** What it held last that was not the beginning of what it had held before. */
+  whole: string;
+  readAs: ParsedFile | undefined;
 };
 
 /**
@@ -42,90 +63,74 @@ export function createFolderReader(
   except?: string,
 ): () => Promise<FolderReading> {
   let known = new Map<string, KnownFile>();
+  let tree: Pick<FoundFiles, "root" | "places"> | undefined;
 
   return async function readFolder() {
-    const problems: string[] = [];
-    const found = await findFiles(root, except, problems);
+    const { files: found, problems: unfound, ...now } = await findFiles(root, except);
+    const problems = [...unfound];
     const before = known;
     known = new Map();
-    let changed = false;
+    let changed = !isDeepStrictEqual(now, tree);
     let pending = false;
-    for (const [path, stats] of found) {
-      const identity = identityOf(stats);
-      const file = before.get(path) ?? { identity: "", firstSeen: 0, readAs: undefined };
-      known.set(path, file);
-      if (file.identity !== identity) {
-        changed = true;
-        file.identity = identity;
-        file.firstSeen = clock.monotonic();
-      }
-      if (file.readAs?.identity === identity) continue;
+    for (const [name, stats] of found) {
+      const file = before.get(name) ?? newFile();
+      known.set(name, file);
+      if (note(file, stats)) changed = true;
+      if (file.readAs?.identity === file.identity) continue;
       if (!isQuiet(file, stats)) {
         pending = true;
         continue;
       }
       try {
-        const read = await readManifest(path, stats, file.readAs);
-        if (identityOf(await stat(path, { bigint: true })) === identity) file.readAs = { identity, ...read };
-        else pending = true;
+        if (!(await read(name, file, stats))) pending = true;
       } catch (error) {
         problems.push(describe(error));
       }
     }
-    if ([...before.keys()].some((path) => !known.has(path))) changed = true;
-    const files = [...known.values()].flatMap(({ readAs }) => (readAs === undefined ? [] : [readAs.parsed]));
-    return { files, changed, pending, unreadable: problems[0] };
+    if ([...before.keys()].some((name) => !known.has(name))) changed = true;
+    tree = now;
+    const files = [...known.values()].flatMap(({ readAs }) => readAs ?? []);
+    return { ...now, files, changed, pending, unreadable: problems[0] };
   };
+
+  function newFile(): KnownFile {
+    const unread = { identity: "", inode: "", written: "", firstSeen: 0, whole: "", readAs: undefined };
+    return { ...unread, cameWhole: tree !== undefined };
+  }
+
+  /** Notes the state of a file. Returns whether it is another one than before. */
+  function note(file: KnownFile, stats: BigIntStats): boolean {
+    const identity = identityOf(stats);
+    if (file.identity === identity) return false;
+    const inode = inodeOf(stats);
+    const written = `${stats.size}:${stats.mtimeNs}`;
+    if (file.inode !== "" && file.inode !== inode) file.cameWhole = true;
+    else if (file.inode === inode && file.written !== written) file.cameWhole = false;
+    Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
+    return true;
+  }
 
   /** By the file's own time, or, where clocks differ, by how long we have seen it like this. */
   function isQuiet(file: KnownFile, stats: BigIntStats): boolean {
     const age = clock.now() - Number(stats.ctimeMs);
     return age >= QUIET_MS || clock.monotonic() - file.firstSeen >= QUIET_MS;
   }
-}
 
-async function readManifest(
-  path: string,
-  stats: BigIntStats,
-  before: KnownFile["readAs"],
-): Promise<{ text: string; parsed: ParsedFile }> {
-  if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
-  const text = await readFile(path, "utf8");
-  if (before?.text === text) return { text, parsed: before.parsed };
-  return { text, parsed: { path, ...parseManifests(text, path) } };
-}
-
-/** Every manifest below a folder, by path. Names that begin with a dot are not looked at; links to files are. */
-async function findFiles(
-  root: string,
-  except: string | undefined,
-  problems: string[],
-): Promise<[string, BigIntStats][]> {
-  const skipped = except === undefined ? undefined : resolve(except);
-  const found: [string, BigIntStats][] = [];
-
-  async function search(folder: string, depth: number): Promise<void> {
-    const entries = await readdir(folder, { withFileTypes: true });
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      try {
-        if (entry.isDirectory()) {
-          const skip = entry.name.startsWith(".") || depth === MOST_DEPTH || resolve(path) === skipped;
-          if (!skip) await search(path, depth + 1);
-        } else if (MANIFEST.test(entry.name)) {
-          const stats = await stat(path, { bigint: true });
-          if (stats.isFile()) found.push([path, stats]);
-        }
-      } catch (error) {
-        problems.push(describe(error));
-      }
-    }
+  /** Reads a file. Resolves with whether it stayed as it was meanwhile. */
+  async function read(name: string, file: KnownFile, stats: BigIntStats): Promise<boolean> {
+    const path = join(root, name);
+    if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
+    const text = await readFile(path, "utf8");
+    const { identity, inode, cameWhole } = file;
+    if (identityOf(await stat(path, { bigint: true })) !== identity) return false;
+    if (cameWhole || !file.whole.startsWith(text)) file.whole = text;
+    const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
+    const { documents, faults, passedOver } = parsed;
+    const state = { ending: endingOf(text), isCutShort: isCutShort(text, file.whole) };
+    file.readAs = { path, name, text, identity, inode, cameWhole, documents, faults, passedOver, ...state };
+    return true;
   }
-
-  await search(root, 0).catch((error: unknown) => problems.push(describe(error)));
-  return found.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats) => [dev, ino, size, mtimeNs, ctimeNs].join(":");
-
-const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
+const identityOf = (stats: BigIntStats) => [inodeOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(":");

@@ -2,19 +2,22 @@
  * Keeps the objects as the folder of manifests declares them. A declaration with a fault keeps its last good content
  * and stops no other; what is missing is removed only as removal.ts decides.
  */
+import { isDeepStrictEqual } from "node:util";
 import { formatFault } from "../../../domain/manifest/fault.ts";
 import type { SecretManifest } from "../../../domain/manifest/validate.ts";
-import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
+import type { ClusterChange, SecretObject } from "../port.ts";
+import { foldersOf, type Origin } from "./absence.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
-import { createFolderReader, type FolderReading } from "./folder.ts";
-import { type Objects, refKey, titleOf } from "./objects.ts";
+import { createFolderReader, type FolderReading, type ParsedFile } from "./folder.ts";
+import { forEach } from "./for-each.ts";
+import { type Objects, refKey } from "./objects.ts";
+import type { Origins, Sighting } from "./origins.ts";
 import { createRefusals } from "./refusals.ts";
-import { decideRemoval } from "./removal.ts";
+import { createRemovals } from "./removals.ts";
+import { sayNew, whileItHolds } from "./say-once.ts";
 import type { StatusFiles } from "./status.ts";
 
 const PENDING_MS = 100;
-/** How many objects are written at once: disks answer many requests for a sync together. */
-const BATCH = 32;
 
 export type Manifests = {
   /** Reads the folder and applies it, until nothing in it is being written. */
@@ -30,8 +33,9 @@ export type Manifests = {
 export type ManifestsOptions = {
   readonly folder: string;
   /** DATA, which may be in that folder. */
-  readonly except: string;
+  readonly data: string;
   readonly objects: Objects;
+  readonly origins: Origins;
   readonly statusFiles: StatusFiles;
   readonly clock: { now(): number; monotonic(): number };
   readonly randomUuid: () => string;
@@ -40,40 +44,70 @@ export type ManifestsOptions = {
 };
 
 export function createManifests(options: ManifestsOptions): Manifests {
-  const { folder, objects, statusFiles, clock, randomUuid, log, announce } = options;
-  const readFolder = createFolderReader(folder, clock, options.except);
-  const readDeclarations = createDeclarationReader((ref) => objects.get(ref.kind, ref.namespace, ref.name)?.spec);
+  const { folder, objects, origins, statusFiles, clock, randomUuid, log, announce } = options;
+  const readFolder = createFolderReader(folder, clock, options.data);
   const secrets = new Map<string, SecretObject>();
+  const readDeclarations = createDeclarationReader({
+    spec: (ref) => objects.get(ref.kind, ref.namespace, ref.name)?.spec,
+    compare(manifest) {
+      const { kind, namespace, name } = manifest;
+      if (kind === "Secret") {
+        const held = secrets.get(`${namespace}/${name}`);
+        return held === undefined ? "none" : sameSecret(held, manifest) ? "same" : "different";
+      }
+      const held = objects.get(kind, namespace, name);
+      if (held === undefined) return "none";
+      const isSame = isDeepStrictEqual(held.spec, manifest.spec);
+      return isSame ? "same" : "different";
+    },
+    known({ kind, namespace, name }) {
+      // What is gone leaves nothing behind; of Secrets nothing else is kept.
+      if (kind !== "Secret" && objects.get(kind, namespace, name) === undefined) return undefined;
+      const sighting = origins.get(`${kind}/${namespace}/${name}`);
+      return sighting && { file: sighting.origin.file, rivals: sighting.rivals };
+    },
+  });
   const refusals = createRefusals(options);
-  let applied: FolderReading["files"] | undefined;
+  const removals = createRemovals({ ...options, secrets });
   let declared: Declarations | undefined;
+  let applied: { files: FolderReading["files"]; isComplete: boolean } | undefined;
   let stale = false;
   let changedAt = clock.monotonic();
-  let told = new Set<string>();
-  const warn = whileItHolds((message) => log("warn", message));
   const tellUnstored = whileItHolds((message) => log("error", message));
-  const tellUnremoved = whileItHolds((message) => log("error", message));
+  const tellErrors = sayNew((message) => log("error", message));
+  const tellWarnings = sayNew((message) => log("warn", message));
+  const tellNotes = sayNew((message) => log("info", message));
 
   async function look(): Promise<number | undefined> {
     const reading = await readFolder();
     if (reading.changed) changedAt = clock.monotonic();
+    const isComplete = !reading.pending && reading.unreadable === undefined;
     let now = declared;
-    if (now === undefined || stale || !sameFiles(applied, reading.files)) {
+    if (now === undefined || stale || applied?.isComplete !== isComplete || !sameFiles(applied.files, reading.files)) {
       stale = false;
-      now = readDeclarations(reading.files);
+      now = readDeclarations(reading.files, isComplete);
       tellFaults(now);
-      await apply(now);
+      await apply(now, reading);
       declared = now;
-      applied = reading.files;
-    }
+      applied = { files: reading.files, isComplete };
+    } else if (reading.changed) await remember(now, reading);
     await statusFiles.catchUp();
-    return reading.pending ? PENDING_MS : removeMissing(now, reading);
+    if (reading.pending) return PENDING_MS;
+    const { lookAgainMs, isTakenOver } = await removals.removeMissing(now, reading, clock.monotonic() - changedAt);
+    if (!isTakenOver) return lookAgainMs;
+    stale = true;
+    return 0;
   }
 
   /** Secrets come first: what is declared with them may refer to them. */
-  async function apply(wanted: Declarations): Promise<void> {
+  async function apply(wanted: Declarations, reading: FolderReading): Promise<void> {
     applySecrets(wanted);
-    await applyObjects(wanted);
+    const failed = await forEach([...wanted.objects.values()], async ({ ref, spec }) => {
+      if (await objects.apply(ref, spec)) announce({ of: "object", ...ref });
+    });
+    if (failed !== undefined) stale = true;
+    tellUnstored(failed && `${failed.what} cannot be stored: ${failed.why}. It is tried again.`);
+    await remember(wanted, reading);
     await refusals.show(wanted.refusals);
   }
 
@@ -83,14 +117,6 @@ export function createManifests(options: ManifestsOptions): Manifests {
       await new Promise((resolve) => setTimeout(resolve, PENDING_MS));
       wait = await look();
     }
-  }
-
-  async function applyObjects({ objects: wanted }: Declarations): Promise<void> {
-    const failed = await forEach([...wanted.values()], async ({ ref, spec }) => {
-      if (await objects.apply(ref, spec)) announce({ of: "object", ...ref });
-    });
-    if (failed !== undefined) stale = true;
-    tellUnstored(failed && `${failed.what} cannot be stored: ${failed.why}. It is tried again.`);
   }
 
   function applySecrets({ secrets: wanted }: Declarations): void {
@@ -103,54 +129,26 @@ export function createManifests(options: ManifestsOptions): Manifests {
     }
   }
 
-  async function removeMissing(now: Declarations, reading: FolderReading): Promise<number | undefined> {
-    const living = objects.all().filter(({ deleting }) => !deleting);
-    const missing = living.filter((object) => !now.objects.has(refKey(object)));
-    const missingSecrets = [...secrets].filter(([key]) => !now.secrets.has(key));
-    if (missing.length + missingSecrets.length === 0) {
-      warn(emptiness(now, reading));
-      tellUnremoved(undefined);
-      return undefined;
+  /** Keeps where everything is declared, and of what cannot be seen now, where it was. */
+  async function remember(now: Declarations, reading: FolderReading): Promise<void> {
+    const origin = originsIn(reading);
+    const next = new Map<string, Sighting>();
+    for (const key of [...objects.all().map(refKey), ...[...secrets.keys()].map((name) => `Secret/${name}`)]) {
+      const before = origins.get(key);
+      if (before !== undefined) next.set(key, { ...before, origin: origin.markCutShort(before.origin) });
     }
-    const decision = decideRemoval(
-      {
-        unreadable: reading.unreadable,
-        documents: now.documents,
-        faults: now.faults.filter(({ severity }) => severity === "error").length,
-        unchangedFor: clock.monotonic() - changedAt,
-      },
-      { objects: missing, secrets: missingSecrets.length, held: living },
-    );
-    if (!decision.remove) {
-      if ("waitMs" in decision) return decision.waitMs;
-      warn(decision.warning);
-      return undefined;
-    }
-    warn(undefined);
-    const gone = missing.map(({ kind, namespace, name }) => ({ ref: { kind, namespace, name } }));
-    const failed = await forEach(gone, async ({ ref }) => {
-      if (await objects.remove(ref)) announce({ of: "object", ...ref });
+    for (const [key, { file, rivals }] of now.places) next.set(key, { origin: origin.of(file), rivals });
+    await origins.keep(next).catch((error: unknown) => {
+      stale = true;
+      tellUnstored(`where everything is declared cannot be stored: ${error}. It is tried again.`);
     });
-    tellUnremoved(failed && `${failed.what} cannot be removed: ${failed.why}. It is tried again.`);
-    for (const [key, { namespace, name }] of missingSecrets) {
-      secrets.delete(key);
-      announce({ of: "secret", namespace, name });
-    }
-    return undefined;
-  }
-
-  function emptiness(now: Declarations, reading: FolderReading): string | undefined {
-    if (reading.unreadable !== undefined) return `the manifests cannot be read in full: ${reading.unreadable}`;
-    return now.documents === 0 ? `there are no manifests in ${folder}: nothing is declared` : undefined;
   }
 
   function tellFaults({ faults }: Declarations): void {
-    const before = told;
-    told = new Set(faults.map(formatFault));
-    for (const fault of faults) {
-      const line = formatFault(fault);
-      if (!before.has(line)) log(fault.severity === "error" ? "error" : "warn", line);
-    }
+    const { error = [], warning = [], note = [] } = Object.groupBy(faults, ({ severity }) => severity);
+    tellErrors(error.map(formatFault));
+    tellWarnings(warning.map(formatFault));
+    tellNotes(note.map(formatFault));
   }
 
   return {
@@ -163,33 +161,32 @@ export function createManifests(options: ManifestsOptions): Manifests {
   };
 }
 
-/** Says a message once for as long as it holds. */
-function whileItHolds(say: (message: string) => void): (message: string | undefined) => void {
-  let last: string | undefined;
-  return (message) => {
-    if (message !== undefined && message !== last) say(message);
-    last = message;
+/** Makes the origins of what is declared in a folder, one for each file. */
+function originsIn({ root, places, files }: FolderReading) {
+  const made = new Map<ParsedFile, Origin>();
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const deviceOf = (folder: string) => {
+    const place = places.get(folder);
+    return place?.is === "folder" ? place.device : "";
+  };
+  return {
+    of(file: ParsedFile): Origin {
+      const { name, inode, ending } = file;
+      const devices = foldersOf(name).map(deviceOf);
+      const origin = made.get(file) ?? { file: name, root, devices, inode, ending, cutShort: null };
+      made.set(file, origin);
+      return origin;
+    },
+    /** Of what is no longer in its file. */
+    markCutShort(origin: Origin): Origin {
+      const file = byName.get(origin.file);
+      return file?.isCutShort ? { ...origin, cutShort: file.identity } : origin;
+    },
   };
 }
 
-/** Does it for each, many at once. One that fails stops no other: resolves with the first that did. */
-async function forEach<T extends { readonly ref: ObjectRef }>(
-  all: readonly T[],
-  work: (one: T) => Promise<void>,
-): Promise<{ what: string; why: string } | undefined> {
-  const failures: { ref: ObjectRef; error: unknown }[] = [];
-  for (let i = 0; i < all.length; i += BATCH) {
-    const batch = all.slice(i, i + BATCH);
-    await Promise.all(batch.map((one) => work(one).catch((error: unknown) => failures.push({ ref: one.ref, error }))));
-  }
-  const [first, ...others] = failures;
-  if (first === undefined) return undefined;
-  const why = first.error instanceof Error ? first.error.message : String(first.error);
-  return { what: `${titleOf(first.ref)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`, why };
-}
-
-const sameFiles = (a: FolderReading["files"] | undefined, b: FolderReading["files"]) =>
-  a !== undefined && a.length === b.length && a.every((file, i) => file === b[i]);
+const sameFiles = (a: FolderReading["files"], b: FolderReading["files"]) =>
+  a.length === b.length && a.every((file, i) => file === b[i]);
 
 function sameSecret(a: SecretObject | undefined, b: SecretManifest): boolean {
   const keys = Object.keys(a?.data ?? {});

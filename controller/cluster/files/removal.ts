@@ -4,9 +4,14 @@
  * only of a folder that is in order.
  */
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
+import type { Absence } from "./absence.ts";
 
 /** How long the folder must have been unchanged. Milliseconds. */
 const SETTLE_MS = 2_000;
+/** The same for what may be a slip: it vanished from a file that still stands, or more than a few went at once. */
+export const DOUBT_MS = 30_000;
+/** So many keys, or whatever else ends for good, may go in one look without a doubt. */
+const MAX_AT_ONCE = 2;
 /** The brake: a removal that ends more of a kind than both of these is refused. */
 const BRAKE_COUNT = 10;
 const BRAKE_SHARE = 0.05;
@@ -52,49 +57,73 @@ const ENDED_FOR_GOOD: readonly {
 export type FolderView = {
   /** Why the folder, or something in it, could not be read. */
   readonly unreadable: string | undefined;
-  /** Documents of any kind that it holds. */
+  /** Documents of any kind of ours that it holds. */
   readonly documents: number;
-  readonly faults: number;
   /** Milliseconds since the last change that was seen. */
   readonly unchangedFor: number;
 };
 
-export type Missing = {
-  /** Objects that are held and no longer declared. */
-  readonly objects: readonly Held[];
-  /** How many `Secret` manifests are gone. */
-  readonly secrets: number;
-  /** Every object that is not on its way out, the missing ones among them. */
-  readonly held: readonly Held[];
-};
+/** Something that was declared and is no longer. A `Secret` has no spec. */
+export type Missing = { readonly kind: Kind | "Secret"; readonly spec?: Spec; readonly absence: Absence };
 
-export type RemovalDecision =
-  | { readonly remove: true }
-  /** Look again after so many milliseconds. */
-  | { readonly remove: false; readonly waitMs: number }
-  /** Refused until somebody does what it says. */
-  | { readonly remove: false; readonly warning: string };
+export type RemovalDecision<M extends Missing> =
+  /** Too soon to say anything. Decide again after so many milliseconds. */
+  | { readonly isSettled: false; readonly lookAgainMs: number }
+  | {
+      readonly isSettled: true;
+      readonly remove: readonly M[];
+      /** Removed when nothing changes for so many milliseconds. */
+      readonly wait: readonly M[];
+      readonly lookAgainMs?: number;
+      /** Not removed before somebody does something. */
+      readonly hold: readonly { readonly missing: M; readonly why: string }[];
+    };
 
-/** Decides on everything that is missing at once. */
-export function decideRemoval(view: FolderView, missing: Missing): RemovalDecision {
-  const count = missing.objects.length + missing.secrets;
-  const what = `${count} ${count === 1 ? "declaration is" : "declarations are"} gone from the manifests`;
-  if (view.unchangedFor < SETTLE_MS) return { remove: false, waitMs: SETTLE_MS - view.unchangedFor };
-  if (view.unreadable !== undefined) {
-    return refuse(`${what}: nothing is removed while the manifests cannot be read in full (${view.unreadable}).`);
+/**
+ * Decides on everything that is missing at once.
+ *
+ * @param held every object that is not on its way out, the missing ones among them
+ */
+export function decideRemoval<M extends Missing>(
+  { unreadable, documents, unchangedFor }: FolderView,
+  missing: readonly M[],
+  held: readonly Held[],
+): RemovalDecision<M> {
+  if (unchangedFor < SETTLE_MS) return { isSettled: false, lookAgainMs: SETTLE_MS - unchangedFor };
+  const holding = (all: readonly M[], why: string) => all.map((one) => ({ missing: one, why }));
+  const onlyHold = (hold: ReturnType<typeof holding>) => ({ isSettled: true, remove: [], wait: [], hold }) as const;
+  if (unreadable !== undefined) {
+    const why = `nothing is removed while the manifests cannot be read in full (${unreadable}).`;
+    return onlyHold(holding(missing, why));
   }
-  if (view.documents === 0) {
-    return refuse(`${what}, and nothing is left: an empty folder removes nothing. Put back what shall stay.`);
+  if (documents === 0) {
+    const why = "nothing is left, and an empty folder removes nothing. Put back what shall stay.";
+    return onlyHold(holding(missing, why));
   }
-  if (view.faults > 0) return refuse(`${what}: nothing is removed before every fault in the manifests is mended.`);
-  const braked = brake(missing);
-  return braked === undefined ? { remove: true } : refuse(`${what}, ${braked}`);
+  const hold = missing.flatMap((one) => (one.absence.is === "held" ? [{ missing: one, why: one.absence.why }] : []));
+  const going = missing.filter(({ absence }) => absence.is !== "held");
+  const braked = brake(going, held);
+  if (braked !== undefined) return onlyHold([...hold, ...holding(going, braked)]);
+  const isMany = going.filter(endsForGood).length > MAX_AT_ONCE;
+  const isDoubtful = (one: M) => unchangedFor < DOUBT_MS && (isMany || one.absence.is === "doubtful");
+  const { true: wait = [], false: remove = [] } = Object.groupBy(going, (one) => `${isDoubtful(one)}` as const);
+  return {
+    isSettled: true,
+    remove,
+    wait,
+    hold,
+    ...(wait.length === 0 ? {} : { lookAgainMs: DOUBT_MS - unchangedFor }),
+  };
 }
 
-function brake({ objects, held }: Missing): string | undefined {
+function endsForGood({ kind, spec }: Missing): boolean {
+  return spec !== undefined && ENDED_FOR_GOOD.some((ended) => ended.kind === kind && ended.isEnded(spec));
+}
+
+function brake(going: readonly Missing[], held: readonly Held[]): string | undefined {
   for (const { kind, plural, isEnded, deed, instead } of ENDED_FOR_GOOD) {
     const all = held.filter((object) => object.kind === kind).length;
-    const ended = objects.filter((object) => object.kind === kind && isEnded(object.spec)).length;
+    const ended = going.filter((one) => one.kind === kind && one.spec !== undefined && isEnded(one.spec)).length;
     const most = Math.max(BRAKE_COUNT, Math.floor(all * BRAKE_SHARE));
     if (ended <= most) continue;
     return (
@@ -104,5 +133,3 @@ function brake({ objects, held }: Missing): string | undefined {
   }
   return undefined;
 }
-
-const refuse = (warning: string): RemovalDecision => ({ remove: false, warning });

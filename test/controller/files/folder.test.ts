@@ -142,33 +142,44 @@ describe("a folder of manifests with a fault", () => {
     );
   });
 
-  it("removes nothing, not even what is missing from other files, until the fault is mended", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer")], "b.yaml": [key("other")] });
+  it("c49: a fault holds back what was in its file or may be in it, says so, and nothing else", async () => {
+    const folder = await makeWorkspace({
+      "a.yaml": [key("reader"), key("writer")],
+      "b.yaml": [key("other")],
+      "c.yaml": [key("moved")],
+    });
     const cluster = await folder.open();
     await folder.write("a.yaml", key("reader", "scopes: [memory:reed]"));
+    await folder.write("broken.yaml", "kind: [\nname: moved\n");
     await folder.remove("b.yaml");
-    await until(
-      "the warning",
-      () => cluster.said("nothing is removed before every fault in the manifests is mended").length > 0,
-    );
-    expect(cluster.list("PlatformKey").filter(({ deleting }) => !deleting)).toHaveLength(3);
+    await folder.remove("c.yaml");
+    await until("the removal", () => cluster.get("PlatformKey", "dev", "other") === undefined);
+    folder.pass(3_600_000);
+    await until("it is written down", async () => (await folder.held()).length === 3);
+    const held = new Map((await folder.held()).map(({ name, why }) => [name, why]));
+    expect(held.get("reader")).toContain(`${join(folder.manifests, "a.yaml")}:6:`);
+    expect(held.get("writer")).toContain(`${join(folder.manifests, "a.yaml")}:6 may hide them`);
+    expect(held.get("moved")).toContain(`${join(folder.manifests, "broken.yaml")}:`);
+    expect(cluster.said("(PlatformKey dev/writer)")).toHaveLength(1);
+
     await folder.write("a.yaml", key("reader"));
-    await until("the removal", () => cluster.list("PlatformKey").length === 1);
+    await folder.remove("broken.yaml");
+    await until("the removals", () => cluster.list("PlatformKey").length === 1);
+    await until("nothing is held", async () => (await folder.held()).length === 0);
   });
 
-  it("keeps everything that a file declared when it is no YAML any more", async () => {
+  it("c49: keeps everything that a file declared when it is no YAML any more", async () => {
     const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", "a: [1, 2\n  b: }{");
     await folder.write("b.yaml", key("third"));
     await until("the other file", () => cluster.get("PlatformKey", "dev", "third"));
-    await until("the warning", () => cluster.said("nothing is removed before every fault").length > 0);
-    expect(
-      cluster
-        .list("PlatformKey")
-        .map(({ name }) => name)
-        .sort(),
-    ).toEqual(["reader", "third", "writer"]);
+    await until("the warning", () => cluster.said("may hide them").length > 0);
+    folder.pass(3_600_000);
+    await folder.write("c.yaml", key("fourth"));
+    await until("the next look", () => cluster.get("PlatformKey", "dev", "fourth"));
+    expect(cluster.list("PlatformKey").filter(({ deleting }) => deleting)).toEqual([]);
+    expect(cluster.list("PlatformKey")).toHaveLength(4);
     expect(cluster.said("a.yaml:")[0]).toContain("not YAML");
   });
 
@@ -212,6 +223,7 @@ describe("a removal from the folder of manifests", () => {
     await (await folder.open()).close();
     await folder.write("a.yaml", key("writer"));
     const cluster = await folder.open();
+    folder.pass(30_000);
     await until("the removal", () => cluster.list("PlatformKey").length === 1);
     expect(cluster.changes).toContainEqual({ of: "object", kind: "PlatformKey", namespace: "dev", name: "reader" });
   });
@@ -249,6 +261,8 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.list("PlatformKey")).toHaveLength(12);
     expect(cluster.list("MemoryLibrary")).toHaveLength(1);
     await folder.write("a.yaml", ...all.slice(0, 2));
+    await until("it is said", () => cluster.said("unless they come back").length > 0);
+    folder.pass(30_000);
     await until("the removal", () => cluster.list("PlatformKey").length === 2);
     await until("the library's removal", () => cluster.list("MemoryLibrary").length === 0);
   });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type LogLine, openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
+import { type HeldNote, readHeld } from "../../../controller/cluster/files/held.ts";
 import type { ClusterChange } from "../../../controller/cluster/port.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
@@ -20,7 +21,13 @@ export type Workspace = {
   /** Writes a manifest as careful tools do: whole, or not at all. */
   write(file: string, ...documents: string[]): Promise<void>;
   remove(file: string): Promise<void>;
+  /** Writes into the file that is there, as a shell's `>` and many editors do. */
+  writeInto(file: string, ...documents: string[]): Promise<void>;
   open(): Promise<OpenCluster>;
+  /** Lets so many milliseconds pass for those who wait. */
+  pass(ms: number): void;
+  /** What DATA says is held, with why. */
+  held(): Promise<readonly HeldNote[]>;
   /** What the status file of an object in the namespace `dev` shows, or undefined when there is none. */
   shown(kind: string, name: string): Promise<unknown>;
 };
@@ -44,7 +51,14 @@ export async function makeWorkspace(files: Record<string, readonly string[]> = {
     await rename(`${path}.part`, path);
   };
   for (const [file, documents] of Object.entries(files)) await write(file, ...documents);
+  let passed = 0;
+  const ownClock = { ...clock, monotonic: () => clock.monotonic() + passed };
   return {
+    writeInto: (file, ...documents) => writeFile(join(manifests, file), documents.join("---\n")),
+    pass(ms) {
+      passed += ms;
+    },
+    held: () => readHeld(data),
     manifests,
     data,
     write,
@@ -57,7 +71,10 @@ export async function makeWorkspace(files: Record<string, readonly string[]> = {
       const log: LogLine[] = [];
       const changes: ClusterChange[] = [];
       const randomUuid = () => crypto.randomUUID();
-      const cluster = await openFilesCluster({ manifests, data, clock, randomUuid, log: (line) => log.push(line) });
+      const cluster = await openFilesCluster({
+        ...{ manifests, data, clock: ownClock, randomUuid },
+        log: (line) => log.push(line),
+      });
       onTestFinished(() => cluster.close());
       await cluster.watch((change) => changes.push(change), new AbortController().signal);
       return Object.assign(cluster, {

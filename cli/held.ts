@@ -1,0 +1,26 @@
+/** What `up` holds as it was before, though its declaration is gone or faulty, for those who look at the keys. */
+import { type HeldNote, readHeld } from "../controller/cluster/files/held.ts";
+
+/** One reason, and all that is held for it. */
+export type HeldGroup = { readonly why: string; readonly titles: string };
+
+const MAX_TITLES = 5;
+
+/** @param kind of this kind alone */
+export async function heldGroups(data: string, kind?: HeldNote["kind"]): Promise<HeldGroup[]> {
+  const held = (await readHeld(data)).filter((note) => kind === undefined || note.kind === kind);
+  return [...Map.groupBy(held, ({ why }) => why)].map(([why, notes]) => ({ why, titles: listTitles(notes) }));
+}
+
+/** By what `get -o json` shows of each object: kind, namespace and name. */
+export async function heldReasons(data: string): Promise<ReadonlyMap<string, string>> {
+  return new Map((await readHeld(data)).map((note) => [`${note.kind}/${note.namespace}/${note.name}`, note.why]));
+}
+
+function listTitles(notes: readonly HeldNote[]): string {
+  const titles = notes.map(
+    ({ kind, namespace, name }) => `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`,
+  );
+  const more = titles.length - MAX_TITLES;
+  return titles.slice(0, MAX_TITLES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+}

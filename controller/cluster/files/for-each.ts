@@ -1,0 +1,21 @@
+import type { ObjectRef } from "../port.ts";
+import { titleOf } from "./objects.ts";
+
+/** How many objects are written at once: disks answer many requests for a sync together. */
+const BATCH = 32;
+
+/** Does it for each, many at once. One that fails stops no other: resolves with the first that did. */
+export async function forEach<T extends { readonly ref: ObjectRef }>(
+  all: readonly T[],
+  work: (one: T) => Promise<void>,
+): Promise<{ what: string; why: string } | undefined> {
+  const failures: { ref: ObjectRef; error: unknown }[] = [];
+  for (let i = 0; i < all.length; i += BATCH) {
+    const batch = all.slice(i, i + BATCH);
+    await Promise.all(batch.map((one) => work(one).catch((error: unknown) => failures.push({ ref: one.ref, error }))));
+  }
+  const [first, ...others] = failures;
+  if (first === undefined) return undefined;
+  const why = first.error instanceof Error ? first.error.message : String(first.error);
+  return { what: `${titleOf(first.ref)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`, why };
+}

@@ -1,0 +1,156 @@
+/** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
+import { formatFault } from "../../../domain/manifest/fault.ts";
+import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
+import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
+import { type Absence, explainAbsence } from "./absence.ts";
+import type { Declarations } from "./declarations.ts";
+import type { FolderReading } from "./folder.ts";
+import { forEach } from "./for-each.ts";
+import { createHeldFile, type HeldNote } from "./held.ts";
+import { type Objects, titleOf } from "./objects.ts";
+import type { Origins } from "./origins.ts";
+import { DOUBT_MS, decideRemoval } from "./removal.ts";
+import { sayNew, whileItHolds } from "./say-once.ts";
+
+export type RemovalsOptions = {
+  /** The folder of manifests. */
+  readonly folder: string;
+  readonly data: string;
+  readonly objects: Objects;
+  readonly origins: Origins;
+  /** `Secret` manifests, by namespace and name. */
+  readonly secrets: Map<string, SecretObject>;
+  readonly log: (level: "info" | "warn" | "error", message: string) => void;
+  readonly announce: (change: ClusterChange) => void;
+};
+
+type Missing = {
+  readonly key: string;
+  readonly kind: Kind | "Secret";
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec?: Spec;
+  readonly absence: Absence;
+};
+
+export type Removals = {
+  /**
+   * Removes what is gone, as far as that is believed.
+   *
+   * @param unchangedForMs since when the folder is as it is
+   * @returns when to look again, if that is soon, and whether a declaration that was there in vain counts now
+   */
+  removeMissing(
+    now: Declarations,
+    reading: FolderReading,
+    unchangedForMs: number,
+  ): Promise<{ readonly lookAgainMs?: number; readonly isTakenOver: boolean }>;
+};
+
+export function createRemovals({ folder, data, objects, origins, secrets, log, announce }: RemovalsOptions): Removals {
+  const writeHeld = createHeldFile(data);
+  const tellHeld = sayNew((message) => log("warn", message));
+  const tellUnremoved = whileItHolds((message) => log("error", message));
+  const tellUnwritten = whileItHolds((message) => log("error", message));
+
+  function findMissing(now: Declarations, { root, places, files }: FolderReading): Missing[] {
+    const known = new Map(files.map((file) => [file.name, file]));
+    const state = {
+      root,
+      places,
+      file: (name: string) => known.get(name),
+      faults: now.faultyFiles,
+      hiding: now.hidingFiles,
+    };
+    const absenceOf = (key: string, name: string) => explainAbsence(origins.get(key)?.origin, name, state);
+    return [...objects.all().filter(({ deleting }) => !deleting), ...[...secrets.values()].map(asMissing)].flatMap(
+      ({ kind, namespace, name, ...rest }) => {
+        const key = `${kind}/${namespace}/${name}`;
+        if (now.places.has(key)) return [];
+        const spec = "spec" in rest ? { spec: rest.spec } : {};
+        return [{ key, kind, namespace, name, ...spec, absence: absenceOf(key, name) }];
+      },
+    );
+  }
+
+  async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {
+    for (const { key } of gone) origins.forget(key);
+    const refs = gone.flatMap(({ key, kind, namespace, name }) =>
+      kind === "Secret" || now.contested.has(key) ? [] : [{ ref: { kind, namespace, name } }],
+    );
+    if (refs.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(refs.map(({ ref }) => ref))}`);
+    const failed = await forEach(refs, async ({ ref }: { ref: ObjectRef }) => {
+      if (await objects.remove(ref)) announce({ of: "object", ...ref });
+    });
+    tellUnremoved(failed && `${failed.what} cannot be removed: ${failed.why}. It is tried again.`);
+    for (const { kind, key, namespace, name } of gone) {
+      if (kind !== "Secret" || now.contested.has(key)) continue;
+      secrets.delete(`${namespace}/${name}`);
+      announce({ of: "secret", namespace, name });
+    }
+    return gone.some(({ key }) => now.contested.has(key));
+  }
+
+  async function note(held: readonly HeldNote[]): Promise<void> {
+    const failure = await writeHeld(held).then(
+      () => undefined,
+      (error: unknown) => `what is held cannot be written down: ${error}. It is tried again.`,
+    );
+    tellUnwritten(failure);
+  }
+
+  function emptiness(now: Declarations, { unreadable }: FolderReading): string[] {
+    if (unreadable !== undefined) return [`the manifests cannot be read in full: ${unreadable}`];
+    return now.documents === 0 ? [`there are no manifests in ${folder}: nothing is declared`] : [];
+  }
+
+  /** What goes on as it was, since its declaration has a fault. */
+  function faulty({ refusals }: Declarations): HeldNote[] {
+    return refusals.flatMap(({ ref, faults: [fault] }) =>
+      objects.get(ref.kind, ref.namespace, ref.name) === undefined || fault === undefined
+        ? []
+        : [{ ...ref, why: formatFault(fault) }],
+    );
+  }
+
+  return {
+    async removeMissing(now, reading, unchangedForMs) {
+      const missing = findMissing(now, reading);
+      if (missing.length === 0) {
+        tellUnremoved(undefined);
+        await note(faulty(now));
+        tellHeld(emptiness(now, reading));
+        return { isTakenOver: false };
+      }
+      const view = { unreadable: reading.unreadable, documents: now.documents, unchangedFor: unchangedForMs };
+      const held = objects.all().filter(({ deleting }) => !deleting);
+      const decision = decideRemoval(view, missing, held);
+      if (!decision.isSettled) return { lookAgainMs: decision.lookAgainMs, isTakenOver: false };
+      const waiting = decision.wait.map((one) => ({ ...one, why: WAITING }));
+      const holding = decision.hold.map(({ missing: one, why }) => ({ ...one, why }));
+      const notes = [...holding, ...waiting].map(({ kind, namespace, name, why }) => ({ kind, namespace, name, why }));
+      await note([...notes, ...faulty(now)]);
+      tellHeld([...Map.groupBy(notes, ({ why }) => why)].map(([why, all]) => `${goneText(all)}: ${why}`));
+      const isTakenOver = await remove(decision.remove, now);
+      const { lookAgainMs } = decision;
+      return { ...(lookAgainMs === undefined ? {} : { lookAgainMs }), isTakenOver };
+    },
+  };
+}
+
+const WAITING = `unless they come back, they end when nothing has changed for ${DOUBT_MS / 1_000} s.`;
+const MAX_TITLES = 3;
+
+const asMissing = ({ namespace, name }: SecretObject) => ({ kind: "Secret" as const, namespace, name });
+
+function goneText(all: readonly HeldNote[]): string {
+  const what = all.length === 1 ? "1 declaration is" : `${all.length} declarations are`;
+  return `${what} gone from the manifests (${listTitles(all)})`;
+}
+
+/** The first of them, and how many more there are. */
+function listTitles(all: readonly { kind: string; namespace: string; name: string }[]): string {
+  const more = all.length - MAX_TITLES;
+  const first = all.slice(0, MAX_TITLES).map(titleOf).join(", ");
+  return more > 0 ? `${first} and ${more} more` : first;
+}

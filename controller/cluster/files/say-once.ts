@@ -1,0 +1,15 @@
+/** Says a message once for as long as it holds. */
+export function whileItHolds(say: (message: string) => void): (message: string | undefined) => void {
+  const tell = sayNew(say);
+  return (message) => tell(message === undefined ? [] : [message]);
+}
+
+/** Of all the messages that hold now, says those that did not hold before. */
+export function sayNew(say: (message: string) => void): (messages: readonly string[]) => void {
+  let before = new Set<string>();
+  return (messages) => {
+    const now = new Set(messages);
+    for (const message of now) if (!before.has(message)) say(message);
+    before = now;
+  };
+}

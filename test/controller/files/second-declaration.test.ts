@@ -1,0 +1,119 @@
+/** Two declarations of one object: the one that governs goes on, whatever its file is called and whatever comes. */
+import { rename } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { chooseGoverning } from "../../../controller/cluster/files/governing.ts";
+import { until } from "../../env/until.ts";
+import { key, makeWorkspace, type OpenCluster, secret } from "./harness.ts";
+
+const REVOKED = "preset: MCPReadOnly\n  state: Revoked";
+const stateOf = (cluster: OpenCluster) => cluster.get("PlatformKey", "dev", "agent")?.spec.state;
+
+describe("c55: a second declaration never takes over from the one that governs", () => {
+  test.each(["a.yaml", "z.yaml"])("in a file that comes later, %s", async (file) => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+    const first = await folder.open();
+    await folder.write(file, key("agent", REVOKED));
+    await until("it is said", () => first.said(`${file}:3`).length > 0);
+    expect(first.said(`${file}:3`)[0]).toContain(`is declared at ${join(folder.manifests, "m.yaml")}:3 already`);
+    expect(stateOf(first)).toBe("Active");
+    await folder.write("m.yaml", key("agent", "preset: MCPReadWrite"));
+    await until(
+      "what governs is followed",
+      () => first.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite",
+    );
+    await first.close();
+
+    const again = await folder.open();
+    expect(again.said(`${file}:3`)).toHaveLength(1);
+    expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
+  });
+
+  test("in a file that came while nothing ran", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+    await (await folder.open()).close();
+    await folder.write("a.yaml", key("agent", REVOKED));
+    const cluster = await folder.open();
+    expect(stateOf(cluster)).toBe("Active");
+    expect(cluster.said("a.yaml:3")).toHaveLength(1);
+  });
+
+  test("above it in the same file, also across a restart", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+    const first = await folder.open();
+    await folder.write("m.yaml", key("agent", REVOKED), key("agent"));
+    await until("it is said", () => first.said("already: remove one").length > 0);
+    expect(stateOf(first)).toBe("Active");
+    await first.close();
+    const again = await folder.open();
+    expect(stateOf(again)).toBe("Active");
+    // Which of the two was there before cannot be told any more: it stays as it is.
+    await folder.write("m.yaml", key("agent", REVOKED), key("agent", "preset: MCPReadWrite"), key("marker"));
+    await until("a look", () => again.get("PlatformKey", "dev", "marker"));
+    expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadOnly", state: "Active" });
+    await until("it is held", async () => (await folder.held()).some(({ name }) => name === "agent"));
+  });
+
+  test("while the one that governs cannot be seen: its file is empty, then broken, then there again", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+    const cluster = await folder.open();
+    await folder.write("z.yaml", key("agent", REVOKED));
+    await until("it is said", () => cluster.said("z.yaml:3").length > 0);
+    for (const [text, says] of [
+      ["", "m.yaml is empty"],
+      ["[", "m.yaml:1 may hide them"],
+    ] as const) {
+      await folder.writeInto("m.yaml", text);
+      await until("it is held", () => cluster.said(says).length > 0);
+      folder.pass(3_600_000);
+      await folder.write("other.yaml", key("other"), key(`marker-${text.length}`));
+      await until("a look", () => cluster.get("PlatformKey", "dev", `marker-${text.length}`));
+      folder.pass(3_600_000);
+      expect(stateOf(cluster)).toBe("Active");
+    }
+    await folder.writeInto("m.yaml", key("agent", "preset: MCPReadWrite"));
+    await until("it is back", () => cluster.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite");
+  });
+
+  test("but counts once that one was taken away", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+    const cluster = await folder.open();
+    const uid = cluster.get("PlatformKey", "dev", "agent")?.uid;
+    await folder.write("a.yaml", key("agent", "preset: MCPReadWrite"));
+    await until("it is said", () => cluster.said("a.yaml:3").length > 0);
+    await rename(join(folder.manifests, "m.yaml"), join(folder.manifests, "m.yaml.off"));
+    await until("it counts", () => cluster.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite");
+    expect(cluster.get("PlatformKey", "dev", "agent")).toMatchObject({ uid, deleting: false });
+  });
+
+  test("of a Secret neither", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [secret("provider", "first")], "other.yaml": [key("other")] });
+    const first = await folder.open();
+    await folder.write("a.yaml", secret("provider", "second"));
+    await until("it is said", () => first.said("a.yaml:3").length > 0);
+    expect((await first.readSecret("dev", "provider"))?.data).toEqual({ "api-key": "first" });
+    await first.close();
+    const again = await folder.open();
+    expect((await again.readSecret("dev", "provider"))?.data).toEqual({ "api-key": "first" });
+  });
+});
+
+describe("c55: of several declarations there counts", () => {
+  const known = { file: "m", rivals: ["z"] };
+  const one = (file: string, isAsHeld = false) => ({ file, isAsHeld });
+  test.each([
+    ["the first, of a new object", [one("a"), one("b")], undefined, true, "a"],
+    ["the one that says what is held, where nothing else is known", [one("a"), one("b", true)], undefined, true, "b"],
+    ["the one in the file that governs", [one("a"), one("m")], known, true, "m"],
+    ["that one too while something cannot be read", [one("a"), one("m")], known, false, "m"],
+    ["none of those that were there beside it, once it cannot be seen", [one("z")], known, true, undefined],
+    ["one that came since it went", [one("a"), one("z")], known, true, "a"],
+    ["none of those while something cannot be read", [one("a"), one("z")], known, false, undefined],
+    ["of two in the file that governs, the one that says what is held", [one("m"), one("m", true)], known, true, "m"],
+    ["none of two in it that both say something else", [one("m"), one("m")], known, true, undefined],
+  ] as const)("%s", (_, candidates, knownBefore, isComplete, file) => {
+    const chosen = chooseGoverning(candidates, { known: knownBefore, isHeld: true, isComplete });
+    expect(chosen?.file).toBe(file);
+    if (candidates.some(({ isAsHeld }) => isAsHeld)) expect(chosen?.isAsHeld).toBe(true);
+  });
+});
