@@ -40,7 +40,7 @@ export function readManifestFile(
   const { documents, faults } = parseManifests(text, file);
   const entries = documents.map((document) => ({
     document,
-    read: readManifest(document, specOf(document, storedSpec)),
+    read: readManifest(document, specOf(document, storedSpec), Date.now()),
   }));
   return { entries, faults: [...faults, ...entries.flatMap(({ read }) => read.faults)] };
 }

@@ -21,7 +21,7 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
     libraryRefs: spec.libraryAccess?.mode === "Restricted" ? (spec.libraryAccess.libraryRefs ?? []).map(within) : null,
     mcpDefaultLibraryRef: spec.mcpDefaultLibraryRef ? within(spec.mcpDefaultLibraryRef) : null,
     expiresAfter: spec.expiresAfter === undefined ? null : parseDuration(spec.expiresAfter),
-    expiresAt: spec.expiresAt === undefined ? null : Date.parse(spec.expiresAt),
+    expiresAt: spec.expiresAt === undefined ? null : withinYears(Date.parse(spec.expiresAt)),
     rotationInterval: rotation?.interval === undefined ? null : parseDuration(rotation.interval),
     rotationTrigger: rotation?.trigger ?? null,
     overlap: declareOverlap(rotation?.overlap),
@@ -40,7 +40,16 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
   };
 }
 
-function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotation"]>["overlap"]): Overlap {
+/** The times that every engine keeps, in milliseconds since the epoch: the years 1 to 9999. */
+const [FIRST_TIME, LAST_TIME] = [Date.parse("0001-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59Z")];
+
+/** An end out of reach, which was declared before admission refused it, as the nearest that is not. */
+function withinYears(time: number): number {
+  return Math.min(Math.max(time, FIRST_TIME), LAST_TIME);
+}
+
+/** The overlap, its defaults filled in. */
+export function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotation"]>["overlap"]): Overlap {
   if (overlap === undefined) return DEFAULT_OVERLAP;
   if (overlap.mode === "Adoption") {
     return {

@@ -1,3 +1,5 @@
+import { declareOverlap } from "../declare-key.ts";
+import { overlapLimit } from "../declared-key.ts";
 import { parseDuration } from "./duration.ts";
 import { effectiveScopes } from "./effective.ts";
 import type { Complaint } from "./fault.ts";
@@ -6,7 +8,7 @@ import type { PlatformKeySpec } from "./generated/platform-key.ts";
 type Advice = {
   readonly path: readonly string[];
   readonly message: string;
-  applies(spec: PlatformKeySpec): boolean;
+  applies(spec: PlatformKeySpec, now: number): boolean;
 };
 
 /** What admission lets through, since it grants nothing, and what its author will hardly have meant. */
@@ -34,11 +36,28 @@ const ADVICE: readonly Advice[] = [
       rotation?.interval !== undefined &&
       parseDuration(expiresAfter) <= parseDuration(rotation.interval),
   },
+  {
+    path: ["spec", "rotation", "interval"],
+    message:
+      "is shorter than the overlap, which is 24h where nothing is said, so that old versions pile up and a rotation may wait for one to end: write a longer one, or a shorter overlap",
+    applies: ({ rotation }) =>
+      rotation?.interval !== undefined &&
+      parseDuration(rotation.interval) < overlapLimit(declareOverlap(rotation.overlap)),
+  },
+  {
+    path: ["spec", "expiresAt"],
+    message: "is in the past, so that the key is refused: write a later time",
+    applies: ({ expiresAt }, now) => expiresAt !== undefined && Date.parse(expiresAt) <= now,
+  },
 ];
 
-/** Warnings about a valid key. */
-export function adviseKey(spec: PlatformKeySpec): Complaint[] {
-  return ADVICE.filter((advice) => advice.applies(spec));
+/**
+ * Warnings about a valid key.
+ *
+ * @param now milliseconds since the epoch; without it nothing is said of what is over
+ */
+export function adviseKey(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINITY): Complaint[] {
+  return ADVICE.filter((advice) => advice.applies(spec, now));
 }
 
 function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boolean {

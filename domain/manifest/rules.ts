@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Environment } from "@marcbachmann/cel-js";
 import type { Complaint, Path } from "./fault.ts";
 import { isRecord } from "./identity.ts";
@@ -10,7 +11,8 @@ const programs = new Map<Rule, Program>();
 /**
  * Checks what a schema says beyond the plain keywords: CEL rules, transition rules among them when `old` is given, and
  * lists whose entries must differ. As on the API server, a rule speaks only where what it reads is sound: one with a
- * fault at its node or below is left out, since it could only repeat it.
+ * fault at its node or below is left out, since it could only repeat it; and what is as it was is not judged again, so
+ * that an object goes on that was stored before a rule came to be.
  *
  * @param known the complaints so far
  */
@@ -18,7 +20,7 @@ export function checkRules(schema: Schema, value: unknown, old: unknown, known: 
   return visit(schema, value, old, []);
 
   function visit(node: Schema, self: unknown, oldSelf: unknown, path: Path): Complaint[] {
-    if (self === undefined) return [];
+    if (self === undefined || isDeepStrictEqual(self, oldSelf)) return [];
     const complaints = known.some((complaint) => isWithin(complaint, path)) ? [] : ownRules(node, self, oldSelf, path);
     if (Array.isArray(self)) {
       if (self.length > (node.maxItems ?? Infinity)) return complaints;

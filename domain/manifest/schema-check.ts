@@ -16,7 +16,7 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$": "is no data key of a Secret: use letters, digits, -, _ and .",
   "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$":
     "is no duration: write hours, minutes and seconds, such as 720h or 1h30m (a day is 24h)",
-  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$":
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$":
     "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
   "^[!-~]+$": "must be visible ASCII without spaces",
   "^[0-9a-f]{64}$": "is no SHA-256: write 64 lower-case hex digits",

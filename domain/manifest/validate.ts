@@ -36,8 +36,9 @@ export type ReadManifest = {
  * (references, teams) is the controller's to say.
  *
  * @param old the spec of the stored object of this name, where there is one: the transition rules are checked with it
+ * @param now milliseconds since the epoch, for warnings of what is over; without it there are none
  */
-export function readManifest(document: ManifestDocument, old?: Spec): ReadManifest {
+export function readManifest(document: ManifestDocument, old?: object, now?: number): ReadManifest {
   const { value } = document;
   if (!isRecord(value)) {
     const message = "this is no manifest: write apiVersion, kind, metadata and spec";
@@ -59,14 +60,14 @@ export function readManifest(document: ManifestDocument, old?: Spec): ReadManife
   complaints.push(...checkRules(SCHEMAS[kind], { metadata: copy.metadata, spec: copy.spec }, oldSelf, complaints));
   const read = conclude(document, identity, complaints, { spec: copy.spec });
   if (read.manifest?.kind !== "PlatformKey") return read;
-  const advice = adviseKey(read.manifest.spec).map(({ path, message }) => document.fault(path, message, ADVICE));
+  const advice = adviseKey(read.manifest.spec, now).map(({ path, message }) => document.fault(path, message, ADVICE));
   return { ...read, faults: listFaults([...read.faults, ...advice]) };
 }
 
 const ADVICE = { of: "key", severity: "warning" } as const;
 
 /** A spec as the API server stores it: one that was declared before a default came to be lacks it. */
-function withDefaults(kind: Kind, spec: Spec): unknown {
+function withDefaults(kind: Kind, spec: object): unknown {
   const stored: Record<string, unknown> = structuredClone({ spec });
   checkSchema(kind, stored);
   return stored.spec;

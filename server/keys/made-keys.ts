@@ -33,6 +33,10 @@ export async function createKey(
   const team = await teamFor(tx, rights, named, "change keys");
   const read = readKey({ name, namespace, spec });
   await requireNamespace(tx, team.id, namespace);
+  const { expiresAfter, expiresAt } = read.declared;
+  if (expiresAt !== null && expiresAt <= (await databaseTime(tx))) {
+    throw invalid([{ path: "spec.expiresAt", message: "is in the past: write a later time, or leave it out" }]);
+  }
   const policy = await resolvePolicy(tx, team.id, read.declared);
   const taken = await findMadeKey(tx, { teamId: team.id, namespace, name });
   if (taken !== undefined) throw exists("key", taken);
@@ -48,7 +52,6 @@ export async function createKey(
     generation: 1,
     spec: read.spec,
   } as const;
-  const { expiresAfter } = read.declared;
   await addActive(tx, { key, policy, number: 1, secret, expiresAfter, author, overlapMs: 0 });
   return { id: key.id, secret: secret.plaintext };
 }

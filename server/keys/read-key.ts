@@ -31,21 +31,12 @@ export function readKey(given: Given): ReadKey {
   if (spec.state === "Revoked") {
     throw invalid([{ path: "spec.state", message: "is ended by POST .../revoke, which is final: leave it out" }]);
   }
-  if (spec.expiresAt !== undefined && !isKeepable(spec.expiresAt)) {
-    throw invalid([{ path: "spec.expiresAt", message: "is out of range: write a time between the years 1 and 9999" }]);
-  }
   const fields = Object.entries(spec).filter(([field]) => (MADE_KEY_FIELDS as readonly string[]).includes(field));
   return {
     // The schema has checked every field, and those that are left are MADE_KEY_FIELDS.
     spec: Object.fromEntries(fields) as MadeKeySpec,
     declared: declareKey(given.namespace, given.name, spec),
   };
-}
-
-/** Not every engine keeps the others. */
-function isKeepable(time: string): boolean {
-  const year = new Date(time).getUTCFullYear();
-  return year >= 1 && year <= 9999;
 }
 
 function explainMisplaced(field: string): FieldFault[] {

@@ -62,7 +62,9 @@ export function hasMemoryScope({ preset, scopes }: Pick<KeySpec, "preset" | "sco
 export function randomSpec(random: Random): KeySpec {
   const rights = randomRights(random);
   const sometimes = <T>(part: number, given: T): T | Record<never, never> => (random.chance(part) ? given : {});
-  const interval = sometimes(0.12, { interval: `${random.between(6, 20)}s` });
+  const overlap = sometimes(0.85, { overlap: randomOverlap(random) });
+  // A quarter of an overlap at least, and of the default one that is hours.
+  const interval = "overlap" in overlap ? sometimes(0.14, { interval: `${random.between(6, 20)}s` }) : {};
   return {
     ...rights,
     ...sometimes(0.04, { state: "Suspended" as const }),
@@ -75,7 +77,7 @@ export function randomSpec(random: Random): KeySpec {
     ...sometimes(0.08, { restartTargets: [{ kind: "Deployment", name: random.chance(0.8) ? DEPLOYMENT : MISSING }] }),
     ...sometimes(0.08, { deletionPolicy: "Retain" as const }),
     ...sometimes(0.06, { deletionProtection: true }),
-    rotation: { trigger: "0", ...interval, ...sometimes(0.85, { overlap: randomOverlap(random) }) },
+    rotation: { trigger: "0", ...interval, ...overlap },
     secret: {
       ...sometimes(0.1, { creationPolicy: "Orphan" as const }),
       ...sometimes(0.08, { onLost: "Report" as const }),

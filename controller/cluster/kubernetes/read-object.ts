@@ -29,7 +29,7 @@ const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
 /**
  * Reads an object. Its spec was valid when it was stored, by the schema of that day: defaults that are new are filled
  * in, fields that this version does not know are left out, and what is not valid by this version is a problem, unless
- * the object is being removed.
+ * the object is being removed. A spec that a controller took before is not judged by rules that came later.
  *
  * @param known the object as it was last read: a spec that is the same is not judged again
  * @throws Error for what is no object of a kind of ours
@@ -58,19 +58,31 @@ export function readObject(
   if (before !== undefined && before.problem === undefined && isDeepStrictEqual(spec, before.object.spec)) {
     return { object: { ...rest, spec: before.object.spec }, problem: undefined };
   }
-  const read = readSpec(ref, spec);
+  const read = readSpec(ref, spec, wasTaken(rest) && isRecord(spec) ? spec : undefined);
   if (read.spec !== undefined) return { object: { ...rest, spec: read.spec }, problem: undefined };
   return { object: { ...rest, spec: ending(ref, spec) }, problem: deleting ? undefined : read.problem };
 }
 
 type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;
 
-function readSpec(ref: Ref, spec: unknown): { spec: DeclaredObject["spec"] } | { spec: undefined; problem: string } {
-  const first = readManifest(documentOf(ref, spec));
+/** Whether a controller found this generation of the spec valid. */
+function wasTaken({ status, generation }: Pick<DeclaredObject, "status" | "generation">): boolean {
+  const accepted = status?.conditions?.find(({ type }) => type === "Accepted");
+  return status?.observedGeneration === generation && accepted !== undefined && accepted.reason !== "Invalid";
+}
+
+/** @param taken the spec that was taken before, where it was this one */
+function readSpec(
+  ref: Ref,
+  spec: unknown,
+  taken?: object,
+): { spec: DeclaredObject["spec"] } | { spec: undefined; problem: string } {
+  const first = readManifest(documentOf(ref, spec), taken);
   if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
   const schema = SCHEMAS[ref.kind].properties?.spec;
   const { manifest, faults } = readManifest(
     documentOf(ref, schema === undefined ? spec : withKnownFields(schema, spec)),
+    taken,
   );
   if (manifest !== undefined && manifest.kind !== "Secret") return { spec: manifest.spec };
   const errors = faults.filter(({ severity }) => severity === "error");

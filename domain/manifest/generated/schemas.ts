@@ -727,7 +727,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "string",
             "format": "date-time",
             "maxLength": 40,
-            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$"
+            "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$",
+            "x-kubernetes-validations": [
+              {
+                "rule": "timestamp(self).getFullYear() >= 1 && timestamp(self).getFullYear() <= 9999",
+                "message": "expiresAt must lie between the years 1 and 9999, in UTC: write a time such as 2027-01-31T00:00:00Z"
+              }
+            ]
           },
           "source": {
             "description": "Where the key's secret comes from. Does not change.",
@@ -811,6 +817,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
           "rotation": {
             "description": "When a new version takes the place of the present one, and for how long both work.",
             "type": "object",
+            "x-kubernetes-validations": [
+              {
+                "rule": "!has(self.interval) || duration(self.interval) + duration(self.interval) + duration(self.interval) + duration(self.interval) >= duration(!has(self.overlap) ? '24h' : self.overlap.mode == 'Adoption' ? (has(self.overlap.max) ? self.overlap.max : '24h') : (has(self.overlap.duration) ? self.overlap.duration : '24h'))",
+                "message": "interval must be at least a quarter of the overlap, which is 24h where nothing is said, since no more than four old versions work beside the new one: write a longer interval, or a shorter overlap",
+                "fieldPath": ".interval"
+              }
+            ],
             "properties": {
               "interval": {
                 "description": "How old the active version may become before the next one is minted: a Go duration such as 720h. Without it nothing rotates by time.",

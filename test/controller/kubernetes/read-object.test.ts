@@ -71,6 +71,18 @@ describe("an object of the API server", () => {
     ]);
   });
 
+  it("that a controller took is worked on although a rule came since, until it is changed", () => {
+    const spec = { preset: "MCPReadOnly", rotation: { interval: "1h" }, expiresAt: "0000-06-01T00:00:00Z" };
+    const taken = (reason: string, generation = 3) => ({
+      observedGeneration: generation,
+      conditions: [{ type: "Accepted", status: "True", reason }],
+    });
+    expect(readObject("PlatformKey", raw(spec, {}, taken("NamespaceUnclaimed"))).problem).toBeUndefined();
+    for (const status of [undefined, taken("Accepted", 2), taken("Invalid")]) {
+      expect(readObject("PlatformKey", raw(spec, {}, status)).problem).toContain("spec.expiresAt");
+    }
+  });
+
   it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {
     const spec = { preset: "OfTheFuture", deletionPolicy: "Retain", secret: { name: "kept", onLost: "OfTheFuture" } };
     const { object, problem } = readObject("PlatformKey", raw(spec, DELETED));

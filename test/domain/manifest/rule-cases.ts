@@ -120,9 +120,40 @@ export const RULE_CASES: readonly RuleCase[] = [
   },
   {
     rule: "a rotation takes a second at least",
-    accepts: [key("{ preset: MCPReadOnly, rotation: { interval: 1m } }")],
-    refuses: [key("{ preset: MCPReadOnly, rotation: { interval: 0s } }")],
+    accepts: [key("{ preset: MCPReadOnly, rotation: { interval: 1s, overlap: { duration: 0s } } }")],
+    refuses: [key("{ preset: MCPReadOnly, rotation: { interval: 0s, overlap: { duration: 0s } } }")],
     says: "spec.rotation.interval: interval must be at least a second",
+  },
+  {
+    rule: "an interval leaves room for the overlap, the default one counted",
+    accepts: [
+      key("{ preset: MCPReadOnly, rotation: { interval: 6h } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 6h, overlap: {} } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 15m, overlap: { mode: Fixed, duration: 1h } } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 1h, overlap: { mode: Adoption, min: 0s, max: 4h } } }"),
+      key("{ preset: MCPReadOnly, rotation: { trigger: x, overlap: { mode: Fixed, duration: 9999h } } }"),
+    ],
+    refuses: [
+      key("{ preset: MCPReadOnly, rotation: { interval: 5h59m } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 5h59m, overlap: {} } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 14m59s, overlap: { mode: Fixed, duration: 1h } } }"),
+      key("{ preset: MCPReadOnly, rotation: { interval: 59m, overlap: { mode: Adoption, min: 0s, max: 4h } } }"),
+    ],
+    says: "spec.rotation.interval: interval must be at least a quarter of the overlap",
+  },
+  {
+    rule: "c63: a key ends between the years 1 and 9999",
+    accepts: [
+      key('{ preset: MCPReadOnly, expiresAt: "0001-01-01T00:00:00Z" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "9999-12-31T23:59:59.999Z" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "2027-01-31T00:00:00+14:00" }'),
+    ],
+    refuses: [
+      key('{ preset: MCPReadOnly, expiresAt: "0000-06-01T00:00:00Z" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "0001-01-01T00:00:00+00:01" }'),
+      key('{ preset: MCPReadOnly, expiresAt: "9999-12-31T23:59:59-00:01" }'),
+    ],
+    says: "spec.expiresAt: expiresAt must lie between the years 1 and 9999",
   },
   {
     rule: "Revoked is final",

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { parseManifests } from "../../../domain/manifest/parse.ts";
+import { readManifest } from "../../../domain/manifest/validate.ts";
 import { MISTAKE_CASES } from "./mistake-cases.ts";
-import { errorsOf, key, readText, team, warningsOf } from "./read.ts";
+import { errorsOf, key, readText, storedSpec, team, warningsOf } from "./read.ts";
 
 const SPECIFICATION_EXAMPLE = `
 apiVersion: keyplane.dev/v1alpha1
@@ -116,11 +118,33 @@ describe.each<[string, string, string]>([
     key("{ scopes: [gateway:embed], expiresAfter: 720h, rotation: { interval: 720h } }"),
     "spec.expiresAfter: ends each version before",
   ],
+  [
+    "an interval shorter than the overlap",
+    key("{ scopes: [gateway:embed], rotation: { interval: 23h } }"),
+    "spec.rotation.interval: is shorter than the overlap",
+  ],
 ])("%s", (_, text, says) => {
   test("is a warning", () => {
     expect(errorsOf(text)).toEqual([]);
     expect(warningsOf(text)).toEqual([expect.stringContaining(says)]);
   });
+});
+
+test("c63: an end in the past is a warning, of whom the time is told", () => {
+  const { documents } = parseManifests(key('{ preset: MCPReadOnly, expiresAt: "2026-11-14T12:00:00Z" }'), "f.yaml");
+  const warnings = (now?: number) =>
+    documents.flatMap((document) => readManifest(document, undefined, now).faults.map(({ message }) => message));
+  const end = Date.UTC(2026, 10, 14, 12);
+  expect(warnings(end)).toEqual([expect.stringContaining("is in the past")]);
+  expect([warnings(end - 1), warnings()]).toEqual([[], []]);
+});
+
+test("what was stored before a rule came to be goes on unchanged, and is judged when it changes", () => {
+  const stored = { ...storedSpec(key("{ preset: MCPReadOnly }")), expiresAt: "0000-06-01T00:00:00Z" };
+  const errors = (rest: string) =>
+    errorsOf(key(`{ preset: MCPReadOnly, expiresAt: "0000-06-01T00:00:00Z"${rest} }`), stored);
+  expect([errors(""), errors(", displayName: other")]).toEqual([[], []]);
+  expect(errorsOf(key('{ preset: MCPReadOnly, expiresAt: "0000-06-02T00:00:00Z" }'), stored)).toHaveLength(1);
 });
 
 test("a key that uses what it has is not warned of", () => {

@@ -147,7 +147,9 @@ describeOnEachEngine("a key that the management API makes", (store) => {
       ],
       ["spec.gatewayRef", { spec: { ...SPEC, gatewayRef: { name: "no", namespace: "nowhere" } } }],
       ["spec.expiresAfter", { spec: { ...SPEC, expiresAfter: "1 day" } }],
+      ["spec.expiresAt", { spec: { ...SPEC, expiresAt: "0000-06-01T00:00:00Z" } }],
       ["spec.expiresAt", { spec: { ...SPEC, expiresAt: "0001-01-01T00:00:00+00:01" } }],
+      ["spec.expiresAt", { spec: { ...SPEC, expiresAt: "2020-01-01T00:00:00Z" } }],
       ["spec.expiresAt", { spec: { ...SPEC, expiresAt: "9999-12-31T23:59:59-00:01" } }],
       ["spec.scope", { spec: { scope: [] } }],
       ["spec.constructor", { spec: { ...SPEC, constructor: 1 } }],
@@ -159,7 +161,7 @@ describeOnEachEngine("a key that the management API makes", (store) => {
       ["name", { name: "No Name" }],
       ["team", { team: "nobodys" }],
       ["namespace", { namespace: "elsewhere" }],
-    ])("is told where: %s", async (path, more) => {
+    ])("c63: is told where: %s", async (path, more) => {
       const { status, body, headers } = await make(more);
       expect([status, body.code, body.errors[0]]).toEqual([422, "invalid", { path, message: expect.any(String) }]);
       expect(headers.get("content-type")).toMatch(/^application\/problem\+json/);
