@@ -17,6 +17,8 @@ export type Row = {
   readonly until: number | null;
   /** The last change of the key or its team. */
   readonly seq: number;
+  /** The last change of its team: between two looks a namespace may have left it and come back. */
+  readonly teamSeq: number;
 };
 
 /** One look, and when it was begun and answered on the monotonic clock. */
@@ -26,7 +28,10 @@ export type Look = { readonly beganAt: number; readonly endedAt: number; readonl
 export type Standing = Row & {
   /** From when every look has found it refused, with no change in between; undefined while it is usable. */
   readonly refusedSince: number | undefined;
-  /** From when every look has found it usable; minus infinity for a minted one that was never found otherwise. */
+  /**
+   * From when every look has found it usable, with no change of its team in between; minus infinity for a minted one that
+   * was never found otherwise.
+   */
   readonly usableSince: number | undefined;
   readonly endedSince: number | undefined;
   /** From when it has its present deadline; minus infinity where it never had another. */
@@ -46,7 +51,7 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
       k.state = 'revoked' or v.state in ('revoked', 'retired', 'voided') as ended,
       (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
         * 1000)::float8 as until,
-      greatest(of_key.seq, of_team.seq, 0) as seq
+      greatest(of_key.seq, of_team.seq, 0) as seq, coalesce(of_team.seq, 0) as "teamSeq"
     from key_versions v
     join keys k on k.id = v.key_id
     join teams t on t.id = k.team_id
@@ -69,7 +74,7 @@ function standingOf(before: Standing | undefined, row: Row, now: number): Standi
     usableSince: row.usable
       ? before === undefined && row.minted
         ? Number.NEGATIVE_INFINITY
-        : (before?.usableSince ?? now)
+        : ((before?.teamSeq === row.teamSeq ? before.usableSince : undefined) ?? now)
       : undefined,
     endedSince: row.ended ? (before?.endedSince ?? now) : undefined,
     untilSince: before === undefined ? Number.NEGATIVE_INFINITY : before.until === row.until ? before.untilSince : now,
