@@ -168,8 +168,7 @@ async function reconcile(
     case "MemoryLibrary": {
       const library = cluster.get(kind, namespace, name);
       if (library === undefined) return AT_REST;
-      await reconcileLibrary(deps, library, () => affectedByLibrary(cluster, library).forEach(enqueue));
-      return AT_REST;
+      return reconcileLibrary(deps, library, () => affectedByLibrary(cluster, library).forEach(enqueue));
     }
   }
 }

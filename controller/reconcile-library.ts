@@ -1,11 +1,17 @@
 import { condition } from "../domain/conditions.ts";
 import { change } from "../store/change.ts";
 import { findLibrary, removeLibrary, saveLibrary } from "../store/libraries.ts";
+import { type DeletionProgress, deletionProgress, libraryDeletion } from "../store/memory/deleted-libraries.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { declaredStatus, unclaimedStatus } from "./object-status.ts";
 import { writeStatus } from "./status-write.ts";
+
+const AT_REST = { lookAgainIn: undefined };
+/** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
+const SLICES_A_ROUND = 20;
+const NEXT_ROUND_MS = 1_000;
 
 /**
  * Brings a library into the store, as its namespace's team's.
@@ -16,21 +22,15 @@ export async function reconcileLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
   moved: () => void,
-): Promise<void> {
+): Promise<{ readonly lookAgainIn: number | undefined }> {
   const { cluster, store, fence } = deps;
   const { namespace, name, uid: ownerUid, spec } = object;
-  if (object.deleting) {
-    const policy = spec.deletionPolicy;
-    await change(store, fence, (tx) => removeLibrary(tx, { cluster: cluster.uid, namespace, name, ownerUid, policy }));
-    moved();
-    await cluster.removeFinalizer(object);
-    return;
-  }
+  if (object.deleting) return endLibrary(deps, object, moved);
   if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
   const team = await findTeamOfNamespace(store.db, cluster.uid, namespace);
   if (team === undefined) {
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
-    return;
+    return AT_REST;
   }
   const before = await findLibrary(store.db, cluster.uid, namespace, name, team.id);
   const { result } = await change(store, fence, (tx) =>
@@ -57,4 +57,47 @@ export async function reconcileLibrary(
     libraryID: result.libraryId,
     team: team.name,
   });
+  return AT_REST;
+}
+
+/** Out of reach at once; with `Delete` the declaration stays until its atoms are gone, and tells how far that is (threats c52). */
+async function endLibrary(
+  deps: ControllerDeps,
+  object: DeclaredObject<"MemoryLibrary">,
+  moved: () => void,
+): Promise<{ readonly lookAgainIn: number | undefined }> {
+  const { cluster, store, fence } = deps;
+  const { namespace, name, uid: ownerUid } = object;
+  const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);
+  let under = await progress();
+  if (under === undefined) {
+    const removal = { cluster: cluster.uid, namespace, name, ownerUid, policy: object.spec.deletionPolicy };
+    await change(store, fence, (tx) => removeLibrary(tx, removal));
+    moved();
+    under = await progress();
+  }
+  if (under !== undefined) {
+    const deletion = libraryDeletion(store, { libraryId: under.libraryId });
+    for (let slices = 0; slices < SLICES_A_ROUND && (await deletion.next()); slices++);
+    under = await progress();
+  }
+  if (under === undefined) {
+    await cluster.removeFinalizer(object);
+    return AT_REST;
+  }
+  const deleting = condition(
+    "Accepted",
+    "False",
+    "Deleting",
+    `The library's atoms are being deleted: ${inWords(under)}.`,
+  );
+  await writeStatus(deps, object, declaredStatus(object, [deleting], deps.clock.now()));
+  return { lookAgainIn: NEXT_ROUND_MS };
+}
+
+/** In round numbers: a million is told in a hundred of them. */
+function inWords({ deleted, left, isMore }: DeletionProgress): string {
+  const step = deleted < 10_000 ? 1_000 : 10_000;
+  const done = deleted < step ? `${deleted}` : `more than ${(Math.floor(deleted / step) * step).toLocaleString("en")}`;
+  return `${done} are gone, ${isMore ? "more than " : ""}${left.toLocaleString("en")} are left`;
 }

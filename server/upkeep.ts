@@ -1,5 +1,5 @@
 import { maintainTables } from "../store/database/table-upkeep.ts";
-import { deleteSomeAtoms } from "../store/memory/deleted-libraries.ts";
+import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
 import type { Store } from "../store/open.ts";
 import type { Logger } from "./log.ts";
 
@@ -17,7 +17,8 @@ export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTER
   async function lookAfter(): Promise<void> {
     isUnderWay = true;
     try {
-      while (!isClosed && (await deleteSomeAtoms(store.db)));
+      const deletion = libraryDeletion(store);
+      while (!isClosed && (await deletion.next()));
       if (!isClosed && store.engine === "pglite") await maintainTables(store);
     } catch (error) {
       if (!isClosed) log.warn({ error }, "the database could not be looked after; it is tried again");

@@ -93,7 +93,8 @@ async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> 
   if (policy === "Delete") {
     await tx
       .updateTable("libraries")
-      .set(({ ref }) => ({ state: "deleted", owner_uid: null, name: ref("id") }))
+      // The uid stays: by it the declaration's end is known to be under way.
+      .set(({ ref }) => ({ state: "deleted", name: ref("id") }))
       .where((is) => is.and(declared))
       .execute();
     return;

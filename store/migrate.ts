@@ -19,6 +19,7 @@ import { sql as atomIds, uuidv7Before18 } from "./migrations/012-atom-ids.ts";
 import { sql as versionRoom } from "./migrations/013-version-room.ts";
 import { sql as encryptionKey } from "./migrations/014-encryption-key.ts";
 import { sql as leaderTerm } from "./migrations/015-leader-term.ts";
+import { sql as deletedAtoms } from "./migrations/016-deleted-atoms.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -38,6 +39,7 @@ const MIGRATIONS = [
   { version: 13, name: "version-room", script: versionRoom },
   { version: 14, name: "encryption-key", script: encryptionKey },
   { version: 15, name: "leader-term", script: leaderTerm },
+  { version: 16, name: "deleted-atoms", script: deletedAtoms },
 ] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */

@@ -54,6 +54,8 @@ type LibrariesTable = {
   description: string;
   deletion_policy: string;
   state: string;
+  /** Since its deletion began. */
+  deleted_atoms: Generated<number>;
   created_at: Generated<Date>;
 };
 

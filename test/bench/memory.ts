@@ -5,7 +5,7 @@ import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
 import { insertAtom, listAtoms, type Reach } from "../../store/atoms.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
-import { deleteSomeAtoms } from "../../store/memory/deleted-libraries.ts";
+import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
 import type { Database } from "../../store/schema.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
@@ -126,7 +126,7 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   for (const [name, question] of Object.entries(QUESTIONS)) costs[name] = await measure(store, question);
   costs[UPKEEP] = await measureOnce(store, (db) => maintainTables({ db }));
   await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
-  costs[DELETION] = await measure(store, (db) => deleteSomeAtoms(db));
+  costs[DELETION] = await measure(store, (db) => libraryDeletion({ db, engine: store.engine }).next());
   return costs;
 }
 

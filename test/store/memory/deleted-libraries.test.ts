@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { insertAtom, listAtoms, type Reach } from "../../../store/atoms.ts";
 import { findLibrary, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
-import { deleteSomeAtoms } from "../../../store/memory/deleted-libraries.ts";
+import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
+import type { Store } from "../../../store/open.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
@@ -24,28 +25,60 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     return rows[0]?.n ?? Number.NaN;
   };
 
-  test("b87: is out of reach and its name free at once, and its atoms go in bounded bits that go on where they ended", async () => {
-    expect(await deleteSomeAtoms(opened().db, 20)).toBe(false);
+  test("b87, c52: is out of reach and its name free at once, and its atoms go in bounded bits that go on where they ended", async () => {
+    const next = () => libraryDeletion(opened(), { slice: 20 }).next();
+    expect(await next()).toBe(false);
     await run(opened(), (tx) => removeLibrary(tx, { ...DIARY, policy: "Delete" }));
     expect(await count("atoms"), "none of them within the removal").toBe(100);
     const page = { libraryId: "lib-diary", tag: null, after: null, limit: 10 };
     expect(await listAtoms(opened().db, REACH, page)).toEqual([]);
     expect(await findLibrary(opened().db, "c", "a-dev", "diary", "team-a")).toBeUndefined();
 
-    const next = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
-    const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...next, ownerUid: "uid-2" }));
+    const again = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
+    const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...again, ownerUid: "uid-2" }));
     expect(libraryId).not.toBe("lib-diary");
     const fields = { content: "new", tags: [], source: null, importance: 5 };
     await insertAtom(opened().db, REACH, libraryId, fields, Date.now());
 
-    for (const left of [81, 61, 51]) {
-      expect(await deleteSomeAtoms(opened().db, 20)).toBe(true);
-      expect(await count("atoms")).toBe(left);
+    // Each by another process, as after a restart.
+    const progress = () => deletionProgress(opened().db, "c", "uid-1");
+    for (const left of [80, 60, 50]) {
+      expect(await next()).toBe(true);
+      expect(await count("atoms")).toBe(left + 1);
+      expect(await progress()).toMatchObject({ deleted: 100 - left, left: left - 50, isMore: false });
     }
     expect(await count("atom_revisions")).toBe(0);
-    expect(await deleteSomeAtoms(opened().db, 20), "the library's own row").toBe(true);
-    expect(await deleteSomeAtoms(opened().db, 20)).toBe(false);
+    expect(await next(), "the library's own row").toBe(true);
+    expect(await next()).toBe(false);
+    expect(await progress()).toBeUndefined();
     expect(await opened().db.selectFrom("libraries").select("id").where("state", "=", "deleted").execute()).toEqual([]);
     expect(await listAtoms(opened().db, REACH, { ...page, libraryId })).toHaveLength(1);
   });
+
+  test("c52: no slice reads what other libraries hold, nor again what is deleted, also while a backup runs", async () => {
+    const { db } = opened();
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select library, 'team-a', 'atom ' || n, '{}', 5, now(), now()
+      from unnest(array['lib-ops', 'lib-handbook']) library, generate_series(1, 3000) n`.execute(db);
+    await sql`update libraries set state = 'deleted' where id = 'lib-handbook'`.execute(db);
+    await sql`analyze atoms`.execute(db);
+    await db.connection().execute(async (connection) => {
+      const deletion = libraryDeletion({ db: connection, engine: opened().engine }, { slice: 100 });
+      const before = await rowsRead(connection);
+      for (let slices = 1; slices <= 20; slices++) expect(await deletion.next()).toBe(true);
+      const after = await rowsRead(connection);
+      expect(after.scans - before.scans).toBe(0);
+      // Found once, deleted once, and looked at for the count.
+      expect(after.rows - before.rows).toBeLessThanOrEqual(3 * 20 * 100);
+    });
+  });
 });
+
+/** How often the atoms were read whole, and how many rows of them by an index. */
+async function rowsRead(connection: Store["db"]): Promise<{ scans: number; rows: number }> {
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<{ scans: number; rows: number }>`
+    select seq_scan::integer as scans, idx_tup_fetch::integer as rows
+    from pg_stat_user_tables where relname = 'atoms'`.execute(connection);
+  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
+}
