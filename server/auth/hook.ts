@@ -12,7 +12,7 @@ import { meetExpectation } from "./expect-continue.ts";
 import type { Manager } from "./manager.ts";
 import { keepBody, TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
-import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf } from "./route-config.ts";
+import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf, type Refuse } from "./route-config.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -51,7 +51,10 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
     const { url } = route;
-    const check = "management" in access ? authenticateManager(deps, access, url) : authenticate(deps, access, url);
+    const check =
+      "management" in access
+        ? authenticateManager(deps, access, url)
+        : authenticate(deps, access, url, route.config?.refuse);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
     // A body was waited for. The gateway reads its bodies by itself.
     if (!("management" in access) && productOf(access) === "memory") {
@@ -80,8 +83,16 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
   };
 }
 
-/** @param url the route's pattern */
-function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onRequestHookHandler {
+/**
+ * @param url the route's pattern
+ * @param refuse answers instead of the error handler
+ */
+function authenticate(
+  deps: ServerDeps,
+  access: KeyedAccess,
+  url: string,
+  refuse: Refuse | undefined,
+): onRequestHookHandler {
   const ask = askOf(access);
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
   return (request, reply, done) => {
@@ -96,9 +107,15 @@ function authenticate(deps: ServerDeps, access: KeyedAccess, url: string): onReq
       return;
     }
     countRefusal(deps, url, request, decision);
-    if (decision.rate !== undefined) done(rateLimited(decision.rate));
-    else done(decision.code === "not_found" ? notFound : ANSWERS[decision.code]);
+    const shown = answerTo(decision, notFound);
+    if (refuse === undefined) done(shown);
+    else refuse(request, reply, shown);
   };
+}
+
+function answerTo({ code, rate }: Refused, notFound: Problem): Problem {
+  if (rate !== undefined) return rateLimited(rate);
+  return code === "not_found" ? notFound : ANSWERS[code];
 }
 
 function authenticateAgain(deps: ServerDeps): preValidationHookHandler {
@@ -123,7 +140,7 @@ export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?:
 /** Counts and records a refusal that came after the door, and gives the answer to it. */
 export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
   countRefusal(deps, request.routeOptions.url ?? "", request, refused);
-  return refused.code === "not_found" ? NOT_FOUND : ANSWERS[refused.code];
+  return answerTo(refused, NOT_FOUND);
 }
 
 /** Tells a client what is left of its key's rate limit, whatever the answer will be. */

@@ -1,9 +1,13 @@
-import type { FastifyRequest, RouteOptions } from "fastify";
+import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/operations.ts";
 import type { Product } from "../../domain/scopes.ts";
+import type { Problem } from "../errors.ts";
 
 /** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
 export type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;
+
+/** Answers a request that was refused at the door. */
+export type Refuse = (request: FastifyRequest, reply: FastifyReply, shown: Problem) => void;
 
 /** What a route declares that needs a key: exactly one of these. */
 export type KeyedAccess =
@@ -29,6 +33,8 @@ export type Access =
 declare module "fastify" {
   interface FastifyContextConfig {
     operation?: OperationName | Classifier;
+    /** Where it is not the error handler's to do, whose way through the framework costs a flood as much as deciding. */
+    refuse?: Refuse;
     unservedMethodOf?: Product;
     management?: true;
     allow?: string;

@@ -3,6 +3,7 @@ import { permits } from "../../domain/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/key-record.ts";
 import type { GatewayOperation } from "../../domain/operations.ts";
 import { accessNow } from "../auth/hook.ts";
+import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../errors.ts";
 import { createAddressGuard } from "./addresses.ts";
@@ -42,12 +43,17 @@ export function gatewayRoutes(
   app.addHook("onClose", () => pools.close());
   app.decorateRequest("gatewayCall", undefined);
   app.decorateRequest("gatewayTarget", undefined);
-  app.setErrorHandler((error, request, reply) => sendError(deps, error, request, reply));
+  const refuse: Refuse = (request, reply, shown) => {
+    const told = shown.code === "not_found" && isWebSocket(request) ? UPGRADE_REFUSED : shown;
+    reply.hijack();
+    answerProblem(reply.raw, dialectOf(deps, request), told);
+  };
+  app.setErrorHandler((error, request, reply) => refuse(request, reply, shownOf(deps, error, request)));
   for (const url of ["/g/:publicId", "/g/:publicId/*"]) {
     app.route({
       url,
       method: app.supportedMethods,
-      config: { operation: classifyRequest },
+      config: { operation: classifyRequest, refuse },
       // A call that is forwarded leaves the framework here, before its body is touched.
       onRequest: (request, reply, done) => {
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
@@ -164,13 +170,11 @@ const INERT: Readonly<Record<string, string>> = Object.fromEntries(
   INERT_HEADERS.flatMap((name, i) => (i % 2 === 0 ? [[name, INERT_HEADERS[i + 1] ?? ""]] : [])),
 );
 
-/** Answers every refusal under `/g/` in the caller's format. */
-function sendError(deps: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const found = problemOf(error);
-  const shown = found.code === "not_found" && isWebSocket(request) ? UPGRADE_REFUSED : found;
+/** What the caller of a request that failed under `/g/` is told. */
+function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Problem {
+  const shown = problemOf(error);
   if (shown.code === "internal") deps.log.error({ error, route: request.routeOptions.url }, "a gateway request failed");
-  reply.hijack();
-  answerProblem(reply.raw, dialectOf(deps, request), shown);
+  return shown;
 }
 
 function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
@@ -196,5 +200,6 @@ function targetOf(request: FastifyRequest): RequestTarget {
 
 /** Other protocols' upgrades, such as HTTP/2's, are offers: they are passed over, and the request is served as it is. */
 function isWebSocket(request: FastifyRequest): boolean {
-  return /(?:^|,)\s*websocket\s*(?:,|$)/i.test(headerOf(request.raw.rawHeaders, "upgrade") ?? "");
+  const protocols = headerOf(request.raw.rawHeaders, "upgrade");
+  return protocols !== undefined && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(protocols);
 }
