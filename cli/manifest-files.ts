@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import type { Fault } from "../domain/manifest/fault.ts";
 import { isRecord, readIdentity } from "../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../domain/manifest/kinds.ts";
@@ -12,9 +13,22 @@ export const MANIFEST_EXTENSIONS = [".yaml", ".yml", ".json"];
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
 export type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
 
+/** As a path, what comes by standard input. */
+const STDIN = "-";
+
+/** What comes by standard input where one of the paths stands for it. */
+export async function readStdin(paths: readonly string[]): Promise<string | undefined> {
+  return paths.includes(STDIN) ? text(process.stdin) : undefined;
+}
+
+/** The first of the paths that leads nowhere. */
+export function findAbsent(paths: readonly string[]): string | undefined {
+  return paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
+}
+
 /** A file as it is named; of a folder the manifests in it and below, in the order of their names, without dot files. */
 export function listManifestFiles(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path];
+  if (path === STDIN || !statSync(path).isDirectory()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .filter(({ name }) => !name.startsWith("."))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -25,24 +39,33 @@ export function listManifestFiles(path: string): string[] {
     });
 }
 
-/** What is in one file, and what is wrong with each of its documents alone. */
+/**
+ * What is in one file, and what is wrong with each of its documents alone.
+ *
+ * @param stdin what came by standard input, for the path that stands for it
+ */
 export function readManifestFile(
-  file: string,
-  storedSpec: StoredSpec = () => undefined,
-): { entries: SetEntry[]; faults: Fault[] } {
-  let text: string;
+  path: string,
+  {
+    storedSpec = () => undefined,
+    stdin,
+  }: { readonly storedSpec?: StoredSpec; readonly stdin?: string | undefined } = {},
+): { file: string; entries: SetEntry[]; faults: Fault[]; passedOver: number } {
+  const file = path === STDIN ? "<stdin>" : path;
+  let content: string;
   try {
-    text = readFileSync(file, "utf8");
+    content = path === STDIN ? (stdin ?? "") : readFileSync(path, "utf8");
   } catch (error) {
     const message = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    return { entries: [], faults: [{ severity: "error", file, line: 1, column: 1, path: "", message }] };
+    const fault: Fault = { severity: "error", file, line: 1, column: 1, path: "", message };
+    return { file, entries: [], faults: [fault], passedOver: 0 };
   }
-  const { documents, faults } = parseManifests(text, file);
+  const { documents, faults, passedOver } = parseManifests(content, file);
   const entries = documents.map((document) => ({
     document,
     read: readManifest(document, specOf(document, storedSpec), Date.now()),
   }));
-  return { entries, faults: [...faults, ...entries.flatMap(({ read }) => read.faults)] };
+  return { file, passedOver, entries, faults: [...faults, ...entries.flatMap(({ read }) => read.faults)] };
 }
 
 function specOf({ value }: ManifestDocument, storedSpec: StoredSpec): Spec | undefined {

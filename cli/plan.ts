@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../controller/cluster/files/absence.ts";
 import { decideRemoval } from "../controller/cluster/files/removal.ts";
@@ -11,7 +10,7 @@ import { setting } from "./config.ts";
 import { isRunning } from "./data-folder.ts";
 import { forecastKey } from "./key-forecast.ts";
 import { openManagement } from "./management-client.ts";
-import { listManifestFiles, readManifestFile } from "./manifest-files.ts";
+import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { keyLines, objectLines } from "./plan-lines.ts";
 import { type Declared, isOfKind, type PlanWorld, titleOf, worldOf } from "./plan-world.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
@@ -21,14 +20,20 @@ export const addPlan: AddCommand = (program, { env, out, exit }) => {
   program
     .command("plan")
     .description("show what applying manifests would do to the keys, without doing it")
-    .option("-f, --filename <path...>", "files and folders: all that shall be declared")
+    .option("-f, --filename <path...>", "files and folders: all that shall be declared; - is standard input")
     .option("--data <dir>", "compare with this data folder of keyplane up; without it everything is new")
     .action(async (flags) => {
       const data = setting(env, "data", flags.data);
-      exit(
-        await runPlan({ paths: flags.filename ?? [], ...(data === undefined ? {} : { data }) }, env, out, Date.now()),
-      );
+      const paths = flags.filename ?? [];
+      exit(await runPlan({ paths, data, stdin: await readStdin(paths) }, env, out, Date.now()));
     });
+};
+
+export type PlanOptions = {
+  readonly paths: readonly string[];
+  readonly data?: string | undefined;
+  /** What came by standard input, where a path is `-`. */
+  readonly stdin?: string | undefined;
 };
 
 /** What is declared and held now, as `up` shows it. */
@@ -41,14 +46,14 @@ type Held = StatusObject<Kind> & { readonly kind: Kind };
  * @returns the exit code: 1 where something is refused
  */
 export async function runPlan(
-  { paths, data }: { readonly paths: readonly string[]; readonly data?: string },
+  { paths, data, stdin }: PlanOptions,
   env: Environment,
   out: (line: string) => void,
   now: number,
 ): Promise<number> {
   const held = data === undefined ? [] : await readHeld(data);
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
-  const read = readAll(paths, (title) => heldBy.get(title)?.spec);
+  const read = readAll(paths, stdin, (title) => heldBy.get(title)?.spec);
   const errors = read.faults.filter(({ severity }) => severity === "error");
 
   const missing = [...heldBy].filter(([title]) => !read.titles.has(title));
@@ -113,12 +118,15 @@ function asDeclared({ kind, metadata, spec }: Held): Declared[] {
 }
 
 /** What the manifests declare: of objects that are declared twice, the one that says what is held, or else the first. */
-function readAll(paths: readonly string[], storedSpec: (title: string) => Held["spec"]) {
+function readAll(paths: readonly string[], stdin: string | undefined, storedSpec: (title: string) => Held["spec"]) {
   if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
-  const absent = paths.find((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
+  const absent = findAbsent(paths);
   if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
   const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
-    readManifestFile(file, (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name }))),
+    readManifestFile(file, {
+      stdin,
+      storedSpec: (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name })),
+    }),
   );
   const entries = files.flatMap((file) => file.entries);
   const declared = new Map<string, Declared>();

@@ -1,16 +1,16 @@
-import { statSync } from "node:fs";
 import { type Fault, formatFault } from "../domain/manifest/fault.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
-import { listManifestFiles, MANIFEST_EXTENSIONS, readManifestFile } from "./manifest-files.ts";
+import { findAbsent, listManifestFiles, MANIFEST_EXTENSIONS, readManifestFile, readStdin } from "./manifest-files.ts";
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
     .command("validate")
     .description("check manifests as admission would, without a cluster")
-    .option("-f, --filename <path...>", "files and folders to check")
+    .option("-f, --filename <path...>", "files and folders to check; - is standard input")
     .action(async (flags) => {
-      exit(await runValidate({ paths: flags.filename ?? [] }, out));
+      const paths = flags.filename ?? [];
+      exit(await runValidate({ paths, stdin: await readStdin(paths) }, out));
     });
 };
 
@@ -18,37 +18,43 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
  * `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster. Each
  * fault is one line on `out`, then a summary.
  *
+ * @param stdin what came by standard input, where a path is `-`
  * @returns the exit code: 0 valid (there may be warnings), 1 faults or nothing to check, 2 a path that does not exist
  */
-export async function runValidate(options: { paths: readonly string[] }, out: (line: string) => void): Promise<number> {
-  if (options.paths.length === 0) {
+export async function runValidate(
+  { paths, stdin }: { readonly paths: readonly string[]; readonly stdin?: string | undefined },
+  out: (line: string) => void,
+): Promise<number> {
+  if (paths.length === 0) {
     out("nothing to validate: name a file or a folder with -f");
     return 2;
   }
-  const files: string[] = [];
-  for (const path of options.paths) {
-    if (statSync(path, { throwIfNoEntry: false }) === undefined) {
-      out(`${path}: no such file or folder`);
-      return 2;
-    }
-    files.push(...listManifestFiles(path));
+  const absent = findAbsent(paths);
+  if (absent !== undefined) {
+    out(`${absent}: no such file or folder`);
+    return 2;
   }
-
-  const checked = [...new Set(files)].map((file) => readManifestFile(file));
+  const files = new Set(paths.flatMap(listManifestFiles));
+  const checked = [...files].map((file) => readManifestFile(file, { stdin }));
   const entries = checked.flatMap((file) => file.entries);
   const faults = [
     ...checked.flatMap((file) => file.faults),
     ...findDuplicates(entries),
     ...findMissingReferences(entries),
   ];
-  for (const fault of inFileOrder(faults, files)) out(formatFault(fault));
+  const order = checked.map(({ file }) => file);
+  for (const fault of inFileOrder(faults, order)) out(formatFault(fault));
   if (entries.length === 0 && faults.length === 0) {
-    out(`no manifest found in ${options.paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`);
+    out(`no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`);
     return 1;
   }
-  const errors = faults.filter(({ severity }) => severity === "error").length;
-  const counts = [count(entries.length, "manifest"), count(errors, "error"), count(faults.length - errors, "warning")];
-  out(counts.join(", "));
+  const { error: { length: errors } = [], warning: { length: warnings } = [] } = Object.groupBy(
+    faults,
+    ({ severity }) => severity,
+  );
+  const passedOver = checked.reduce((sum, file) => sum + file.passedOver, 0);
+  const counts = [count(entries.length, "manifest"), count(errors, "error"), count(warnings, "warning")];
+  out([...counts, ...(passedOver > 0 ? [`${passedOver} of other kinds passed over`] : [])].join(", "));
   return errors > 0 ? 1 : 0;
 }
 

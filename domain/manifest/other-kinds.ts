@@ -18,6 +18,8 @@ export function otherKind(value: unknown, file: string): string | undefined {
   if (apiVersion === undefined && kind === undefined) return KUSTOMIZATION.test(file) ? "Kustomization" : undefined;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind))
     return undefined;
+  // Its items are looked into.
+  if (kind === "List" && apiVersion === "v1") return undefined;
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
   const ours: readonly Identity["kind"][] = group === "" ? [...KINDS, "Secret"] : KINDS;
   const isMeantAsOurs = suggest(group, [GROUP]) !== undefined || suggest(kind, ours) !== undefined || kind === "Secret";

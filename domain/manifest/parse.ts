@@ -48,21 +48,27 @@ export function parseManifests(text: string, file: string): ParsedManifests {
   for (const parsed of new Composer({ schema: "core", uniqueKeys: false }).compose(
     tokenise(text, (offset) => faults.push(faultAt(offset, `nested more than ${MAX_DEPTH} levels deep`))),
   )) {
+    const read = readNode(parsed.contents);
+    const document = documentOf(parsed, file, read.value, lines);
+    const other = parsed.errors.length === 0 ? otherKind(read.value, file) : undefined;
+    if (other !== undefined) {
+      others.push({ document, kind: other });
+      continue;
+    }
     const broken = parsed.errors[0] ?? parsed.warnings[0];
     if (broken) {
       faults.push(faultAt(broken.pos[0], explainSyntax(broken)));
       continue;
     }
-    const read = readNode(parsed.contents);
     for (const { offset, path, message } of read.faults) faults.push(faultAt(offset, message, formatPath(path)));
     for (const { offset, path, message } of read.warnings) {
       faults.push(faultAt(offset, message, formatPath(path), "warning"));
     }
     if (read.faults.length > 0 || read.value === null) continue;
-    for (const document of itemsOf(documentOf(parsed, file, read.value, lines))) {
-      const kind = otherKind(document.value, file);
-      if (kind === undefined) documents.push(document);
-      else others.push({ document, kind });
+    for (const item of itemsOf(document)) {
+      const kind = otherKind(item.value, file);
+      if (kind === undefined) documents.push(item);
+      else others.push({ document: item, kind });
     }
   }
   faults.push(...noteOthers(others));

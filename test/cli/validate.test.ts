@@ -1,8 +1,15 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
 import { runValidate } from "../../cli/validate.ts";
+
+const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 let folder: string;
 beforeEach(() => {
@@ -95,6 +102,78 @@ test("a library or gateway that is not among the manifests is a warning, since t
       /^DIR\/a\.yaml:4:\d+: warning: spec\.mcpDefaultLibraryRef: there is no MemoryLibrary o\/a among/,
     ),
     "2 manifests, 0 errors, 2 warnings",
+  ]);
+});
+
+describe("objects of other kinds", () => {
+  const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: d }\n";
+  const namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: n }\n";
+
+  test("are passed over with one note a file, and are no fault", async () => {
+    write("all.yaml", [namespace, library("a"), deployment].join("---\n"));
+    write("kustomization.yaml", "resources: [all.yaml]\n");
+    expect(await validate(folder)).toEqual({
+      code: 0,
+      lines: [
+        "DIR/all.yaml:1:1: note: 2 objects of other kinds are passed over: Namespace, Deployment",
+        "DIR/kustomization.yaml:1:1: note: Kustomization is passed over",
+        "1 manifest, 0 errors, 0 warnings, 3 of other kinds passed over",
+      ],
+    });
+  });
+
+  test("are no fault whatever YAML they are written in", async () => {
+    write("a.yaml", `${deployment}spec: { a: &x 1, b: *x, c: !custom 0777 }\n`);
+    expect((await validate(folder)).lines.at(-1)).toBe(
+      "0 manifests, 0 errors, 0 warnings, 1 of other kinds passed over",
+    );
+  });
+
+  test.each([
+    ["keyplane.dev/v1alpha1", "PlatformKee", "unknown kind"],
+    ["keyplane.dev/v1alpha1", "Gadget", "unknown kind"],
+    ["keyplan.dev/v1alpha1", "Gadget", "unknown kind"],
+    ["keyplane.dev/v2", "PlatformKey", "unknown apiVersion"],
+    ["example.com/v1", "PlatformKey", "unknown apiVersion"],
+    ["example.com/v1", "Platformkey", "did you mean PlatformKey?"],
+    ["v1", "Secrets", "did you mean Secret?"],
+  ])("are none of ours misspelt: %s %s", async (apiVersion, kind, says) => {
+    write("a.yaml", `apiVersion: ${apiVersion}\nkind: ${kind}\nmetadata: { name: a, namespace: n }\n`);
+    const { code, lines } = await validate(folder);
+    expect([code, lines[0]]).toEqual([1, expect.stringContaining(says)]);
+  });
+});
+
+test("the items of a list are manifests, each fault at its own line, as kubectl prints them", async () => {
+  const items = [library("a"), library("a"), key("k", "{ preset: MCPReadOnli }"), "apiVersion: v1\nkind: ConfigMap\n"];
+  const list = {
+    apiVersion: "v1",
+    kind: "List",
+    metadata: { resourceVersion: "" },
+    items: items.map((one) => parse(one)),
+  };
+  write("list.yaml", stringify(list));
+  const { code, lines } = await validate(folder);
+  expect(code).toBe(1);
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^DIR\/list.yaml:15:\d+: error: items\[1\].metadata.name: MemoryLibrary team-a\/a is declared in/,
+    ),
+    expect.stringMatching(/^DIR\/list.yaml:24:\d+: error: items\[2\].spec.preset: .*did you mean MCPReadOnly\?/),
+    expect.stringMatching(/^DIR\/list.yaml:25:\d+: note: items\[3\]: ConfigMap is passed over/),
+    "3 manifests, 2 errors, 0 warnings, 1 of other kinds passed over",
+  ]);
+});
+
+test("what comes by standard input is checked too, from a program that takes its time", async () => {
+  const validating = spawn(process.execPath, [MAIN, "validate", "-f", "-"], { stdio: ["pipe", "pipe", "inherit"] });
+  const out = text(validating.stdout);
+  validating.stdin.write(library("a"));
+  setTimeout(() => validating.stdin.end(`---\n${key("k", "{ preset: MCPReadOnli }")}`), 50);
+  const [code] = await once(validating, "close");
+  expect([code, (await out).split("\n")[0]]).toEqual([
+    1,
+    expect.stringMatching(/^<stdin>:9:\d+: error: spec.preset: /),
   ]);
 });
 

@@ -63,7 +63,8 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       hiding: now.hidingFiles,
     };
     const absenceOf = (key: string, name: string) => explainAbsence(origins.get(key)?.origin, name, state);
-    return [...objects.all().filter(({ deleting }) => !deleting), ...[...secrets.values()].map(asMissing)].flatMap(
+    const living = objects.all().filter(({ deleting }) => !deleting);
+    const missing = [...living, ...[...secrets.values()].map(asMissing)].flatMap(
       ({ kind, namespace, name, ...rest }) => {
         const key = `${kind}/${namespace}/${name}`;
         if (now.places.has(key)) return [];
@@ -71,6 +72,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
         return [{ key, kind, namespace, name, ...spec, absence: absenceOf(key, name) }];
       },
     );
+    return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
   async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {

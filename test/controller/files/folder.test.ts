@@ -1,6 +1,7 @@
 import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { parse } from "yaml";
 import { type LogLine, openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
 import { createFolderReader } from "../../../controller/cluster/files/folder.ts";
 import { until } from "../../env/until.ts";
@@ -205,6 +206,25 @@ describe("a folder of manifests with a fault", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")?.spec.preset).toBe("MCPReadOnly");
     const [line] = cluster.said("b.yaml");
     expect(line).toContain(`metadata.name: is declared at ${join(folder.manifests, "a.yaml")}:3 already`);
+  });
+
+  it("passes over objects of other kinds with a note, and reads the items of a list", async () => {
+    const list = { apiVersion: "v1", kind: "List", items: [parse(key("listed")), { apiVersion: "v1", kind: "Pod" }] };
+    const folder = await makeWorkspace({
+      "a.yaml": ["apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: app }\n", key("reader")],
+      "list.json": [JSON.stringify(list)],
+      "kustomization.yaml": ["resources: [a.yaml]\n"],
+    });
+    const cluster = await folder.open();
+    expect(cluster.get("PlatformKey", "dev", "reader")).toBeDefined();
+    expect(cluster.get("PlatformKey", "dev", "listed")).toBeDefined();
+    expect(cluster.log.map(({ level, message }) => [level, message.split("note: ")[1]])).toEqual([
+      ["info", "Deployment is passed over"],
+      ["info", "Kustomization is passed over"],
+      ["info", "items[1]: Pod is passed over"],
+    ]);
+    await folder.remove("list.json");
+    await until("the removal", () => cluster.list("PlatformKey").length === 1);
   });
 
   it("b80: gives each fault one line of the log, whatever the files and their names say", async () => {

@@ -11,7 +11,7 @@ function readAll(text: string, old?: unknown): number {
   const { documents, faults } = parseManifests(text, "f.yaml");
   const read = documents.map((document) => readManifest(document, old as never));
   for (const fault of [...faults, ...read.flatMap((one) => one.faults)]) {
-    expect(formatFault(fault)).toMatch(/^f\.yaml:[1-9]\d*:[1-9]\d*: (error|warning): \P{Cc}+$/u);
+    expect(formatFault(fault)).toMatch(/^f\.yaml:[1-9]\d*:[1-9]\d*: (error|warning|note): \P{Cc}+$/u);
   }
   for (const { manifest, faults } of read) {
     expect(manifest === undefined).toBe(faults.some(({ severity }) => severity === "error"));
