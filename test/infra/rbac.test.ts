@@ -194,6 +194,26 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     },
   );
 
+  it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
+    await kubectl("create", "namespace", "held");
+    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
+    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "whole-cluster/namespace.yaml"));
+    const held = inNamespace(kubernetes, "held");
+    const controller = await start();
+    await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
+    await held.ready("guarded");
+    const keyId = String((await held.key("guarded"))?.status?.keyID);
+    const path = "/api/v1/namespaces/held";
+    await kubernetes.request("DELETE", path);
+    await held.holds("says what holds it", "guarded", (_, reason) => reason === "DeletionProtected");
+    await until("its Secret is gone", async () => (await held.read(held.secretPath("guarded"))) === undefined);
+    expect(await stateOf(keyId)).toBe("active");
+    await held.changeKey("guarded", { deletionProtection: false });
+    await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
+    expect(await stateOf(keyId)).toBe("revoked");
+    await stop(controller);
+  });
+
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
     await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
     for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
@@ -236,12 +256,13 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
   });
 
   it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
-    const files = (mode: string) => join(INFRA, mode, "namespace.yaml");
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
     await kubectl("apply", "--filename", join(INFRA, "some-namespaces/controller.yaml"));
+    await open.apply(NARROWER);
     for (const namespace of ["open", "closed"]) {
       await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--namespace", namespace, "--filename", files("some-namespaces"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "some-namespaces/namespace.yaml"));
+      await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
     }
     const first = await start("--namespaces", "open,closed");
     await open.apply(team("served", "open, closed") + key("reader") + key("vanished"));
@@ -249,19 +270,21 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     await Promise.all([open.ready("reader", "vanished"), closed.ready("reader")]);
     await stop(first);
 
-    await kubectl("delete", "--namespace", "closed", "--filename", files("some-namespaces"));
+    await kubectl("delete", "--namespace", "closed", "rolebinding", "keyplane-keys", "keyplane-declarations");
     // The proof that sweeps have taken place: a declaration that vanished while nobody looked.
     const gone = String((await open.key("vanished"))?.status?.keyID);
     const kept = String((await closed.key("reader"))?.status?.keyID);
     await open.change(open.path("platformkeys", "vanished"), { metadata: { finalizers: null } });
     await open.remove(open.path("platformkeys", "vanished"));
+    const since = Date.now();
     const second = await start("--namespaces", "open,closed");
     await open.apply(key("another"));
     await open.ready("another");
     await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked");
     expect(await stateOf(kept)).toBe("active");
+    expect(refused(await uses(since))).toContain("list platformkeys.keyplane.dev in closed");
 
-    await kubectl("apply", "--namespace", "closed", "--filename", files("some-namespaces"));
+    await kubectl("apply", "--filename", join(INFRA, "some-namespaces/controller.yaml"));
     await closed.changeKey("reader", { displayName: "Seen again" });
     await until("the key is looked after again", async () => {
       const { metadata, status } = (await closed.key("reader")) ?? {};
@@ -295,6 +318,29 @@ apiVersion: keyplane.dev/v1alpha1
 kind: PlatformTeam
 metadata: { name: ${name} }
 spec: { namespaces: [${namespaces}] }
+`;
+
+/** As somebody may have it who wants no right on any declaration to hold in the whole cluster. */
+const NARROWER = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: keyplane-controller }
+rules:
+  - { apiGroups: [keyplane.dev], resources: [platformteams, platformteams/status], verbs: [get, list, watch, patch] }
+  - { apiGroups: [""], resources: [namespaces], verbs: [get] }
+`;
+const DECLARATIONS_ROLE = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: keyplane-declarations }
+rules:
+  - { apiGroups: [keyplane.dev], resources: ["*"], verbs: [get, list, watch, patch] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: keyplane-declarations }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: keyplane-declarations }
+subjects: [{ kind: ServiceAccount, name: keyplane-controller, namespace: keyplane-system }]
 `;
 
 /** What is declared in a namespace that goes. */
