@@ -14,6 +14,7 @@ import { migrate } from "../../../store/migrate.ts";
 import { openPostgres, type Store } from "../../../store/open.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { startApiProxy } from "../../env/kubernetes/api-proxy.ts";
 import { kubernetesMissing } from "../../env/kubernetes/missing.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
@@ -44,13 +45,9 @@ describe.skipIf(missing !== undefined)(
     let controller: ControllerProcess;
     const encryptionKey = randomBytes(32).toString("base64");
 
-    const start = (...flags: string[]): Promise<ControllerProcess> =>
-      startControllerProcess({
-        kubeconfig: kubernetes.kubeconfigPath,
-        databaseUrl: database.url,
-        encryptionKey,
-        flags,
-      });
+    const startAt = (kubeconfig: string, ...flags: string[]): Promise<ControllerProcess> =>
+      startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    const start = (...flags: string[]) => startAt(kubernetes.kubeconfigPath, ...flags);
 
     async function kubectl(...args: string[]): Promise<string> {
       const { code, stdout, stderr } = await kubernetes.kubectl(args);
@@ -246,6 +243,27 @@ describe.skipIf(missing !== undefined)(
       };
       expect(await suspects(["elsewhere"])).toBe(0);
       expect(await suspects(null)).toBe(now);
+    });
+
+    it("c48: is not ready and says so while another cluster answers, and is again when its own does", async (context) => {
+      const api = await startApiProxy(kubernetes);
+      context.onTestFinished(() => api.close());
+      const mirrored = await startAt(api.kubeconfigPath, "--namespaces", "mirrored");
+      await until("it leads", () => mirrored.lines.some((line) => line.includes("leads")));
+      const readiness = async () => (await fetch(`${mirrored.url}/readyz`)).status;
+      await until("it is ready", async () => (await readiness()) === 200);
+      const another = { kind: "Namespace", metadata: { name: "kube-system", uid: "another" } };
+      const forget = api.rule(({ path }) =>
+        path.endsWith("/namespaces/kube-system") ? { do: "answer", status: 200, body: another } : undefined,
+      );
+      api.cutAll();
+      await until("it is not ready", async () => (await readiness()) === 503);
+      const says = (line: string) => line.includes('"msg":"the API server is another cluster\'s');
+      const line = await until("it says so", () => mirrored.lines.find(says));
+      expect(JSON.parse(line).level, "an error, as pino has it").toBe(50);
+      forget();
+      await until("it is ready again", async () => (await readiness()) === 200);
+      expect(await mirrored.stop()).toBe(0);
     });
 
     async function metric(name: string): Promise<number> {
