@@ -4,7 +4,7 @@ import { SWEPT } from "../controller/sweep.ts";
 import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
 import type { Db } from "../store/change.ts";
-import { listKeys, livingKeysByCluster } from "../store/keys.ts";
+import { listKeys } from "../store/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;
@@ -15,12 +15,7 @@ const PAGE = 500;
  * @param cluster whose objects have been listed
  */
 export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Finding[]> {
-  const findings = [
-    ...(await findOrphans(cluster, db)),
-    ...(await findRevived(cluster, db)),
-    ...findOutdated(cluster),
-    ...(await findOtherClusters(cluster, db)),
-  ];
+  const findings = [...(await findOrphans(cluster, db)), ...(await findRevived(cluster, db)), ...findOutdated(cluster)];
   const rest = "what was revoked by hand after a backup of the database is not in it: revoke it again";
   return [...(findings.length > 0 ? findings : [ok("the cluster and the database tell of the same")]), note(rest)];
 }
@@ -82,14 +77,4 @@ function findOutdated(cluster: Cluster): Finding[] {
     if (ready?.reason !== "Outdated") return [];
     return [wrong(`${kind} ${namespace === "" ? name : `${namespace}/${name}`}: ${ready.message}`)];
   });
-}
-
-/** Keys of a cluster that this one may have taken the place of: nobody sweeps them. */
-async function findOtherClusters(cluster: Cluster, db: Db): Promise<Finding[]> {
-  const counts = await livingKeysByCluster(db);
-  return counts
-    .filter((one) => one.cluster !== cluster.uid)
-    .map(({ cluster: other, keys }) =>
-      note(`${keys} keys belong to the cluster ${other}: if this one has replaced it, revoke them: keyplane get keys`),
-    );
 }

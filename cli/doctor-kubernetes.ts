@@ -7,8 +7,9 @@ import type { Db } from "../store/change.ts";
 import { assertSchemaVersion } from "../store/migrate.ts";
 import { openPostgres } from "../store/open.ts";
 import { required } from "./command.ts";
-import { namespaceList, setting } from "./config.ts";
+import { encryptionKeys, namespaceList, setting } from "./config.ts";
 import { findAfterRestore } from "./doctor-after-restore.ts";
+import { findEncryptionKeys, findOtherClusters } from "./doctor-database.ts";
 import { findNeglected } from "./doctor-neglected.ts";
 import type { Finding } from "./finding.ts";
 
@@ -17,6 +18,7 @@ export type KubernetesFlags = {
   readonly kubeconfig?: string | undefined;
   readonly controllerNamespace?: string | undefined;
   readonly namespaces?: string | undefined;
+  readonly encryptionKeyFile?: string | undefined;
   readonly afterRestore?: true;
 };
 
@@ -42,7 +44,12 @@ export async function checkKubernetes(flags: KubernetesFlags, env: Environment):
       identity: randomUUID(),
     });
     try {
-      return await check(cluster, store.db, leaseNamespace, flags.afterRestore === true);
+      const keys = await encryptionKeys(env, flags.encryptionKeyFile);
+      const ofDatabase = [
+        ...(await findEncryptionKeys(store.db, keys)),
+        ...(await findOtherClusters(cluster, store.db)),
+      ];
+      return [...ofDatabase, ...(await check(cluster, store.db, leaseNamespace, flags.afterRestore === true))];
     } finally {
       await cluster.close();
     }

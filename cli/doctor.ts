@@ -14,6 +14,10 @@ export const addDoctor: AddCommand = (program, { env, out, exit }) => {
     .option("--database-url <url>", "on Kubernetes, instead of --data: the PostgreSQL database")
     .option("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
     .option("--controller-namespace <name>", "on Kubernetes: where the controllers run (default keyplane-system)")
+    .option(
+      "--encryption-key-file <file>",
+      "on Kubernetes: the encryption keys, to see whether they are the database's",
+    )
     .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
     .option("--namespaces <names>", "with --after-restore: the namespaces that the controller serves (default all)")
     .action(async (flags: DoctorFlags) => {

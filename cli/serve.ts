@@ -55,7 +55,7 @@ export async function runServer(
     const log = createLog("info");
     const server = await startServer({ store, feedStore, databaseUrl, config, keyring, clock: systemClock, log });
     const failed = server.failed.then((error) => {
-      log.error({ error }, "a worker thread has failed: the server drains, and ends");
+      log.error({ error }, "the server cannot go on: it drains, and ends");
       return error;
     });
     const ended = Promise.race([whenAborted(signal), failed]);

@@ -55,7 +55,10 @@ export type RunningServer = {
   readonly adminUrl: string;
   /** Resolves when the key index is current for the first time: until then every decision is 503. */
   readonly whenCurrent: Promise<void>;
-  /** Resolves when a worker thread has ended by itself: what is left is to be closed, and the process to end. */
+  /**
+   * Resolves when a worker thread has ended by itself, or a database that did not answer at the start turns out to be none
+   * that can be relied on: what is left is to be closed, and the process to end.
+   */
   readonly failed: Promise<Error>;
   /** Drains: no new work, open answers end within the grace period, what was noted is written. */
   close(): Promise<void>;
@@ -64,6 +67,7 @@ export type RunningServer = {
 /** Within the 30 s that Kubernetes gives a Pod to end. */
 const GRACE_MS = 20_000;
 const READY_POLL_MS = 20;
+const CHECK_RETRY_MS = 1_000;
 
 /**
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
@@ -85,7 +89,7 @@ export async function startServer({
 }: ServerOptions): Promise<RunningServer> {
   const log = sampleLog(unsampled);
   keepCallsYoung();
-  await checkDatabase(store, keyring, log);
+  const isChecked = await checkDatabase(store, keyring, log);
   if (config.production && config.placeholders.length > 0) {
     log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
@@ -165,7 +169,10 @@ export async function startServer({
       url,
       adminUrl: urlOf("http", admin),
       whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
-      failed: workers?.failed ?? new Promise<Error>(() => {}),
+      failed: Promise.race([
+        workers?.failed ?? new Promise<Error>(() => {}),
+        isChecked ? new Promise<Error>(() => {}) : refusalOf(store, keyring, () => draining),
+      ]),
       close: () => (closing ??= close()),
     };
   } catch (error) {
@@ -206,14 +213,34 @@ async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefi
   return Registry.aggregate([own, ...others]).metrics();
 }
 
-/** Refuses what will never work; a database that does not answer may come back. */
-async function checkDatabase(store: Store, keyring: Keyring, log: Logger): Promise<void> {
+/**
+ * Refuses what will never work; a database that does not answer may come back.
+ *
+ * @returns whether it answered
+ */
+async function checkDatabase(store: Store, keyring: Keyring, log: Logger): Promise<boolean> {
   try {
     await assertUsable(store, keyring);
+    return true;
   } catch (error) {
     if (error instanceof UnusableDatabaseError) throw error;
     log.warn({ error }, "the database does not answer: every decision is 503 until it does");
+    return false;
   }
+}
+
+/** Resolves when a database that did not answer at the start has come, and is none that can be relied on. */
+async function refusalOf(store: Store, keyring: Keyring, isOver: () => boolean): Promise<Error> {
+  while (!isOver()) {
+    await pause(CHECK_RETRY_MS);
+    try {
+      await assertUsable(store, keyring);
+      break;
+    } catch (error) {
+      if (error instanceof UnusableDatabaseError) return error;
+    }
+  }
+  return new Promise<Error>(() => {});
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -45,14 +45,6 @@ export async function findKeyOfDigest(
     .executeTakeFirst();
 }
 
-/** How many declared keys live, by the cluster that declares them. */
-export async function livingKeysByCluster(db: Db): Promise<{ cluster: string; keys: number }[]> {
-  const { rows } = await sql<{ cluster: string; keys: number }>`
-    select cluster, count(*)::int as keys from keys where owner_uid is not null and state <> 'revoked'
-    group by cluster order by cluster`.execute(db);
-  return rows;
-}
-
 /** The names of the declared keys of a cluster that live, by namespace. */
 export async function livingKeysByNamespace(
   db: Db,

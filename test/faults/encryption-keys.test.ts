@@ -6,12 +6,15 @@ import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { change } from "../../store/change.ts";
-import { adoptFirstKey } from "../../store/encryption-key.ts";
+import { adoptFirstKey, assertKeyring } from "../../store/encryption-key.ts";
 import { EncryptionKeyError } from "../../store/errors.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { migrate } from "../../store/migrate.ts";
+import { openPostgres } from "../../store/open.ts";
 import { readReplicas } from "../../store/replicas.ts";
 import { postgresMissing } from "../env/engines.ts";
+import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
 import { storeKey } from "../server/index/replica-fixtures.ts";
@@ -94,5 +97,25 @@ describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotate
     await caller;
     expect(statuses.filter((status) => status !== 200)).toEqual([]);
     expect([...seen]).toEqual(["Bearer sk-first", "Bearer sk-second", "Bearer sk-third"]);
+  });
+
+  it("c54: is asked for also by a database that was down at the start: the server ends", async (context) => {
+    const database = await startOwnPostgres();
+    const store = await openPostgres(database.url);
+    context.onTestFinished(async () => {
+      await store.close();
+      await database.stop();
+    });
+    await migrate(store);
+    await assertKeyring(store.db, parseKeyring(randomBytes(32).toString("base64")));
+    await database.kill();
+    const server = await startServer({
+      ...{ store, clock: systemClock, log: createLog("silent") },
+      config: parseServerConfig({}, { port: "0", adminPort: "0" }),
+      keyring: parseKeyring(randomBytes(32).toString("base64")),
+    });
+    context.onTestFinished(() => server.close());
+    await database.restart();
+    expect(await server.failed).toBeInstanceOf(EncryptionKeyError);
   });
 });
