@@ -131,10 +131,14 @@ export function createObjects(
       else put(now, false);
     },
     found(now) {
-      const { kind, uid } = now.object;
-      const isNews = held[kind].get(placeOf(now.object))?.object.uid !== uid || doubted.has(uid);
-      put(now, false);
-      return isNews;
+      const { kind, uid, resourceVersion } = now.object;
+      const before = held[kind].get(placeOf(now.object))?.object;
+      const isKnown = before?.uid === uid && !doubted.has(uid);
+      // A watch may have told of its successor while it was on its way.
+      const isOver =
+        before !== undefined && !doubted.has(before.uid) && isLater(before.resourceVersion, resourceVersion);
+      if (!isOver) put(now, false);
+      return !isKnown && !isOver;
     },
     forget: drop,
     doubted: () => [...doubted.values()],

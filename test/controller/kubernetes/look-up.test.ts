@@ -43,6 +43,7 @@ test.for<[string, number, unknown]>([
   ["a server that is busy", 429, { ...status(429, "TooManyRequests"), details: NAMED }],
   ["a failure", 500, { ...status(500, "InternalError"), details: NAMED }],
   ["a server that is not ready", 503, { ...status(503, "NotFound"), details: NAMED }],
+  ["a gateway that hands a NotFound on as its own failure", 502, notFound(NAMED)],
   ["another object", 200, { metadata: { name: "other", uid: "uid-2" } }],
   ["a list", 200, { metadata: { resourceVersion: "7" }, items: [] }],
   ["an object without a uid", 200, { metadata: { name: "reader" } }],
