@@ -1,4 +1,5 @@
 import { keyDigest, keyPrefix, mintKey } from "../domain/key-format.ts";
+import { policyChange, whyIssued } from "../domain/key-history.ts";
 import { isHeal } from "../domain/mint-reason.ts";
 import type { ObservedKey } from "../domain/observed-key.ts";
 import type { KeyAction } from "../domain/plan-key.ts";
@@ -101,7 +102,8 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     });
     deps.keyMemory.held.delete(object.uid);
     const prefix = stored.versions.find((version) => version.number === number)?.prefix;
-    await recordEvent(deps, object, "Normal", "Issued", `Version ${number} (${prefix}...) is delivered and active.`);
+    const message = `Version ${number} (${prefix}...) is delivered and active${whyIssued(stored, number)}.`;
+    await recordEvent(deps, object, "Normal", "Issued", message);
     for (const version of stored.versions)
       if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
@@ -111,7 +113,8 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     await changeKey(deps, object, (tx) =>
       updateKeyPolicy(tx, { keyId: stored.id, policy, expiresAfter, generation: object.generation }),
     );
-    await recordEvent(deps, object, "Normal", "Updated", "The key follows its declaration, with the same secret.");
+    const message = policyChange(stored, policy, expiresAfter);
+    if (message !== "") await recordEvent(deps, object, "Normal", "Updated", message);
   },
 
   async Retire(deps, object, { observed: { stored } }) {

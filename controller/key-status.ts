@@ -34,12 +34,12 @@ export function keyStatus(
     keyPrefix: active?.prefix ?? key?.versions[0]?.prefix,
     team: team ?? undefined,
     effectiveScopes: declared.scopes,
-    secretRef: { name: declared.secret.name, dataKey: declared.secret.dataKey },
+    secretRef: secretRef(observed, active),
     currentVersion: active?.number,
     versions: key && shownVersions(key).map((version) => versionStatus(version, object)),
     expiresAt: ends.length === 0 ? undefined : rfc3339(Math.min(...ends)),
     expiryWarned: expiryWarned(observed, key, now),
-    nextRotationTime: Number.isFinite(rotation) ? rfc3339(rotation) : undefined,
+    nextRotationTime: rotation > now && Number.isFinite(rotation) ? rfc3339(rotation) : undefined,
     lastUsedTime: lastUsedTime(
       Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)),
       object.status,
@@ -57,6 +57,13 @@ function shownVersions({ versions }: StoredKey): StoredVersion[] {
   const others = versions.filter((version) => !works(version));
   const left = others.slice(0, VERSIONS_SHOWN - (versions.length - others.length));
   return versions.filter((version) => works(version) || left.includes(version));
+}
+
+/** The Secret of the key. An imported one has none before its first rotation: what it was learned from is not ours. */
+function secretRef({ declared, secret }: ObservedKey, active: StoredVersion | undefined) {
+  const { name, dataKey } = declared.secret;
+  const isImported = active?.imported ?? declared.source.type !== "Generate";
+  return isImported && secret.state !== "ours" ? undefined : { name, dataKey };
 }
 
 function versionStatus(version: StoredVersion, { status }: DeclaredObject) {

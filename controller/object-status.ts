@@ -34,9 +34,20 @@ export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStat
   return declaredStatus(object, [unclaimed], now);
 }
 
-/** The status of what could not be brought to rest: as it was, and why it is tried again. */
+/**
+ * The status of what could not be brought to rest: as it was, and why it is tried again. Readiness is about the present
+ * generation: of one that nobody could look at yet it is unknown, and one that could not be applied is not ready.
+ */
 export function retryingStatus(object: DeclaredObject, error: unknown, now: number): ObjectStatus {
-  const stated = condition("Reconciling", "True", "Retrying", `The last attempt failed: ${errorText(error)}.`);
-  const others = object.status?.conditions?.filter(({ type }) => type !== "Reconciling" && type !== "Stalled") ?? [];
-  return { ...object.status, conditions: [...others, ...mergeConditions(object, [stated], now)] };
+  const message = `The last attempt failed: ${errorText(error)}.`;
+  const stated = [condition("Reconciling", "True", "Retrying", message)];
+  const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready === undefined || ready.reason === "Pending" || ready.status === "Unknown") {
+    stated.unshift(condition("Ready", "Unknown", "Retrying", message));
+  } else if (ready.observedGeneration !== object.generation || ready.reason === "Retrying") {
+    stated.unshift(condition("Ready", "False", "Retrying", message));
+  }
+  const replaced = new Set<string>(["Reconciling", "Stalled", ...stated.map(({ type }) => type)]);
+  const others = object.status?.conditions?.filter(({ type }) => !replaced.has(type)) ?? [];
+  return { ...object.status, conditions: [...mergeConditions(object, stated, now), ...others] };
 }

@@ -1,6 +1,15 @@
+import type { Reason } from "../domain/conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
+
+/** What is declared together is found in some order: what is not there at the first look is in the status alone. */
+const ORDER_OF_START: ReadonlySet<string> = new Set([
+  "NamespaceUnclaimed",
+  "LibraryNotFound",
+  "ReferenceNotFound",
+  "CredentialNotFound",
+] satisfies Reason[]);
 
 /**
  * Writes what was found of an object at rest. Where it is not ready, for a reason or in words that its status does not
@@ -11,7 +20,9 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const ready = readyOf(status);
   const before = readyOf(object.status ?? {});
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
-  if (ready?.status === "False" && isNews && !object.deleting) {
+  const isFirst = before === undefined || before.status === "Unknown";
+  const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);
+  if (ready?.status === "False" && isNews && !isInOrder && !object.deleting) {
     await recordEvent(deps, object, "Warning", ready.reason, ready.message);
   }
   await deps.cluster.writeStatus(object, status);

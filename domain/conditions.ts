@@ -41,14 +41,15 @@ export const REASONS = {
   Invalid: "Correct the declaration as the message says.",
   NamespaceUnclaimed: "Add this namespace to spec.namespaces of a PlatformTeam.",
   ReferenceNotFound: "Declare what is referred to, or correct its name and namespace.",
-  SecretConflict: "Delete or rename the Secret that is in the way, or choose another spec.secret.name.",
+  SecretConflict: "Delete the Secret that is in the way, or declare another PlatformKey with another spec.secret.name.",
   SecretImmutable: "Delete the immutable Secret; it is made again with a new version.",
   SecretLost: "Delete and apply the declaration, rotate the key, or set spec.secret.onLost to Rotate.",
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
   SecretContested:
     "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
   SecretUnreadable: "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac.",
-  ImportUnusable: "Correct spec.source, or what it refers to.",
+  ImportUnusable:
+    "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
   RevokedByHand: "Delete the declaration and apply it again to get a new key.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
@@ -56,7 +57,7 @@ export const REASONS = {
     "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
   Retrying: "The controller tries again by itself.",
   NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
-  PublicIDTaken: "Choose another spec.publicID.",
+  PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
   CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
   LibraryNotFound:
     "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef names, in a namespace of the team.",

@@ -95,6 +95,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   }
   if (secret.state === "foreign") return no("SecretConflict", `${name} exists and is not this key's.`);
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
+  if (isEnded(observed, key)) return no("Revoked", "No version of the key works any longer.");
   if (active === undefined) return no(...unminted(observed, now));
   if (secret.state === "ours" && secret.immutable && wanted !== undefined) {
     return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
@@ -124,6 +125,11 @@ function reservedInVain(key: StoredKey | undefined, now: number): string {
   const from = key && supersededReservation(key)?.from;
   if (from === undefined || from <= now) return "";
   return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was written; the next one begins at ${new Date(from).toISOString()}.`;
+}
+
+/** Whether nothing is delivered any more: the key is revoked, or is never to be. */
+function isEnded({ declared }: ObservedKey, key: StoredKey | undefined): boolean {
+  return key === undefined ? declared.state === "Revoked" : key.state === "revoked";
 }
 
 /** Why a key that has no active version has none. */

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
+import { change } from "../../store/change.ts";
+import { requestRotation } from "../../store/keys.ts";
+import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
-import { HOUR, key, startWorld, team, type World } from "./fixtures/world.ts";
+import { HOUR, key, library, startWorld, team, type World } from "./fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
@@ -16,7 +19,65 @@ async function lookAgain(world: World): Promise<void> {
   await world.restart();
 }
 
+/** What the events of an object say, without the prefixes of keys. */
+const messages = (world: World, name: string, reason: string) =>
+  world.lines.flatMap(
+    (line) =>
+      line.match(`^[A-Za-z]+ (?:[a-z]+/)?${name}: ${reason}: (.*)`)?.[1]?.replace(/ \(inf_\w+\.\.\.\)/, "") ?? [],
+  );
+
 describeWorlds("an event tells", (setup) => {
+  it("why a version was issued", async (context) => {
+    const spec = (trigger: string) => ({ rotation: { trigger, interval: "10h", overlap: { duration: "1h" } } });
+    const world = await startWorld(context, setup(), key("agent", spec("a")));
+    await world.declare(key("agent", spec("b")));
+    await world.loseSecret("agent");
+    await until("it is healed", async () => (await world.keyIn("agent")) !== undefined);
+    await world.rest();
+    await world.advance(2 * HOUR);
+    await world.editSecret("agent", "edited");
+    await until("it is healed", async () => (await world.keyIn("agent"))?.startsWith("inf_"));
+    await world.rest();
+    await world.advance(11 * HOUR);
+    const { id } = await world.stored("agent");
+    await change(setup().store, null, (tx) => requestRotation(tx, id, false));
+    await world.advance(1_000);
+    await until("all are told of", () => count(world, "agent", "Issued") === 6);
+    expect(messages(world, "agent", "Issued")).toEqual([
+      "Version 1 is delivered and active.",
+      "Version 2 is delivered and active, since spec.rotation.trigger changed.",
+      "Version 3 is delivered and active, since its Secret was deleted.",
+      "Version 4 is delivered and active, since its Secret was edited.",
+      "Version 5 is delivered and active, since spec.rotation.interval has passed.",
+      "Version 6 is delivered and active, since a rotation was asked for by hand.",
+    ]);
+  });
+
+  it("what changed of a key with the same secret, and nothing of what no request meets", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    await world.declare(key("agent", { state: "Suspended" }));
+    await world.declare(key("agent", { preset: "MCPReadWrite", expiresAfter: "720h" }));
+    await world.declare(key("agent", { preset: "MCPReadWrite", expiresAfter: "720h", secret: { onLost: "Report" } }));
+    expect(messages(world, "agent", "Updated")).toEqual([
+      "The key is suspended, and refused.",
+      "The key is no longer suspended. Changed, with the same secret: scopes, expiresAfter.",
+    ]);
+  });
+
+  it("of nothing that is only the order of a first start, and of the same when it comes later", async (context) => {
+    const world = await startWorld(context, setup());
+    const policy = { mcpAgentPolicy: { defaultLibraryRef: { namespace: "other", name: "late" } } };
+    await world.declare(key("agent", {}, "more"), team("team-b", ["other"], policy));
+    expect(world.condition("Ready", "agent", "PlatformKey", "more")).toBe("False/NamespaceUnclaimed");
+    expect(world.condition("Ready", "team-b", "PlatformTeam")).toBe("False/LibraryNotFound");
+    await world.declare(library("late", {}, "other"), team("team-b", ["other", "more"], policy));
+    await until("the key is ready", () => world.condition("Ready", "agent", "PlatformKey", "more") === "True/Ready");
+    await until("the team is", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
+    expect([reasons(world, "agent"), reasons(world, "team-b")]).toEqual([["Issued"], []]);
+    await world.declare(team("team-b", ["other"], policy));
+    await until("it is told", () => reasons(world, "agent").includes("NamespaceUnclaimed"));
+  });
+
   it("of each version that is issued and that ends, and of the revocation, once each", async (context) => {
     const spec = (trigger: string, duration: string) => ({
       rotation: { trigger, overlap: { mode: "Fixed", duration } },

@@ -1,0 +1,56 @@
+/** What people are told of a change of a key, once it is made. */
+import { isDeepStrictEqual } from "node:util";
+import type { MintReason } from "./mint-reason.ts";
+import { type KeyPolicy, type StoredKey, versionIn } from "./stored-key.ts";
+
+const WHY: Readonly<Record<MintReason, string>> = {
+  FirstVersion: "",
+  RequestedByHand: ", since a rotation was asked for by hand",
+  TriggerChanged: ", since spec.rotation.trigger changed",
+  IntervalPassed: ", since spec.rotation.interval has passed",
+  SecretLost: ", since its Secret was deleted",
+  SecretTampered: ", since its Secret was edited",
+};
+
+/**
+ * Why a version came after the active one, as `, since ...`; empty for the first. The store tells: whoever minted it may
+ * have ended since.
+ */
+export function whyIssued(key: StoredKey, number: number): string {
+  const version = key.versions.find((one) => one.number === number);
+  const before = versionIn(key, "active");
+  if (version === undefined || before === undefined) return WHY.FirstVersion;
+  if (key.rotationRequest !== null && key.rotationRequest.at <= version.mintedAt) return WHY.RequestedByHand;
+  if (version.heals !== null) return WHY[version.heals.reason];
+  return version.rotationTrigger === before.rotationTrigger ? WHY.IntervalPassed : WHY.TriggerChanged;
+}
+
+/** The fields of a policy, as a declaration calls them. */
+const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = {
+  displayName: "displayName",
+  scopes: "scopes",
+  boundGatewayId: "gatewayRef",
+  libraryIds: "libraryAccess",
+  mcpDefaultLibraryId: "mcpDefaultLibraryRef",
+  allowedModels: "allowedModels",
+  expiresAt: "expiresAt",
+  rateLimit: "rateLimit",
+  concurrent: "rateLimit.concurrent",
+};
+
+/** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
+export function policyChange(key: StoredKey, policy: KeyPolicy, expiresAfter: number | null): string {
+  const names = Object.entries(FIELDS);
+  const before: Readonly<Record<string, unknown>> = key.policy;
+  const after: Readonly<Record<string, unknown>> = policy;
+  const changed = names.filter(([field]) => !isDeepStrictEqual(before[field], after[field])).map(([, name]) => name);
+  const active = versionIn(key, "active");
+  const lifetime = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
+  if (active !== undefined && lifetime !== expiresAfter) changed.push("expiresAfter");
+  const sentences: string[] = [];
+  if (policy.suspended !== key.policy.suspended) {
+    sentences.push(policy.suspended ? "The key is suspended, and refused." : "The key is no longer suspended.");
+  }
+  if (changed.length > 0) sentences.push(`Changed, with the same secret: ${changed.join(", ")}.`);
+  return sentences.join(" ");
+}
