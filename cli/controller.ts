@@ -42,7 +42,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
     .option("--leader-elect <true|false>", "lead only while holding a Lease (default true)")
     .option("--public-url <url>", "where clients reach the server, for what is written into Secrets")
     .option(...AUDIT_RETENTION)
-    .option("--admin-host <address>", "the address of the admin listener")
+    .option("--admin-host <address>", "the address of the admin listener (default 127.0.0.1)")
     .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
     .action((flags) => {
       const databaseUrl = required(env, "database-url", flags.databaseUrl);

@@ -11,6 +11,7 @@ import { encryptionKeys, namespaceList, setting } from "./config.ts";
 import { findAfterRestore } from "./doctor-after-restore.ts";
 import { findEncryptionKeys, findOtherClusters } from "./doctor-database.ts";
 import { findNeglected } from "./doctor-neglected.ts";
+import { checkBootstrapToken } from "./doctor-tokens.ts";
 import type { Finding } from "./finding.ts";
 
 export type KubernetesFlags = {
@@ -65,7 +66,8 @@ async function check(
   isRestored: boolean,
 ): Promise<Finding[]> {
   const neglected = await findNeglected(cluster, db, leaseNamespace);
-  if (!isRestored) return neglected;
+  const found = [...neglected, ...(await checkBootstrapToken(db))];
+  if (!isRestored) return found;
   await cluster.watch(() => {}, new AbortController().signal);
-  return [...neglected, ...(await findAfterRestore(cluster, db))];
+  return [...found, ...(await findAfterRestore(cluster, db))];
 }

@@ -7,15 +7,15 @@ export const AUDIT_RETENTION = [
 ] as const;
 
 /** The flags of every command that serves: see `parseServerConfig`. */
-export function listenerOptions(command: Command): Command {
+export function listenerOptions(command: Command, defaultHost = "127.0.0.1"): Command {
   return command
-    .option("--host <address>", "the address to listen on (default 127.0.0.1)")
+    .option("--host <address>", `the address to listen on (default ${defaultHost})`)
     .option("--port <port>", "the public port (default 8080)")
-    .option("--admin-host <address>", "the address of the admin listener")
+    .option("--admin-host <address>", "the address of the admin listener (default 127.0.0.1)")
     .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
     .option(...AUDIT_RETENTION)
     .option("--vendor-header <name>", "the first carrier of a key (default x-goog-api-key)")
-    .option("--public-url <url>", "where clients reach the server")
+    .option("--public-url <url>", "where clients reach the server: for links, and for MCP's check of Host and Origin")
     .option("--tls-cert <file>", "certificate chain in PEM")
     .option("--tls-key <file>", "its private key in PEM")
     .option("--allow-private-upstreams <cidrs>", "private ranges that gateways may call, separated by commas")

@@ -1,5 +1,7 @@
 import type { Environment } from "../domain/environment.ts";
+import { allAddresses } from "../server/all-addresses.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { assertPortsFree } from "../server/free-ports.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { parseKeyring } from "../store/keyring.ts";
@@ -23,9 +25,18 @@ export type ServeFlags = ServerFlags & {
 const FEED_CONNECTIONS = { maxConnections: 8 };
 
 export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
-  listenerOptions(program.command("server").description("run one replica of the server on PostgreSQL"))
+  listenerOptions(
+    program
+      .command("server")
+      .description("run one replica of the server on PostgreSQL, for production: PLATFORM_API_KEYS are refused"),
+    "all addresses",
+  )
     .option("--database-url <url>", "the PostgreSQL database")
     .option("--workers <n>", "threads that serve the public port (default 1)")
+    .option(
+      "--bootstrap-token-file <file>",
+      "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",
+    )
     .option("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
     .action((flags) => {
       const databaseUrl = required(env, "database-url", flags.databaseUrl);
@@ -40,7 +51,8 @@ export async function runServer(
   out: (line: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const config = parseServerConfig(env, flags);
+  const config = parseServerConfig(env, flags, { production: true, host: await allAddresses() });
+  await assertPortsFree(config);
   const keys = await encryptionKeys(env, flags.encryptionKeyFile);
   if (keys === undefined) {
     throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");

@@ -36,7 +36,13 @@ export type UpFlags = ServerFlags & {
 };
 
 export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
-  listenerOptions(program.command("up").description("run everything in one process, on a folder of manifests"))
+  listenerOptions(
+    program
+      .command("up")
+      .description(
+        "run everything in one process, on a folder of manifests; with NODE_ENV=production, PLATFORM_API_KEYS are refused",
+      ),
+  )
     .option("--manifests <dir>", "the folder of declarations; it is watched")
     .option("--data <dir>", "where keys, Secrets and status are kept")
     .option("--encryption-key-file <file>", "encryption keys, one a line; made in the data folder where none is given")

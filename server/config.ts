@@ -38,6 +38,8 @@ export type ServerConfig = {
   readonly placeholders: readonly Placeholder[];
   /** Null where no issuer is trusted. */
   readonly oidc: OidcConfig | null;
+  /** The file of the token that begins an installation, and ends keys when no issuer can be asked; null for none. */
+  readonly bootstrapTokenFile: string | null;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
 };
@@ -58,6 +60,7 @@ const FLAGS = {
   oidcIssuer: "--oidc-issuer",
   oidcAudience: "--oidc-audience",
   oidcAdminGroups: "--oidc-admin-groups",
+  bootstrapTokenFile: "--bootstrap-token-file",
   auditRetention: "--audit-retention",
 } as const;
 
@@ -78,20 +81,32 @@ export class ConfigError extends Error {
   }
 }
 
+/** What a command takes where nothing is given. */
+export type ServerDefaults = {
+  /** Whether it is always production; else NODE_ENV says. */
+  readonly production?: boolean;
+  /** The address of the public listener; loopback where it is left out. */
+  readonly host?: string;
+};
+
 /**
  * Parses the server's configuration. A flag wins over its variable.
  *
  * @param env the process's environment: the command hands it in without Kubernetes' service links
  * @throws ConfigError with every fault, each saying what to give instead
  */
-export function parseServerConfig(env: Environment, flags: ServerFlags): ServerConfig {
+export function parseServerConfig(
+  env: Environment,
+  flags: ServerFlags,
+  { production = env.NODE_ENV === "production", host: defaultHost = "127.0.0.1" }: ServerDefaults = {},
+): ServerConfig {
   const faults: string[] = [];
   const given = (name: FlagName): string | undefined => flags[name] ?? variable(env, FLAGS[name]);
   const fault = (name: FlagName, wanted: string) => faults.push(`${FLAGS[name]}: must be ${wanted}`);
 
-  const host = address(given("host") ?? "127.0.0.1");
+  const host = address(given("host") ?? defaultHost);
   if (host === undefined) fault("host", "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::");
-  const adminHost = address(given("adminHost") ?? host ?? "127.0.0.1");
+  const adminHost = address(given("adminHost") ?? "127.0.0.1");
   if (adminHost === undefined) fault("adminHost", "an IP address to listen on");
   const port = portNumber(given("port") ?? "8080");
   if (port === undefined) fault("port", "a port from 0 to 65535; 0 takes a free one");
@@ -146,9 +161,10 @@ export function parseServerConfig(env: Environment, flags: ServerFlags): ServerC
     allowedPrivateUpstreams,
     trustedProxies,
     workers: Number(workers),
-    production: env.NODE_ENV === "production",
+    production,
     placeholders,
     oidc: audience === undefined ? null : { issuers, audience, adminGroups },
+    bootstrapTokenFile: given("bootstrapTokenFile") ?? null,
     retentionMs,
   };
 }

@@ -8,7 +8,9 @@ import type { Keyring } from "../store/keyring.ts";
 import type { Store } from "../store/open.ts";
 import { assertUsable } from "../store/start-check.ts";
 import { buildAdmin } from "./admin.ts";
+import { isLoopback } from "./all-addresses.ts";
 import type { Mount } from "./app.ts";
+import { openConfiguredToken } from "./auth/bootstrap-token.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
@@ -41,7 +43,7 @@ export type ServerOptions = {
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Opens the management API; nobody is let in where it is left out. */
+  /** Opens the management API; where it is left out, the configuration's bootstrap token does, if there is one. */
   readonly managementToken?: ManagementToken;
   /** Milliseconds that open answers get when the server is told to end; 20 s where it is left out. */
   readonly graceMs?: number;
@@ -73,6 +75,7 @@ const CHECK_RETRY_MS = 1_000;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
+ * @throws ConfigError where the bootstrap token's file holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer({
@@ -83,7 +86,7 @@ export async function startServer({
   keyring,
   clock,
   log: unsampled,
-  managementToken,
+  managementToken: givenToken,
   graceMs = GRACE_MS,
   mounts = PRODUCTS,
 }: ServerOptions): Promise<RunningServer> {
@@ -93,6 +96,15 @@ export async function startServer({
   if (config.production && config.placeholders.length > 0) {
     log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
+  if (config.publicUrl === null && !isLoopback(config.host)) {
+    log.warn({}, "MCP answers this machine alone, and 403 to others, until --public-url says where clients reach it");
+  }
+  const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
+  const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
+  if (hasSpareToken) {
+    log.warn({}, "the bootstrap token stands beside an issuer: end it by removing its file, once JWTs let people in");
+  }
+  const managementToken = givenToken ?? bootstrapToken ?? null;
   const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
   const metrics = createMetrics();
   collectDefaultMetrics({ register: metrics.registry });
@@ -107,14 +119,24 @@ export async function startServer({
       config,
       cells,
       replicaId: id,
-      managementToken: managementToken ?? null,
+      managementToken: givenToken ?? null,
       keyring,
       onSeen: (seen) => usage.addSeen(seen),
     });
   }
   const announcing = workers === undefined ? {} : { announce: workers.announce };
   const replica = new Replica({
-    ...{ id, feed: feedOf(store, feedStore, keyring), keyring, clock, log, metrics, streams, placeholders, cells },
+    ...{
+      id,
+      feed: feedOf(store, feedStore, keyring, hasSpareToken),
+      keyring,
+      clock,
+      log,
+      metrics,
+      streams,
+      placeholders,
+      cells,
+    },
     ...announcing,
   });
   metrics.observeIndex(() => replica.figures());
@@ -132,7 +154,7 @@ export async function startServer({
     log,
     metrics,
     config,
-    managementToken: managementToken ?? null,
+    managementToken,
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };
 
@@ -154,6 +176,7 @@ export async function startServer({
     draining = true;
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
+    bootstrapToken?.close();
     await Promise.all([usage.flush(), refusals.close()]);
     await Promise.all([upkeep.close(), endPruning()]);
     await replica.close();

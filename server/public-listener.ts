@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
+import { callableAddress } from "./all-addresses.ts";
 import { buildApp, type Mount } from "./app.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
@@ -58,13 +59,14 @@ async function readTls({ tls }: ServerConfig): Promise<TlsFiles | null> {
   return { cert, key };
 }
 
-/** Where a server listens, without a trailing slash. */
+/** Where a server is called on its own machine, without a trailing slash. */
 export function urlOf(scheme: "http" | "https", server: Server): string {
-  const { address, family, port } = addressOf(server);
-  return `${scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  const { address, port } = addressOf(server);
+  const host = callableAddress(address);
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-function addressOf(server: Server): { address: string; family: string; port: number } {
+function addressOf(server: Server): { address: string; port: number } {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the listener has no address");
   return address;

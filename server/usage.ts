@@ -3,6 +3,7 @@ import { strangerText } from "../domain/stranger-text.ts";
 import type { Store } from "../store/open.ts";
 import { markUsageWritten, recordUsage } from "../store/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
+import { clientAddress } from "./http/client-address.ts";
 import type { VersionUse } from "./index/key-index.ts";
 import type { Logger } from "./log.ts";
 
@@ -21,7 +22,8 @@ export type SeenConsumers = Map<string, Seen>;
 export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Consumer): void {
   if (key.versionState !== "retiring") return;
   // Both are made when they are asked for: nearly no request needs them.
-  const { ip, headers } = consumer;
+  const { headers } = consumer;
+  const ip = clientAddress(consumer);
   const userAgent = headers["user-agent"]?.slice(0, MAX_USER_AGENT);
   seen.set(nameOf(key), { address: ip, ...(userAgent !== undefined && { userAgent }) });
 }

@@ -19,6 +19,7 @@ export type WorkerStart = {
   /** Where the news of the index comes in. */
   readonly news: MessagePort;
   readonly replicaId: string;
+  /** Null where the configuration says whether there is one. */
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
   /** To listen on; 0 takes a free one. */

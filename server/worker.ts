@@ -1,6 +1,7 @@
 /** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
 import { openPostgres } from "../store/open.ts";
+import { openConfiguredToken } from "./auth/bootstrap-token.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
 import type { Clock, ServerDeps } from "./deps.ts";
@@ -49,6 +50,7 @@ const tellSeen = () => {
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
+const bootstrapToken = await openConfiguredToken(config, log);
 const deps: ServerDeps = {
   store,
   index,
@@ -64,7 +66,7 @@ const deps: ServerDeps = {
   log,
   metrics,
   config,
-  managementToken: start.managementToken,
+  managementToken: start.managementToken ?? bootstrapToken ?? null,
   keyring: start.keyring,
   judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
 };
@@ -81,6 +83,7 @@ main.on("message", async (message: ToWorker) => {
     return;
   }
   await listener.drain(message.graceMs);
+  bootstrapToken?.close();
   for (const timer of timers) clearInterval(timer);
   tellSeen();
   await refusals.close();

@@ -20,6 +20,7 @@ import { sql as versionRoom } from "./migrations/013-version-room.ts";
 import { sql as encryptionKey } from "./migrations/014-encryption-key.ts";
 import { sql as leaderTerm } from "./migrations/015-leader-term.ts";
 import { sql as deletedAtoms } from "./migrations/016-deleted-atoms.ts";
+import { sql as bootstrapToken } from "./migrations/017-bootstrap-token.ts";
 import type { Store } from "./open.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
@@ -40,6 +41,7 @@ const MIGRATIONS = [
   { version: 14, name: "encryption-key", script: encryptionKey },
   { version: 15, name: "leader-term", script: leaderTerm },
   { version: 16, name: "deleted-atoms", script: deletedAtoms },
+  { version: 17, name: "bootstrap-token", script: bootstrapToken },
 ] as const satisfies readonly Migration[];
 
 /** The schema version that this build was written for. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Db } from "./change.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Store } from "./open.ts";
 import { plannedOnce } from "./postgres.ts";
@@ -18,12 +19,24 @@ export type Place = {
  * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (design §3).
  *
  * @param keyring what it opens credentials with
+ * @param hasSpareToken whether it takes a bootstrap token although an issuer lets people in
  */
-export async function registerReplica(store: Store, id: string, keyring: Keyring = []): Promise<void> {
+export async function registerReplica(
+  store: Store,
+  id: string,
+  keyring: Keyring = [],
+  hasSpareToken = false,
+): Promise<void> {
   await sql`
-    insert into replicas (id, acked_seq, encryption_keys)
-    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[])
+    insert into replicas (id, acked_seq, encryption_keys, bootstrap_beside_issuer)
+    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[], ${hasSpareToken})
     on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
+}
+
+/** The replicas that take a bootstrap token although an issuer lets people in. */
+export async function replicasWithSpareToken(db: Db): Promise<string[]> {
+  const rows = await db.selectFrom("replicas").select("id").where("bootstrap_beside_issuer", "=", true).execute();
+  return rows.map(({ id }) => id);
 }
 
 export type Heartbeat = {

@@ -156,6 +156,7 @@ type ReplicasTable = {
   usage_flushed_at: Date | null;
   /** The fingerprints of the keys that it has; null where it does not say. */
   encryption_keys: string[] | null;
+  bootstrap_beside_issuer: Generated<boolean>;
 };
 
 type IdempotencyKeysTable = {

@@ -33,7 +33,7 @@ export async function decideManager(
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
   if (presented === undefined) return NOBODY;
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
-    return { manager: { actor: managementToken.actor, names: null } };
+    return { manager: { actor: managementToken.actor, as: managementToken.role } };
   }
   if (judgeJwt === null) return NOBODY;
   try {

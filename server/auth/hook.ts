@@ -3,8 +3,10 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler, preValidati
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
 import type { OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";
+import { appendAudit } from "../../store/audit.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
 import { Problem, problem } from "../errors.ts";
+import { authorOf } from "../management/author.ts";
 import type { Carrier } from "./credential.ts";
 import { type Ask, decide, decideAgain, type Granted, type Refused } from "./decide.ts";
 import { decideManager } from "./decide-manager.ts";
@@ -72,15 +74,26 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    decideManager(deps, raw.rawHeaders).then((decision) => {
+    decideManager(deps, raw.rawHeaders).then(async (decision) => {
       if ("manager" in decision) {
         request.manager = decision.manager;
+        if (decision.manager.as === "bootstrap" || decision.manager.as === "emergency") {
+          await recordBootstrapUse(deps, request, url);
+        }
         return done(meetExpectation(raw, reply.raw) ?? unserved);
       }
       countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
       done(NOT_MANAGER);
     }, done);
   };
+}
+
+/** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */
+async function recordBootstrapUse({ store }: ServerDeps, request: FastifyRequest, route: string): Promise<void> {
+  const by = authorOf(request, undefined);
+  await appendAudit(store.db, [
+    { at: null, kind: "bootstrap_token.used", by, detail: { method: request.method, route } },
+  ]);
 }
 
 /**

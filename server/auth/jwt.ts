@@ -76,8 +76,8 @@ function judgeClaims({ adminGroups }: OidcConfig, issuer: string, claims: JWTPay
   if (typeof subject !== "string" || !SUBJECT.test(subject)) return { cause: "jwt_claims" };
   const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, GROUPS) : [];
   const isAdmin = groups.some((group) => adminGroups.includes(group));
-  const names = isAdmin ? null : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
-  return { manager: { actor: `${issuer}#${subject}`, names } };
+  const as = isAdmin ? "everything" : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
+  return { manager: { actor: `${issuer}#${subject}`, as } };
 }
 
 /** A text that no database can be asked for is no member's. */

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { InstallationRole } from "./manager.ts";
 
 /**
  * Who may use the management API, by the SHA-256 of a token that is sent as `Authorization: Bearer <token>`. The token
@@ -7,19 +8,22 @@ import { createHash, timingSafeEqual } from "node:crypto";
 export type ManagementToken = {
   /** As the audit log names whoever uses it. */
   readonly actor: string;
-  readonly digest: Uint8Array;
+  readonly role: InstallationRole;
+  /** Null while there is no token that could be taken. */
+  readonly digest: Uint8Array | null;
 };
 
-/** What a token is known by. */
-export function managementToken(actor: string, token: string): ManagementToken {
-  return { actor, digest: sha256(token) };
+/** What a token is known by. It opens everything where no role is given. */
+export function managementToken(actor: string, token: string, role: InstallationRole = "everything"): ManagementToken {
+  return { actor, role, digest: tokenDigest(token) };
 }
 
 /** Whether it is the installation's token. Digests are compared, in constant time. */
-export function isManagementToken(known: ManagementToken, presented: string): boolean {
-  return timingSafeEqual(sha256(presented), known.digest);
+export function isManagementToken({ digest }: ManagementToken, presented: string): boolean {
+  return digest !== null && timingSafeEqual(tokenDigest(presented), digest);
 }
 
-function sha256(text: string): Uint8Array {
+/** SHA-256. */
+export function tokenDigest(text: string): Uint8Array {
   return createHash("sha256").update(text).digest();
 }

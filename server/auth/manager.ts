@@ -1,9 +1,15 @@
 import type { MemberNames } from "../../store/team-roles.ts";
 
+/**
+ * What the installation's own may do, in every team (server/management/rights.ts says it for each): everything; or with
+ * the bootstrap token, to begin where no issuer is configured, and to end keys where one is.
+ */
+export type InstallationRole = "everything" | "bootstrap" | "emergency";
+
 /** Who is let through to the management API. */
 export type Manager = {
   /** As the audit log names them, and as idempotency keys are told apart. */
   readonly actor: string;
-  /** What PlatformTeam members are named by; null for the installation's token, which may do everything. */
-  readonly names: MemberNames | null;
+  /** What PlatformTeam members are named by, or the role of the installation's own. */
+  readonly as: MemberNames | InstallationRole;
 };

@@ -1,5 +1,6 @@
 import { isIPv6 } from "node:net";
 import type { RefusalEvent } from "../deps.ts";
+import { clientAddress } from "../http/client-address.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -49,7 +50,7 @@ export class RefusalRows {
     if (minute !== this.#minute) this.#begin(minute);
     const byNetwork = this.#rows.get(cause)?.get(route);
     if (byNetwork === undefined && !this.#hasRoom(cause)) return false;
-    const address = refusal.client.ip;
+    const address = clientAddress(refusal.client);
     if (address !== this.#last.address) this.#last = { address, key: networkKey(address) };
     const { key } = this.#last;
     const known = byNetwork?.get(key);

@@ -28,10 +28,11 @@ export type Feed = {
 /**
  * @param feedStore the same database by connections that nothing else uses: what keeps the lease goes by them. What may
  *   take long, or may have to wait, goes by `store`
+ * @param hasSpareToken as {@link registerReplica} has it
  */
-export function feedOf(store: Store, feedStore: Store, keyring: Keyring): Feed {
+export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpareToken = false): Feed {
   return {
-    register: (replica) => registerReplica(feedStore, replica, keyring),
+    register: (replica) => registerReplica(feedStore, replica, keyring, hasSpareToken),
     deregister: (replica) => deregisterReplica(feedStore, replica),
     heartbeat: (replica, last) => heartbeat(feedStore, replica, last),
     changesAfter: (seq, limit) => changesAfter(feedStore, seq, limit),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../domain/stored-key.ts";
 import { MAX_RETIRING, roomAt } from "../../domain/version-room.ts";
@@ -10,8 +11,8 @@ import { databaseTime } from "../../store/times.ts";
 import { problem } from "../errors.ts";
 import type { Management } from "../management/context.ts";
 import { checkIfMatch } from "../management/preconditions.ts";
-import { type Rights, requireRight, sees } from "../management/rights.ts";
-import { readKey, resolvePolicy } from "./read-key.ts";
+import { type Action, type Rights, requireRight, sees } from "../management/rights.ts";
+import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
 const REVOKED = "The key is revoked, which is final: make a new one.";
@@ -20,9 +21,9 @@ const REVOKED = "The key is revoked, which is final: make a new one.";
 export type ByHand = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
-function requireKey(key: StoredKey | undefined, rights: Rights): StoredKey {
+function requireKey(key: StoredKey | undefined, rights: Rights, action: Action): StoredKey {
   if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
-  requireRight(rights, key.teamId, "change keys");
+  requireRight(rights, key.teamId, action);
   return key;
 }
 
@@ -67,7 +68,7 @@ export async function revokeByHand(
   check: (key: StoredKey) => void = () => {},
 ): Promise<number | null> {
   const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
-    const key = requireKey(await lockKey(tx, keyId), rights);
+    const key = requireKey(await lockKey(tx, keyId), rights, "revoke keys");
     check(key);
     await revokeKey(tx, keyId, reason, author);
     return key.revocation?.seq ?? null;
@@ -89,7 +90,7 @@ export async function rotateByHand(
   revokeOld: boolean,
 ): Promise<number | null> {
   const { askSeq } = await commitChange(store, null, async (tx) => {
-    const key = requireKey(await findKey(tx, keyId), rights);
+    const key = requireKey(await findKey(tx, keyId), rights, "change keys");
     if (key.state === "revoked") throw problem("conflict", REVOKED);
     if (key.cluster === API_CLUSTER) {
       throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");
@@ -121,9 +122,10 @@ export async function replaceKeySpec(
   ifMatch: string,
 ): Promise<number> {
   const { seq } = await change(store, null, async (tx) => {
-    const key = await lockLivingMadeKey(tx, rights, keyId);
+    const key = await lockLivingMadeKey(tx, rights, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
     const read = readKey({ ...key, spec });
+    if (!isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
     await updateKeyPolicy(tx, {
       keyId,
       policy: await resolvePolicy(tx, key.teamId, read.declared),
@@ -136,13 +138,18 @@ export async function replaceKeySpec(
   return seq;
 }
 
+/** Whether nothing changes but that the key is to be suspended. */
+function isSuspension({ spec }: StoredKey, { spec: wanted }: ReadKey): boolean {
+  return wanted.state === "Suspended" && isDeepStrictEqual({ ...spec, state: "Suspended" }, wanted);
+}
+
 /**
  * A living key that was made here, locked.
  *
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
  */
-export async function lockLivingMadeKey(tx: Tx, rights: Rights, keyId: string): Promise<StoredKey> {
-  const key = requireKey(await lockKey(tx, keyId), rights);
+export async function lockLivingMadeKey(tx: Tx, rights: Rights, keyId: string, action: Action): Promise<StoredKey> {
+  const key = requireKey(await lockKey(tx, keyId), rights, action);
   requireMadeHere(key);
   if (key.state === "revoked") throw problem("conflict", REVOKED);
   return key;

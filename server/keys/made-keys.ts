@@ -30,7 +30,7 @@ export async function createKey(
   { author, rights }: ByHand,
   { name, namespace, team: named, spec, source }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
-  const team = await teamFor(tx, rights, named, "change keys");
+  const team = await teamFor(tx, rights, named, "make keys");
   const read = readKey({ name, namespace, spec });
   await requireNamespace(tx, team.id, namespace);
   const { expiresAfter, expiresAt } = read.declared;
@@ -67,7 +67,7 @@ export async function createVersion(
   keyId: string,
   { source, overlap }: CreateVersionBody,
 ): Promise<{ id: string; secret: string | null }> {
-  const key = await lockLivingMadeKey(tx, rights, keyId);
+  const key = await lockLivingMadeKey(tx, rights, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
   requireRoom(key, now + overlapMs, now, "`overlap: 0s`");

@@ -3,6 +3,7 @@ import { holdsKey, strangerText } from "../../domain/stranger-text.ts";
 import type { Author } from "../../store/audit.ts";
 import type { Manager } from "../auth/manager.ts";
 import { problem } from "../errors.ts";
+import { clientAddress } from "../http/client-address.ts";
 
 /** Longer than any honest User-Agent. */
 const LONGEST_USER_AGENT = 256;
@@ -25,7 +26,7 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
   const userAgent = request.headers["user-agent"];
   return {
     actor: managerOf(request).actor,
-    address: request.ip,
+    address: clientAddress(request),
     ...(userAgent === undefined ? {} : { userAgent: strangerText(userAgent, LONGEST_USER_AGENT) }),
     ...(reason === undefined ? {} : { why: reason }),
   };

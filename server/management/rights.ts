@@ -1,51 +1,88 @@
 import type { Db } from "../../store/change.ts";
 import { rolesOf } from "../../store/team-roles.ts";
-import type { Manager } from "../auth/manager.ts";
+import type { InstallationRole, Manager } from "../auth/manager.ts";
 import { type Problem, problem } from "../errors.ts";
 
 /** What may be done to what is a team's. Everybody who has a role in the team may look at it. */
-export type Action = "change keys" | "change gateways" | "change libraries" | "change the team";
+export type Action =
+  | "make keys"
+  | "change keys"
+  | "suspend keys"
+  | "revoke keys"
+  | "change gateways"
+  | "change libraries"
+  | "change the team";
+/** What nobody but the installation's own may do. */
+export type InstallationAction = "make a team" | "delete a team";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
+  "make keys": ["admin", "member"],
   "change keys": ["admin", "member"],
+  "suspend keys": ["admin", "member"],
+  "revoke keys": ["admin", "member"],
   "change gateways": ["admin"],
   "change libraries": ["admin"],
   "change the team": ["admin"],
 };
 
-/** The roles that somebody has, by the team's id; `everything` for the installation's own. */
-export type Rights = "everything" | ReadonlyMap<string, readonly string[]>;
+/** What the bootstrap token may do in every team, and what is said of the rest. */
+const BOOTSTRAP: Readonly<
+  Record<
+    Exclude<InstallationRole, "everything">,
+    { readonly may: readonly (Action | InstallationAction)[]; readonly instead: string }
+  >
+> = {
+  bootstrap: {
+    may: ["make a team", "make keys", "suspend keys", "revoke keys"],
+    instead: "it makes teams and keys, suspends and revokes. Configure an issuer for the rest.",
+  },
+  emergency: {
+    may: ["suspend keys", "revoke keys"],
+    instead: "beside an issuer it suspends and revokes. Use a JWT for the rest.",
+  },
+};
+
+/** The roles that somebody has, by the team's id; one in every team for the installation's own. */
+export type Rights = InstallationRole | ReadonlyMap<string, readonly string[]>;
 
 /** Reads what somebody may do now: whoever has left a team loses it with the next request (threats b66). */
-export async function rightsOf(db: Db, { names }: Manager): Promise<Rights> {
-  if (names === null) return "everything";
+export async function rightsOf(db: Db, { as }: Manager): Promise<Rights> {
+  if (typeof as === "string") return as;
   const roles = new Map<string, string[]>();
-  for (const { teamId, role } of await rolesOf(db, names)) roles.set(teamId, [...(roles.get(teamId) ?? []), role]);
+  for (const { teamId, role } of await rolesOf(db, as)) roles.set(teamId, [...(roles.get(teamId) ?? []), role]);
   return roles;
 }
 
 /** The teams whose objects are there for somebody; undefined for all. */
 export function visibleTeams(rights: Rights): readonly string[] | undefined {
-  return rights === "everything" ? undefined : [...rights.keys()];
+  return typeof rights === "string" ? undefined : [...rights.keys()];
 }
 
 export function sees(rights: Rights, teamId: string): boolean {
-  return rights === "everything" || rights.has(teamId);
+  return typeof rights === "string" || rights.has(teamId);
 }
 
 /** @throws Problem `forbidden` where the roles that somebody has in the team do not allow it */
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
-  if (rights === "everything" || rights.get(teamId)?.some((role) => ALLOWED[action].includes(role))) return;
-  throw FORBIDDEN[action];
+  if (typeof rights === "string") requireInstallation(rights, action);
+  else if (!rights.get(teamId)?.some((role) => ALLOWED[action].includes(role))) throw FORBIDDEN[action];
 }
 
-/** @throws Problem `forbidden` for anybody but the installation's own */
-export function requireEverything(rights: Rights, what: string): void {
-  if (rights !== "everything") throw problem("forbidden", `Only the installation's own may ${what}.`);
+/** @throws Problem `forbidden` for anybody but the installation's own, and where the bootstrap token does not allow it */
+export function requireInstallation(rights: Rights, action: Action | InstallationAction): void {
+  if (typeof rights !== "string") throw problem("forbidden", `Only the installation's own may ${action}.`);
+  if (rights === "everything") return;
+  const { may, instead } = BOOTSTRAP[rights];
+  if (!may.includes(action)) {
+    throw problem("forbidden", `The bootstrap token does not let you ${action}: ${instead}`);
+  }
 }
 
 const FORBIDDEN: Readonly<Record<Action, Problem>> = {
+  "make keys": forbidden("make keys"),
   "change keys": forbidden("change keys"),
+  "suspend keys": forbidden("suspend keys"),
+  "revoke keys": forbidden("revoke keys"),
   "change gateways": forbidden("change gateways"),
   "change libraries": forbidden("change libraries"),
   "change the team": forbidden("change the team"),

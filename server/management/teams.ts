@@ -9,7 +9,7 @@ import { invalid, readGiven } from "./faults.ts";
 import type { Hand, Resource } from "./object-routes.ts";
 import { exists } from "./placement.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
-import { requireEverything } from "./rights.ts";
+import { requireInstallation } from "./rights.ts";
 
 const SPEC = jsonSchema(specSchema("PlatformTeam"));
 
@@ -42,7 +42,7 @@ export const TEAMS: Resource<"team", CreateBody> = {
   }),
 
   async create(tx, hand, { name, spec }) {
-    requireEverything(hand.rights, "make a team");
+    requireInstallation(hand.rights, "make a team");
     const taken = await findTeamNamesake(tx, name);
     if (taken !== undefined) throw exists("team", taken);
     return save(tx, hand, { name, ownerUid: randomUUID(), generation: 0 }, spec);
@@ -53,7 +53,7 @@ export const TEAMS: Resource<"team", CreateBody> = {
   },
 
   async remove(tx, { author, rights }, { cluster, name, ownerUid }) {
-    requireEverything(rights, "delete a team");
+    requireInstallation(rights, "delete a team");
     await deleteTeam(tx, cluster, name, ownerUid, author);
   },
 };

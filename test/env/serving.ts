@@ -30,7 +30,8 @@ export async function startServing(
   command = COMMAND,
 ): Promise<Serving> {
   const child = spawn(process.execPath, [...nodeFlags, command, ...args], {
-    env: { ...process.env, ...env },
+    // A server listens on all addresses: here nobody else is to reach it.
+    env: { ...process.env, KEYPLANE_HOST: "127.0.0.1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: string[] = [];

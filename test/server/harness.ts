@@ -243,6 +243,7 @@ function testConfig(): ServerConfig {
     host: "127.0.0.1",
     port: 0,
     adminHost: "127.0.0.1",
+    bootstrapTokenFile: null,
     adminPort: 0,
     vendorHeader: "x-goog-api-key",
     publicUrl: null,

@@ -1,0 +1,24 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+const ALL: ReadonlySet<string> = new Set(["::", "0.0.0.0"]);
+const LOOPBACK = /^(?:127\..*|::1)$/;
+
+/** The address that stands for all: those of IPv4 alone where the machine has no IPv6. Node finds out which. */
+export async function allAddresses(): Promise<string> {
+  const probe = createServer().listen(0);
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  return typeof address === "object" && address !== null ? address.address : "::";
+}
+
+/** Whether nobody but this machine reaches what listens there. */
+export function isLoopback(host: string): boolean {
+  return LOOPBACK.test(host);
+}
+
+/** What to call a listener by on its own machine: an address that stands for all is none to call. */
+export function callableAddress(address: string): string {
+  return ALL.has(address) ? "127.0.0.1" : address;
+}

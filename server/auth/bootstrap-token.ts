@@ -1,0 +1,91 @@
+/** The token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
+import { readFile } from "node:fs/promises";
+import { ConfigError, type ServerConfig } from "../config.ts";
+import type { Logger } from "../log.ts";
+import { type ManagementToken, tokenDigest } from "./management-token.ts";
+import type { InstallationRole } from "./manager.ts";
+
+const MIN_LENGTH = 32;
+/** 32 random hexadecimal digits have fewer once in a million. */
+const MIN_DISTINCT = 8;
+/** How often the file is read: a changed or removed one takes hold within this and a moment. */
+const READ_MS = 1_000;
+
+export type BootstrapToken = ManagementToken & { close(): void };
+
+/**
+ * Opens the configured bootstrap token, which may less as soon as there is an issuer whose tokens may do the rest.
+ *
+ * @returns undefined where none is configured
+ * @throws ConfigError as {@link openBootstrapToken}
+ */
+export async function openConfiguredToken(config: TokenConfig, log: Logger): Promise<BootstrapToken | undefined> {
+  if (config.bootstrapTokenFile === null) return undefined;
+  return openBootstrapToken(config.bootstrapTokenFile, config.oidc === null ? "bootstrap" : "emergency", log);
+}
+
+type TokenConfig = Pick<ServerConfig, "oidc" | "bootstrapTokenFile">;
+
+/**
+ * Opens the file of the bootstrap token, and reads it again every second, however it is replaced. While it is gone or
+ * holds no usable token, there is none.
+ *
+ * @throws ConfigError where it holds none at the start
+ */
+export async function openBootstrapToken(file: string, role: InstallationRole, log: Logger): Promise<BootstrapToken> {
+  const first = await readToken(file);
+  if ("fault" in first) throw new ConfigError([`--bootstrap-token-file: ${file} ${first.fault}`]);
+  let known: Read = first;
+  const timer = setInterval(async () => {
+    const now = await readToken(file);
+    if (isSame(known, now)) return;
+    known = now;
+    if ("fault" in now) log.error({}, `no bootstrap token is taken: its file ${now.fault}`);
+    else log.info({}, "the bootstrap token has changed: the one before is no longer taken");
+  }, READ_MS).unref();
+  return {
+    actor: "bootstrap-token",
+    role,
+    get digest() {
+      return "digest" in known ? known.digest : null;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+type Read = { readonly digest: Uint8Array } | { readonly fault: string };
+
+function isSame(one: Read, other: Read): boolean {
+  if ("fault" in one) return "fault" in other && other.fault === one.fault;
+  return "digest" in other && Buffer.compare(one.digest, other.digest) === 0;
+}
+
+async function readToken(file: string): Promise<Read> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    return { fault: `cannot be read (${error instanceof Error && "code" in error ? error.code : "unknown"})` };
+  }
+  const token = text.trim();
+  const fault = faultOf(token);
+  return fault === undefined ? { digest: tokenDigest(token) } : { fault };
+}
+
+/** What is wrong with a token. It is never quoted. */
+export function faultOf(token: string): string | undefined {
+  if (token.startsWith("inf_")) return "holds an API key: make a token of its own, such as by openssl rand -base64 32";
+  if (!/^[\x21-\x2b\x2d-\x7e]*$/.test(token)) return "must hold one word of visible ASCII characters, without a comma";
+  if (token.length < MIN_LENGTH) {
+    return `holds ${token.length} characters: at least ${MIN_LENGTH} random ones are needed (openssl rand -base64 32)`;
+  }
+  return isRandom(token) ? undefined : "holds no random token: make one, such as by openssl rand -base64 32";
+}
+
+/** Refuses what a person types: few characters, a word again and again, a row of the alphabet. */
+function isRandom(token: string): boolean {
+  const codes = Array.from(token, (character) => character.charCodeAt(0));
+  const inRow = codes.filter((code, i) => i > 0 && Math.abs(code - (codes[i - 1] ?? 0)) <= 1).length;
+  const repeats = codes.some((_, i) => i > 0 && i <= token.length / 2 && token.startsWith(token.slice(i)));
+  return new Set(codes).size >= MIN_DISTINCT && inRow < token.length / 2 && !repeats;
+}

@@ -1,0 +1,190 @@
+/** `keyplane server` as production starts it: what it listens on, what it says, and whom its bootstrap token lets in. */
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { checkBootstrapToken } from "../../cli/doctor-tokens.ts";
+import { mintKey } from "../../domain/key-format.ts";
+import type { Store } from "../../store/open.ts";
+import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
+import { startServing } from "../env/serving.ts";
+import { until } from "../env/until.ts";
+import { ask } from "../server/management/api.ts";
+import { type Issuer, makeSigner, startIssuer } from "../server/management/issuer.ts";
+import { makeTeam, reserveKey, unique } from "../store/fixtures.ts";
+import { keyplane } from "./up.ts";
+
+const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+/** An address of this machine that is not loopback; a machine without a network has none. */
+const outside = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.family === "IPv4" && !address.internal)?.address;
+
+describeOnPostgres("keyplane server", (store) => {
+  let issuer: Issuer;
+  let folder: string;
+  beforeAll(async () => {
+    issuer = await startIssuer();
+    issuer.keys = [(await makeSigner("k")).jwk];
+  });
+  afterAll(() => issuer.close());
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "keyplane-server-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+  });
+
+  async function serverEnv(): Promise<Record<string, string>> {
+    return { KEYPLANE_DATABASE_URL: (await databaseUrl(store())).href, KEYPLANE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+  }
+  async function start(env: Record<string, string> = {}, ...flags: string[]) {
+    const args = ["server", "--port", "0", "--admin-port", "0", ...flags];
+    const server = await startServing(args, { ...(await serverEnv()), ...env });
+    onTestFinished(async () => void (await server.stop()));
+    const said = (text: string) => server.lines.some((line) => line.includes(text));
+    return { ...server, said };
+  }
+  function tokenFile(token = randomBytes(32).toString("base64")) {
+    const file = join(folder, "token");
+    writeFileSync(file, `${token}\n`);
+    return { file, token, flags: ["--bootstrap-token-file", file] };
+  }
+  const oidc = () => ["--oidc-issuer", issuer.url, "--oidc-audience", "keyplane"];
+  const usesOf = async (db: Store["db"]) =>
+    db.selectFrom("audit_events").select(["actor", "detail"]).where("kind", "=", "bootstrap_token.used").execute();
+
+  test.skipIf(outside === undefined)("listens on all addresses, and says that MCP needs --public-url", async () => {
+    const server = await start({ KEYPLANE_HOST: "" });
+    const { port } = new URL(server.url);
+    expect((await fetch(`http://${outside}:${port}/atoms`)).status).toBe(401);
+    expect((await fetch(`${server.url}/atoms`)).status).toBe(401);
+    expect(server.said("until --public-url says where clients reach it")).toBe(true);
+    const local = await start();
+    expect(local.said("--public-url")).toBe(false);
+    await expect(fetch(`http://${outside}:${new URL(local.url).port}/atoms`)).rejects.toThrow("fetch failed");
+  });
+
+  test("refuses placeholder keys, whatever NODE_ENV says, with a warning", async () => {
+    await makeTeam(store(), { name: "only" });
+    const key = mintKey(randomBytes);
+    const server = await start({ NODE_ENV: "development", PLATFORM_API_KEYS: `${key}@only` });
+    expect(server.said("PLATFORM_API_KEYS is ignored in production")).toBe(true);
+    expect((await fetch(`${server.url}/atoms`, { headers: { "x-api-key": key } })).status).toBe(401);
+  });
+
+  test("c62: says at once that a port is taken", async () => {
+    const { port } = new URL((await start()).url);
+    const args = ["server", "--host", "127.0.0.1", "--port", port, "--admin-port", "0", "--workers", "2"];
+    const second = await keyplane(args, await serverEnv());
+    expect([second.code, second.err]).toEqual([
+      1,
+      expect.stringMatching(`EADDRINUSE.*:${port}: choose another with --port`),
+    ]);
+  });
+
+  test("with a bootstrap token and no issuer makes a team and its first keys, and nothing else", async () => {
+    const { flags, token } = tokenFile();
+    const server = await start({}, ...flags, "--workers", "2");
+    const asked = (...args: Parameters<typeof ask> extends [string, string, ...infer Rest] ? Rest : never) =>
+      ask(server.url, token, ...args);
+    const team = await asked("POST", "/teams", { name: unique("team"), spec: { members: [] } });
+    expect(team.status).toBe(201);
+    const made = await asked("POST", "/keys", { name: "first", team: team.body.id, spec: { preset: "MCPReadOnly" } });
+    expect(made.status).toBe(201);
+    await until("it works", async () => {
+      const answer = await fetch(`${server.url}/atoms`, { headers: { "x-api-key": made.body.secret } });
+      return answer.status === 200;
+    });
+    const refused = [
+      await asked("POST", "/libraries", { name: "l", team: team.body.id, spec: { displayName: "L" } }),
+      await asked("POST", `/keys/${made.body.id}/versions`, {}),
+      await asked(
+        "PUT",
+        `/keys/${made.body.id}`,
+        { spec: { preset: "MCPReadWrite" } },
+        { "if-match": made.body.etag ?? "*" },
+      ),
+      await asked("DELETE", `/teams/${team.body.id}`),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.code])).toEqual(refused.map(() => [403, "forbidden"]));
+    const uses = await usesOf(store().db);
+    expect(uses.length).toBeGreaterThanOrEqual(6);
+    expect(uses[0]).toMatchObject({
+      actor: "bootstrap-token",
+      detail: { address: "127.0.0.1", method: "POST", route: "/api/v1/teams" },
+    });
+    expect(server.lines.join("\n")).not.toContain(token.slice(0, 12));
+  });
+
+  test("with a bootstrap token beside an issuer lists, suspends and revokes in every team, and doctor says so", async () => {
+    expect(await checkBootstrapToken(store().db)).toEqual([expect.objectContaining({ is: "ok" })]);
+    const { flags, file, token } = tokenFile();
+    const home = await makeTeam(store());
+    const { key: declared } = await reserveKey(store(), home);
+    const without = await start({}, ...flags);
+    const made = await ask(without.url, token, "POST", "/keys", {
+      ...{ name: unique("key"), team: home.teamId, spec: { preset: "MCPReadOnly" } },
+    });
+    await without.stop();
+
+    const server = await start({}, ...flags, ...oidc());
+    expect(server.said("the bootstrap token stands beside an issuer")).toBe(true);
+    expect(await checkBootstrapToken(store().db)).toEqual([
+      { is: "note", message: expect.stringMatching(/^1 server takes a bootstrap token although an issuer/) },
+    ]);
+    const put = (spec: object) =>
+      ask(server.url, token, "GET", `/keys/${made.body.id}`).then(({ headers }) =>
+        ask(server.url, token, "PUT", `/keys/${made.body.id}`, { spec }, { "if-match": headers.get("etag") ?? "" }),
+      );
+    const team = await ask(server.url, token, "POST", "/teams", { name: unique("team"), spec: {} });
+    const key = await ask(server.url, token, "POST", "/keys", {
+      name: "k",
+      team: home.teamId,
+      spec: { preset: "MCPReadOnly" },
+    });
+    const wider = await put({ preset: "MCPReadWrite", state: "Suspended" });
+    const suspended = await put({ preset: "MCPReadOnly", state: "Suspended" });
+    const resumed = await put({ preset: "MCPReadOnly", state: "Active" });
+    expect([team, key, wider, suspended, resumed].map(({ status }) => status)).toEqual([403, 403, 403, 200, 403]);
+    expect(await fetch(`${server.url}/atoms`, { headers: { "x-api-key": made.body.secret } })).toMatchObject({
+      status: 401,
+    });
+
+    const revoked = await keyplane(["revoke", declared.id, "--server", server.url, "--token-file", file]);
+    expect([revoked.code, revoked.out]).toEqual([0, expect.stringMatching(/^revoked .*\nconfirmed: every replica/)]);
+    const rotated = await keyplane(["rotate", made.body.id, "--server", server.url], { KEYPLANE_TOKEN: token });
+    expect([rotated.code, rotated.err]).toEqual([1, expect.stringContaining("403 forbidden")]);
+    await server.stop();
+    expect(await checkBootstrapToken(store().db)).toEqual([expect.objectContaining({ is: "ok" })]);
+  });
+
+  test("follows the bootstrap token's file: another token, none, and one that a person typed", async () => {
+    const { file, flags, token } = tokenFile();
+    const server = await start({}, ...flags);
+    const statusOf = async (presented: string) => (await ask(server.url, presented, "GET", "/keys")).status;
+    expect(await statusOf(token)).toBe(200);
+    const next = randomBytes(32).toString("hex");
+    writeFileSync(`${file}.next`, next);
+    renameSync(`${file}.next`, file);
+    await until("the new one is taken", async () => (await statusOf(next)) === 200);
+    expect(await statusOf(token)).toBe(401);
+    const typed = "password-password-password-password";
+    writeFileSync(file, typed);
+    await until("the new one is refused", async () => (await statusOf(next)) === 401);
+    expect([await statusOf(typed), server.said("no bootstrap token is taken")]).toEqual([401, true]);
+    writeFileSync(file, token);
+    await until("the first one is taken again", async () => (await statusOf(token)) === 200);
+    rmSync(file);
+    await until("the file that is gone lets nobody in", async () => (await statusOf(token)) === 401);
+  });
+
+  test("does not start with a bootstrap token that can be guessed", async () => {
+    const { flags } = tokenFile("a".repeat(64));
+    const { code, err } = await keyplane(["server", "--port", "0", "--admin-port", "0", ...flags], await serverEnv());
+    expect([code, err]).toEqual([
+      2,
+      expect.stringMatching(/--bootstrap-token-file: .* holds no random token: make one/),
+    ]);
+    expect(err).not.toContain("aaa");
+  });
+});
