@@ -7,6 +7,7 @@ import { leaseName, readLease } from "../controller/cluster/kubernetes/lease-rec
 import { readNamespace } from "../controller/cluster/kubernetes/namespace.ts";
 import { objectsPath } from "../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../controller/main.ts";
+import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { type Db, leaderScopes } from "../store/change.ts";
 import { livingKeysByNamespace } from "../store/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -25,12 +26,17 @@ export async function findNeglected(
 ): Promise<Finding[]> {
   const { uid, api } = cluster;
   const led = await servedNamespaces(cluster, db, leaseNamespace);
-  const findings = await findUnserved(api);
+  const places: Place[] = [];
   for (const { namespace, names } of await livingKeysByNamespace(db, uid)) {
     const isServed = led.some((served) => served === null || served.includes(namespace));
-    const finding = judge(await stateOf(api, namespace), isServed, keysOf(namespace, names));
-    if (finding !== undefined) findings.push(finding);
+    places.push({ namespace, names, isServed, state: await stateOf(api, namespace) });
   }
+  const count = (some: readonly Place[]) => some.reduce((sum, { names }) => sum + names.length, 0);
+  const isHeldBack = exceedsDeletionLimit(count(places.filter(({ state }) => state === "gone")), count(places));
+  const findings = [
+    ...(await findUnserved(api)),
+    ...places.map((place) => judge(place, isHeldBack)).filter((finding) => finding !== undefined),
+  ];
   return findings.length > 0 ? findings : [ok("every declared key is in a namespace that a running controller serves")];
 }
 
@@ -49,14 +55,28 @@ async function findUnserved(api: ApiClient): Promise<Finding[]> {
 
 type State = "there" | "ending" | "gone" | { readonly unknown: string };
 
-function judge(state: State, isServed: boolean, keys: string): Finding | undefined {
-  const without = "no running controller serves it: start one, or revoke them: keyplane revoke NAMESPACE/NAME";
+/** A namespace in which keys live. */
+type Place = {
+  readonly namespace: string;
+  /** Of the keys. */
+  readonly names: readonly string[];
+  readonly isServed: boolean;
+  readonly state: State;
+};
+
+const REVOKE = "revoke them: keyplane revoke NAMESPACE/NAME";
+
+/** @param isHeldBack whether more keys are in namespaces that are gone than a controller ends without a person */
+function judge({ namespace, names, isServed, state }: Place, isHeldBack: boolean): Finding | undefined {
+  const keys = keysOf(namespace, names);
+  const without = `no running controller serves it: start one, or ${REVOKE}`;
   if (typeof state !== "string") return wrong(`${keys}: it cannot be told whether this is there: ${state.unknown}`);
   if (state === "there") {
     return isServed ? undefined : wrong(`${keys}: ${without}; until then nothing that is declared there takes effect`);
   }
   const what = state === "ending" ? "which is being deleted" : "which is gone";
   if (!isServed) return wrong(`${keys}, ${what}: they work on, since ${without}`);
+  if (state === "gone" && isHeldBack) return wrong(`${keys}, ${what}: too many to end of themselves: ${REVOKE}`);
   const held = state === "ending" ? ", but for those with deletionProtection, which hold it" : "";
   return note(`${keys}, ${what}: the controller ends them within a minute${held}`);
 }

@@ -134,18 +134,28 @@ ${key("guarded", "deletionProtection: true")}`);
     await stop(controller);
   });
 
-  it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
+  /** What doctor finds, line by line. */
+  async function doctor(): Promise<{ code: number | null; lines: string[] }> {
     const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
-    const doctor = async () => {
-      const { code, out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
-      return { code, out: out.split("\n").slice(0, -2) };
-    };
+    const { code, out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
+    return { code, lines: out.split("\n").slice(0, -2) };
+  }
+
+  /** As somebody does who strips finalizers by hand. */
+  async function strip(world: ReturnType<typeof inNamespace>, ...names: string[]): Promise<void> {
+    for (const name of names) {
+      await world.change(world.path("platformkeys", name), { metadata: { finalizers: null } });
+      await world.remove(world.path("platformkeys", name));
+    }
+  }
+
+  it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
     const world = await create("looked-after");
     const controller = await start("--namespaces", "looked-after");
     await world.apply(team("looked-after") + key("first") + key("second"));
     await world.ready("first", "second");
     // What other tests have left is served by nobody.
-    const ours = async () => (await doctor()).out.filter((line) => /looked-after|every declared key/.test(line));
+    const ours = async () => (await doctor()).lines.filter((line) => /looked-after|every declared key/.test(line));
     expect(await ours()).toEqual([]);
 
     await stop(controller);
@@ -158,10 +168,7 @@ ${key("guarded", "deletionProtection: true")}`);
     expect(await ours()).toEqual([
       expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no running`),
     ]);
-    for (const name of ["first", "second"]) {
-      await world.change(world.path("platformkeys", name), { metadata: { finalizers: null } });
-      await world.remove(world.path("platformkeys", name));
-    }
+    await strip(world, "first", "second");
     await force("looked-after");
     expect(await ours()).toEqual([
       expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no running`),
@@ -176,6 +183,31 @@ ${key("guarded", "deletionProtection: true")}`);
     });
     expect(await ours()).toEqual([]);
     await stop(again);
+  });
+
+  it("c57: doctor says of a namespace that is gone when its keys are too many to end of themselves", async () => {
+    const world = await create("many");
+    const names = Array.from({ length: 11 }, (_, i) => `key-${i}`);
+    const before = await start();
+    await world.apply(team("many") + names.map((name) => key(name)).join(""));
+    await world.ready(...names);
+    await stop(before);
+    await strip(world, ...names);
+    await force("many");
+
+    const controller = await start();
+    await until("the sweep is paused", () => controller.lines.some((line) => line.includes("the sweep is paused")));
+    const { code, lines } = await doctor();
+    expect([code, lines.filter((line) => line.includes(" many"))]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^WRONG {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
+        ),
+      ],
+    ]);
+    expect(Object.values(await states("many"))).toEqual(names.map(() => "active"));
+    await stop(controller);
   });
 });
 
