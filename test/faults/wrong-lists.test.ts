@@ -151,7 +151,11 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     expect(plaintexts.map((plaintext) => world.decide(plaintext))).toEqual(["allowed", "allowed"]);
     expect(await standing()).toEqual(Array(2).fill(["active", 1]));
     expect(api.calls.filter(({ method }) => method !== "GET").length).toBe(written);
-    await expect(world.cluster().readSecret(`${NAMESPACE}${world.tag}`, "agent")).rejects.toThrow(/another cluster/);
+    expect(world.lines.filter((line) => line.startsWith("while reconciling"))).toEqual([]);
+    const place = { namespace: `${NAMESPACE}${world.tag}`, name: "agent" };
+    await expect(world.cluster().readSecret(place.namespace, place.name)).rejects.toThrow(/another cluster/);
+    const draft = { ...place, data: {}, labels: {}, annotations: {}, owner: null };
+    await expect(world.cluster().createSecret(draft)).rejects.toThrow(/another cluster answers.*nothing was sent/);
     forget();
     api.cutAll();
     await until("the lost Secret is made anew", async () => (await world.readSecret("agent")) !== undefined);

@@ -53,4 +53,24 @@ describe.concurrent("a write to an object", () => {
     await writes.writeStatus(object, { team: "t" });
     expect(patches()).toBe(2);
   });
+
+  it("c48: ends quietly where another object has the name by now, which is known from then on", async (context) => {
+    const successor = { ...raw("300"), metadata: { ...raw("300").metadata, uid: "uid-2" } };
+    const fake = await startFakeApiServer((call) =>
+      call.method === "PATCH" ? call.answer(409, status(409, "Conflict")) : call.answer(200, successor),
+    );
+    context.onTestFinished(() => fake.close());
+    const objects = createObjects(() => {});
+    const { object } = readObject("PlatformKey", raw("1"));
+    await objects.sink("PlatformKey", "").replace([readObject("PlatformKey", raw("1"))], "1");
+    await createObjectWrites(fake.api, objects, "test").writeStatus(object, { team: "t" });
+    expect(objects.get("PlatformKey", "dev", "reader")?.uid).toBe("uid-2");
+  });
+
+  it("c48: fails, and forgets nothing, where a 404 does not name the object", async (context) => {
+    const { writes, object, patches } = await writing(context, (call) => call.answer(404, {}));
+    await expect(writes.writeStatus(object, { team: "t" })).rejects.toThrow("while writing the status of");
+    await expect(writes.writeStatus(object, { team: "t" })).rejects.toThrow("while writing the status of");
+    expect(patches(), "it is still known").toBe(2);
+  });
 });
