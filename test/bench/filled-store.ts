@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix } from "../../domain/key-format.ts";
 import { PRESETS } from "../../domain/scopes.ts";
 import { change, type Tx } from "../../store/change.ts";
@@ -36,7 +37,8 @@ export async function fillStore(
   plaintexts: readonly string[],
 ): Promise<void> {
   await migrate(store);
-  const { cluster, namespace, teamId } = await makeTeam(store);
+  // As the management API's: what a cluster does not declare any more, its controller takes away.
+  const { cluster, namespace, teamId } = await makeTeam(store, { cluster: API_CLUSTER });
   const [first = "", ...others] = plaintexts;
   const version = { digest: keyDigest(first), prefix: keyPrefix(first) };
   const template = reservationOf(
