@@ -31,10 +31,7 @@ export function retireOldAt(key: StoredKey, { overlap }: Pick<DeclaredKey, "over
  * @param oldEndsAt when the active version would end: one that ends at once needs none
  */
 export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: number, now: number): number {
-  const ends = versions
-    .filter(({ state }) => state === "retiring")
-    .map(retiringEndsAt)
-    .filter((at) => at > now);
+  const ends = versions.filter(({ state }) => state === "retiring").map(retiringEndsAt);
   return ends.length < MAX_RETIRING || oldEndsAt <= now ? now : Math.min(...ends);
 }
 

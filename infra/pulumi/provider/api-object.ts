@@ -16,6 +16,7 @@ export type ApiObject = {
   readonly etag: string;
   /** Of a key. */
   readonly versions: readonly Version[];
+  readonly isUsed: boolean;
   readonly scopes: readonly string[];
   readonly expiresAt: string | undefined;
   readonly revocation: Revocation | undefined;
@@ -56,6 +57,7 @@ export function readObject({ body, etag }: ApiAnswer): ApiObject {
     declaredIn: body.declaredIn ?? undefined,
     etag,
     versions: listOf(body.versions).map(readVersion),
+    isUsed: typeof body.lastUsedAt === "string",
     scopes: listOf(body.scopes).map(String),
     expiresAt: text(body.expiresAt),
     revocation: isRecord(body.revocation) ? readRevocation(body.revocation) : undefined,

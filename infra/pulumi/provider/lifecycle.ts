@@ -1,7 +1,7 @@
 /** What becomes of a resource: made, read, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
 import type { Api } from "./api.ts";
-import { type ApiObject, findObject, readObject } from "./api-object.ts";
+import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api-object.ts";
 import { createOnce, isGone } from "./creation.ts";
 import {
   knownSecrets,
@@ -26,6 +26,9 @@ export type Resource = {
   readonly subject: Subject;
 };
 
+/** Ids that the state of this stack has. */
+export type KnownIds = { has(id: string): boolean };
+
 export type Made = { readonly id: string; readonly outputs: Values };
 
 /** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
@@ -41,8 +44,17 @@ export class HalfDoneError extends Error {
   }
 }
 
-/** @throws Refusal, HalfDoneError */
-export async function createResource(resource: Resource, inputs: Values): Promise<Made & { adopted: boolean }> {
+/**
+ * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is used is nobody's leftover:
+ * unless it is this stack's own, which is to be replaced, another of the same name has it, and its secret goes on.
+ *
+ * @throws Refusal, HalfDoneError
+ */
+export async function createResource(
+  resource: Resource,
+  inputs: Values,
+  own: KnownIds,
+): Promise<Made & { adopted: boolean }> {
   const { api, kind, urn } = resource;
   const given = revealAll(inputs);
   const secret = kind.kind === "PlatformKey" ? newSecret() : undefined;
@@ -55,9 +67,14 @@ export async function createResource(resource: Resource, inputs: Values): Promis
     ...(secret && { source: secret.source }),
   };
   const { object: found, adopted } = await createOnce(api, kind, { urn, inputs: given, body });
+  const isSameRequest = secret !== undefined && livingSecrets([secret.text], found.versions).secret !== undefined;
+  if (adopted && !isSameRequest && found.isUsed && !own.has(found.id)) {
+    throw new Refusal(409, { code: "in_use", id: found.id });
+  }
   const object = adopted ? await ensureSpec(resource, found, given) : found;
   if (secret === undefined) return { id: object.id, outputs: outputsOf(kind, inputs, object), adopted };
-  return { id: object.id, adopted, outputs: await outputsWithSecret(resource, inputs, object, secret) };
+  const outputs = await outputsWithSecret(resource, inputs, object, secret);
+  return { id: object.id, adopted: adopted && !isSameRequest, outputs };
 }
 
 /** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
@@ -222,11 +239,32 @@ async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inpu
   return ensureSpec(resource, found, given);
 }
 
-/** Ends an object. One that is not there is ended. @throws Refusal */
-export async function deleteResource({ api, kind }: Resource, id: string): Promise<void> {
+/**
+ * Ends an object. One that is not there is ended. A replacement of the same name is the same object: where the stack goes
+ * on with it, and this is what it was before its newest version, it lives on as that.
+ *
+ * @param staying what the stack goes on with
+ * @throws Refusal
+ */
+export async function deleteResource(
+  { api, kind }: Resource,
+  id: string,
+  olds: Values,
+  staying: KnownIds,
+): Promise<void> {
   try {
+    if (kind.kind === "PlatformKey" && staying.has(id) && (await isOutlived(api, kind, id, olds))) return;
     await api.send("DELETE", `${kind.path}/${encodeURIComponent(id)}`);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
   }
+}
+
+async function isOutlived(api: Api, kind: ResourceKind, id: string, olds: Values): Promise<boolean> {
+  const newest = (versions: readonly Version[]) => Math.max(0, ...versions.map(({ number }) => number));
+  const object = await findObject(api, kind, id);
+  const { versions } = revealAll(olds);
+  return (
+    object !== undefined && newest(object.versions) > newest(Array.isArray(versions) ? versions.map(readVersion) : [])
+  );
 }

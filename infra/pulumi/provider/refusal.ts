@@ -50,6 +50,8 @@ const ADVICE: Readonly<Record<string, Explain>> = {
     faults.length === 0 ? message : faults.map(({ path, message }) => `${path}: ${message}`).join("; "),
   exists: ({ id }, { type, resource, name }) =>
     `there is one named "${name}" already, which this stack did not make: choose another name, or take it up by \`pulumi import ${type} ${resource} ${id}\``,
+  in_use: ({ id }, { type, resource, name }) =>
+    `a key named "${name}" was made for this URN within the last day, and its secret is in use: another stack of this project and name may have it. Choose another name, or take the key up by \`pulumi import ${type} ${resource} ${id}\``,
   managed: ({ message }) => `${message} Remove it from this program, or from there.`,
   conflict: ({ message }) => `${message} Run \`pulumi refresh\`, then \`pulumi up\`.`,
   too_many_versions: ({ message }) => `${message} In a program the latter is \`rotation.overlap: "0s"\`.`,

@@ -48,6 +48,9 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
   let api: Api | undefined;
   /** What this process has found instead of making it: by a killed `up`, or by the very resource that is replaced. */
   const adopted = new Set<string>();
+  /** The ids that the engine has asked about since its state has them, and those of them that are not to be replaced. */
+  const own = new Set<string>();
+  const staying = new Set<string>();
 
   const service: Methods = {
     handshake: unary(() => new messages.ProviderHandshakeResponse().setAcceptSecrets(true)),
@@ -82,6 +85,9 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
       const news = revealAll(valuesOf(request.getNews()));
       const [olds, oldInputs] = [request.getOlds(), request.getOldInputs()].map((one) => revealAll(valuesOf(one)));
       const { differences, deleteFirst, because } = diffResource(kind, olds ?? {}, oldInputs ?? {}, news, now());
+      own.add(request.getId());
+      if (differences.some(({ replaces }) => replaces)) staying.delete(request.getId());
+      else staying.add(request.getId());
       if (because !== undefined) say("info", urn, because);
       const response = new messages.DiffResponse()
         .setChanges(differences.length > 0 || because !== undefined ? DIFF_SOME : DIFF_NONE)
@@ -101,7 +107,7 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
         return new messages.CreateResponse().setProperties(structOf(previewCreate(kind, inputs)));
       }
       const resource = resourceOf(request, inputs);
-      const made = await about(resource, inputs, () => createResource(resource, inputs));
+      const made = await about(resource, inputs, () => createResource(resource, inputs, own));
       const { id, outputs } = made;
       if (made.adopted) {
         adopted.add(id);
@@ -145,7 +151,7 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
       const [id, olds] = [request.getId(), valuesOf(request.getProperties())];
       const resource = resourceOf(request, olds);
       // A replacement of the same name, made before this deletion, is the same object: it lives on as that.
-      if (!adopted.has(id)) await about(resource, olds, () => deleteResource(resource, id));
+      if (!adopted.has(id)) await about(resource, olds, () => deleteResource(resource, id, olds, staying));
       return new Empty();
     }),
 

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
 import { delimiter, join } from "node:path";
+import type { UpOptions } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ModelGateway, PlatformKey, PlatformTeam } from "../../../infra/pulumi/resources.ts";
 import { describeOnPulumi, type TestStack } from "../../env/pulumi.ts";
@@ -29,7 +30,12 @@ describeOnPulumi("an up that is killed", ({ makeStack, manage, call, url, path }
   afterAll(() => proxy?.close());
 
   /** Runs `up` until it is killed in the trap. */
-  async function killedAt({ at, fate }: Trap, { stack, kill, cli }: TestStack, hold: string): Promise<void> {
+  async function killedAt(
+    { at, fate }: Trap,
+    { stack, kill, cli }: TestStack,
+    hold: string,
+    options: UpOptions = {},
+  ): Promise<void> {
     const trap = Promise.withResolvers<void>();
     let armed = true;
     const isIt = ({ method, path }: { method: string; path: string }) =>
@@ -51,7 +57,7 @@ describeOnPulumi("an up that is killed", ({ makeStack, manage, call, url, path }
         await kill();
       }
     });
-    await expect(stack.up()).rejects.toThrow();
+    await expect(stack.up(options)).rejects.toThrow();
     expect(armed, `${at} was never asked`).toBe(false);
     if (fate === "held") await trap.promise;
     rmSync(hold, { force: true });
@@ -199,6 +205,45 @@ describeOnPulumi("an up that is killed", ({ makeStack, manage, call, url, path }
     await made.stack.destroy();
     await made.stack.up();
     expect((await manage("GET", "gateways?team=killed-gateway")).body.items).toHaveLength(1);
+  });
+
+  it("b76: between a replacement of the same name and the removal of what it replaces, leaves the key alive", async () => {
+    let isLate = false;
+    await manage("POST", "teams", { name: "killed-replacing", spec: {} });
+    const made = await relayed(async () => {
+      const key = new PlatformKey("key", { team: "killed-replacing", preset: "MCPReadOnly" });
+      if (isLate) new PlatformTeam("late", { name: "late" }, { dependsOn: key });
+      return { secret: key.secret, keyID: key.keyID };
+    }, "killed-replacing");
+    const first = (await made.stack.up()).outputs;
+    isLate = true;
+    const urn = "urn:pulumi:test::killed-replacing::keyplane:index:PlatformKey::key";
+    await killedAt({ at: "POST teams", fate: "breaks" }, made, made.hold, { replace: [urn] });
+    const { outputs } = await made.stack.up();
+    expect(outputs.keyID).toEqual(first.keyID);
+    expect(await call(outputs.secret?.value)).toBe(200);
+    expect(await living("killed-replacing")).toEqual([outputs.keyID?.value]);
+    await made.stack.destroy();
+    expect(await call(outputs.secret?.value)).toBe(401);
+  });
+
+  it("b76: takes up no key that is used: another stack of the same project and name goes on with it", async () => {
+    await manage("POST", "teams", { name: "twins", spec: {} });
+    const program = async () => {
+      const { secret, keyID } = new PlatformKey("key", { team: "twins", preset: "MCPReadOnly" });
+      return { secret, keyID };
+    };
+    const [one, other] = [await makeStack(program), await makeStack(program)];
+    const { secret, keyID } = (await one.stack.up()).outputs;
+    await call(secret?.value);
+    const used = async () => (await manage("GET", `keys/${keyID?.value}`)).body.lastUsedAt;
+    await until("its use is known", used);
+    const { failed, out } = await other.try(other.stack.up());
+    expect(failed).toBe(true);
+    expect(out).toContain("its secret is in use");
+    expect(out).toContain(`pulumi import keyplane:index:PlatformKey key ${keyID?.value}`);
+    expect(await call(secret?.value)).toBe(200);
+    expect((await one.stack.preview()).changeSummary).toEqual({ same: 2 });
   });
 
   it("takes up nothing that another stack has made", async () => {
