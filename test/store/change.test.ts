@@ -195,6 +195,16 @@ describeOnEachEngine("A leader", (store) => {
     expect((await change(store(), fence, async () => "ok")).result).toBe("ok");
   });
 
+  test("c59: whose number was given again by a database that was put back as a whole writes no more", async () => {
+    const cluster = unique("cluster");
+    const paused = await takeLeadership(store(), cluster);
+    await store().db.deleteFrom("leaders").where("cluster", "=", cluster).execute();
+    const next = await takeLeadership(store(), cluster);
+    expect(next.epoch).toBe(paused.epoch);
+    await change(store(), next, async () => {});
+    await expect(change(store(), paused, async () => {})).rejects.toThrow(StaleLeaderError);
+  });
+
   test("c26: whose epoch the database has forgotten has to take the leadership again", async () => {
     const cluster = unique("cluster");
     await expect(change(store(), { cluster, epoch: 3, term: "1/x" }, async () => {})).rejects.toThrow(StaleLeaderError);
