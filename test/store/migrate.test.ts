@@ -6,6 +6,7 @@ import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../
 import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
 import { describeOnEachEngine, freshDatabase, postgresMissing } from "../env/engines.ts";
 import { until } from "../env/until.ts";
+import { startReplica } from "../server/index/replica-fixtures.ts";
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>
@@ -122,6 +123,36 @@ describe.skipIf(postgresMissing !== undefined)(`c47: A migration beside others${
     expect(failure).not.toContain("a secret");
     expect(await queued(store)).toBe(0);
     expect(await planMigration(store, steps)).toMatchObject({ from: 1, to: 2 });
+  });
+
+  test("a replica stays current all the while, although its own table is to be altered", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    await migrate(store);
+    const { view, replica } = startReplica(store);
+    const backup = new pg.Client({ connectionString: url });
+    await backup.connect();
+    context.onTestFinished(async () => {
+      await replica.close();
+      await backup.end();
+      await store.close();
+      await drop();
+    });
+    await until("the replica is current", () => view.isCurrent());
+    await backup.query("begin");
+    await backup.query("select * from replicas, feed, changes");
+    const next = { version: SCHEMA_VERSION + 1, name: "next", script: "alter table replicas add column more text" };
+    let waits = 0;
+    let lapses = 0;
+    const watch = setInterval(() => {
+      if (!view.isCurrent()) lapses++;
+    }, 5);
+    const migrating = migrate(store, { migrations: [next], onProgress: () => waits++ });
+    await until("it has tried three times", () => waits >= 3);
+    await backup.query("commit");
+    expect(await migrating).toMatchObject({ to: SCHEMA_VERSION + 1 });
+    clearInterval(watch);
+    expect(lapses).toBe(0);
   });
 
   test("waits for another migration, and says so", async (context) => {
