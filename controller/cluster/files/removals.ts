@@ -140,7 +140,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   };
 }
 
-const WAITING = `unless they come back, they end when nothing has changed for ${DOUBT_MS / 1_000} s.`;
+const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
 const MAX_TITLES = 3;
 
 const asMissing = ({ namespace, name }: SecretObject) => ({ kind: "Secret" as const, namespace, name });

@@ -127,7 +127,7 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     expect(living(cluster)).toHaveLength(11);
     const program = await open(pipe, "w");
     await program.write(TEN[0] ?? "");
-    await until("the rest is awaited", () => cluster.said("unless they come back").length > 0);
+    await until("the rest is awaited", () => cluster.said("what does not come back").length > 0);
     await program.write(`---\n${TEN.slice(1).join("---\n")}`);
     await program.close();
     await once(shell, "exit");
@@ -135,6 +135,20 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     await passAnHour(folder, cluster);
     expect(living(cluster)).toHaveLength(11);
     expect(new Set(cluster.list("PlatformKey").map(({ generation }) => generation))).toEqual(new Set([1]));
+  });
+
+  test("a file that is deleted and slowly written anew", async () => {
+    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+    const cluster = await folder.open();
+    await folder.remove("all.yaml");
+    const file = await open(join(folder.manifests, "all.yaml"), "w");
+    await until("it is said", () => cluster.said("all.yaml is empty").length > 0);
+    await file.write(key("one"));
+    await until("the rest is awaited", () => cluster.said("what does not come back").length > 0);
+    await file.write(`---\n${key("two")}`);
+    await file.close();
+    await until("nothing is held", async () => (await folder.held()).length === 0);
+    expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
   test("another folder, or none, in the place of the one that the manifests were in", async () => {
@@ -166,7 +180,7 @@ describe("c49: a declaration that was taken away ends", () => {
     await folder.write("b.yaml", key("two"));
     folder.pass(1_500);
     await until("its end", () => !isThere(cluster, "three"));
-    expect(cluster.said("unless they come back")).toEqual([]);
+    expect(cluster.said("what does not come back")).toEqual([]);
     expect(cluster.said("gone from the manifests, and removed: PlatformKey dev/three")).toHaveLength(1);
   });
 
@@ -174,7 +188,7 @@ describe("c49: a declaration that was taken away ends", () => {
     const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
     const cluster = await folder.open();
     await folder.writeInto("all.yaml", key("one"));
-    await until("it is said", () => cluster.said("unless they come back").length > 0);
+    await until("it is said", () => cluster.said("what does not come back").length > 0);
     expect(await folder.held()).toMatchObject([{ kind: "PlatformKey", name: "two" }]);
     expect(isThere(cluster, "two")).toBe(true);
     folder.pass(30_000);
@@ -185,7 +199,7 @@ describe("c49: a declaration that was taken away ends", () => {
     const folder = await makeWorkspace({ "a.yaml": [key("a")], "b.yaml": [key("b")], "c.yaml": [key("c")], ...other });
     const cluster = await folder.open();
     for (const file of ["a.yaml", "b.yaml", "c.yaml"]) await folder.remove(file);
-    await until("it is said", () => cluster.said("unless they come back").length > 0);
+    await until("it is said", () => cluster.said("what does not come back").length > 0);
     expect(living(cluster)).toHaveLength(4);
     await folder.write("a.yaml", key("a"));
     await until(
@@ -200,9 +214,12 @@ describe("c49: a declaration that was taken away ends", () => {
     await folder.remove("sub/a.yaml");
     await folder.writeInto("b.yaml");
     await until("both are held", async () => (await folder.held()).length === 2);
-    await rmdir(join(folder.manifests, "sub"));
     await folder.remove("b.yaml");
     await until("the end of the second", () => !isThere(cluster, "two"));
+    folder.pass(HOUR);
+    await rmdir(join(folder.manifests, "sub"));
+    await until("it is said", () => cluster.said("what does not come back").length > 0);
+    expect(isThere(cluster, "one")).toBe(true);
     folder.pass(30_000);
     await until("the end of the first", () => !isThere(cluster, "one"));
     expect(living(cluster)).toEqual(["other"]);

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
@@ -45,6 +45,28 @@ describe("reading a folder of manifests", () => {
     await writeFile(join(folder, "a.yaml"), "a: 1\n");
     const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
     expect((await read()).files).toHaveLength(1);
+  });
+
+  it("c49: knows what came whole, by a rename, from what was written into the file that is there", async () => {
+    const folder = await makeFolder();
+    const file = join(folder, "a.yaml");
+    const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
+    const cameWhole = async () => (await read()).files.map((one) => one.cameWhole);
+    await writeFile(file, "a: 1\n");
+    expect(await cameWhole()).toEqual([false]);
+    for (const text of ["a: 2\n", "a: 3\n"]) {
+      await writeFile(join(folder, "next"), text);
+      await rename(join(folder, "next"), file);
+      expect(await cameWhole()).toEqual([true]);
+      await chmod(file, 0o600);
+      expect(await cameWhole()).toEqual([true]);
+      await appendFile(file, "b: 1\n");
+      expect(await cameWhole()).toEqual([false]);
+    }
+    await writeFile(join(folder, "b.yaml"), "a: 1\n");
+    expect(await cameWhole()).toEqual([false, true]);
+    await appendFile(join(folder, "b.yaml"), "b: 1\n");
+    expect(await cameWhole()).toEqual([false, false]);
   });
 
   it("takes .yaml, .yml and .json in any depth, and nothing else", async () => {
@@ -281,7 +303,7 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.list("PlatformKey")).toHaveLength(12);
     expect(cluster.list("MemoryLibrary")).toHaveLength(1);
     await folder.write("a.yaml", ...all.slice(0, 2));
-    await until("it is said", () => cluster.said("unless they come back").length > 0);
+    await until("it is said", () => cluster.said("what does not come back").length > 0);
     folder.pass(30_000);
     await until("the removal", () => cluster.list("PlatformKey").length === 2);
     await until("the library's removal", () => cluster.list("MemoryLibrary").length === 0);

@@ -29,12 +29,13 @@ describe("c55: a second declaration never takes over from the one that governs",
     expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
   });
 
-  test("in a file that came while nothing ran", async () => {
+  test("in a file that came while nothing ran, though the one that governs was changed as well", async () => {
     const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
     await (await folder.open()).close();
     await folder.write("a.yaml", key("agent", REVOKED));
+    await folder.write("m.yaml", key("agent", "preset: MCPReadWrite"));
     const cluster = await folder.open();
-    expect(stateOf(cluster)).toBe("Active");
+    expect(cluster.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
     expect(cluster.said("a.yaml:3")).toHaveLength(1);
   });
 
