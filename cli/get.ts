@@ -4,6 +4,7 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import type { KeyJson } from "../server/keys/key-json.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";
+import { isRunning } from "./data-folder.ts";
 import { heldGroups, heldReasons } from "./held.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
@@ -88,7 +89,15 @@ export async function getObjects<K extends Kind>(kind: K, data: string, output?:
   const text = format(COLUMNS[kind], objects, output, { apiVersion: "v1", kind: "List", items });
   if (output === "json") return text;
   const held = (await heldGroups(data, kind)).map(({ titles, why }) => `held as before: ${titles}\n  ${why}`);
-  return [text, ...held].join("\n\n");
+  return [text, ...held, ...((await mayRun(data)) ? [] : [NOT_RUNNING])].join("\n\n");
+}
+
+const NOT_RUNNING =
+  "keyplane up is not running on this folder: this is how it left things, and nothing is reconciled or served";
+
+/** Whoever may not write in the folder cannot tell. */
+function mayRun(data: string): Promise<boolean> {
+  return isRunning(data).catch(() => true);
 }
 
 const refOf = ({ metadata: { namespace, name } }: StatusObject<Kind>): string => `${namespace}/${name}`;

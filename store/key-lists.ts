@@ -1,13 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
 import type { StoredVersion } from "../domain/stored-key.ts";
 import type { Db } from "./change.ts";
-import { loadKeys, type StoredKey } from "./key-rows.ts";
+import { loadKeys, type StoredKey, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
 import { toDate } from "./times.ts";
 
 /** A key as lists show it: of a secret, the prefix alone. */
 export type ListedKey = Omit<StoredKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };
 
-/** What a key is at a moment, in one word. An end that has come says more than a suspension. */
+/**
+ * What a key is at a moment, in one word. An end that has come says more than a suspension; a key whose team no longer
+ * holds its namespace is suspended too.
+ */
 export const LISTED_STATES = ["active", "suspended", "expired", "revoked"] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
@@ -50,7 +53,8 @@ export function withoutDigests(key: StoredKey): ListedKey {
 export function listedState(key: ListedKey, at: number): ListedState {
   if (key.state !== "active" && key.state !== "suspended") return "revoked";
   const ends = [key.policy.expiresAt, key.versions.find(({ state }) => state === "active")?.expiresAt ?? null];
-  return ends.some((end) => end !== null && end <= at) ? "expired" : key.state;
+  if (ends.some((end) => end !== null && end <= at)) return "expired";
+  return key.teamHoldsNamespace ? key.state : "suspended";
 }
 
 function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
@@ -61,7 +65,10 @@ function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
       return sql`k.state not in ('active', 'suspended')`;
     case "expired":
       return sql`k.state in ('active', 'suspended') and ${expired}`;
-    default:
-      return sql`k.state = ${state} and not ${expired}`;
+    case "suspended":
+      return sql`k.state in ('active', 'suspended') and not (k.state = 'active' and ${TEAM_HOLDS_NAMESPACE})
+        and not ${expired}`;
+    case "active":
+      return sql`k.state = 'active' and ${TEAM_HOLDS_NAMESPACE} and not ${expired}`;
   }
 }

@@ -21,9 +21,15 @@ export type StoredKey = DomainKey & {
   readonly createdAt: number;
   /** Its Secret as it was last found to be as declared. */
   readonly secretFound: KeySecret | null;
+  /** Without, a key is refused: its team is gone, or has lost the namespace. */
+  readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
   readonly spec: MadeKeySpec | null;
 };
+
+/** Of a row `k` of `keys`; a key without a namespace is its team's alone. */
+export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(k.namespace = '' or exists (
+  select from team_namespaces n where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id))`;
 
 /** How many versions a key shows at least, however long they have ended (spec §5). */
 const SHOWN_VERSIONS = 5;
@@ -44,6 +50,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
     select k.*, (select max(number) from key_versions where key_id = k.id) as last_number,
       case when k.library_mode <> 'all' then array(
         select library_id from key_libraries where key_id = k.id order by library_id) end as library_ids,
+      ${TEAM_HOLDS_NAMESPACE} as team_holds_namespace,
       v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
       v.expires_at as version_expires_at, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
@@ -74,6 +81,7 @@ export function toKeys(rows: readonly Row[]): StoredKey[] {
 /** A row of `key_rows`: a key, what the statement adds to it, and one version of it. */
 export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   library_ids: string[] | null;
+  team_holds_namespace: boolean;
   secret_version: string | null;
   secret_number: number | null;
   secret_content: string | null;
@@ -85,7 +93,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
+  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec secret_version
   secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at`.split(/\s+/);
@@ -129,6 +137,7 @@ function toKey(row: Row, versions: StoredVersion[]): StoredKey {
     generation: row.generation,
     createdAt: toMs(row.created_at),
     spec: row.spec,
+    teamHoldsNamespace: row.team_holds_namespace,
     secretFound:
       row.secret_version === null || row.secret_number === null || row.secret_content === null
         ? null

@@ -38,6 +38,8 @@ export type StoredGateway = StoredObject & {
   readonly routes: readonly RouteRecord[];
   /** In the order of their precedence; of a credential only whether there is one. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly hasCredential: boolean })[];
+  /** Changes with any of the credentials, and tells nothing of them: a digest of what they are sealed as. */
+  readonly credentials: string;
 };
 
 export type ObjectFilter = {
@@ -77,7 +79,9 @@ const SOURCES = {
       created_at as "createdAt", public_id as "publicId", routes_only as "routesOnly", routes,
       coalesce((select json_agg(json_build_object('name', name, 'dialect', dialect, 'baseUrl', base_url,
         'hasCredential', credential is not null) order by position)
-        from gateway_upstreams where gateway_id = gateways.id), '[]') as upstreams
+        from gateway_upstreams where gateway_id = gateways.id), '[]') as upstreams,
+      (select encode(sha256(coalesce(string_agg(coalesce(credential, ''), ',' order by position), '')), 'hex')
+        from gateway_upstreams where gateway_id = gateways.id) as credentials
       from gateways)`,
   },
 } as const;

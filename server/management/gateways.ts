@@ -8,6 +8,7 @@ import { findNamesake } from "../../store/objects.ts";
 import { invalid } from "./faults.ts";
 import type { Hand, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
+import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 
@@ -32,7 +33,8 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
     properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: GATEWAY_SPEC, reason: REASON },
   },
 
-  show: ({ publicId, routesOnly, routes, upstreams }) => ({
+  show: ({ publicId, routesOnly, routes, upstreams, credentials }) => ({
+    [UNSEEN]: credentials,
     publicID: publicId,
     missingCredentials: upstreams.filter(({ hasCredential }) => !hasCredential).map(({ name }) => name),
     spec: {

@@ -11,7 +11,7 @@ import { authorOf, managerOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import { createOnce } from "./creation.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
-import { checkIfMatch, requireIfMatch, withEtag } from "./preconditions.ts";
+import { checkIfMatch, requireIfMatch, type UNSEEN, withEtag } from "./preconditions.ts";
 import {
   OBJECTS_QUERY,
   type ObjectsQuery,
@@ -39,7 +39,7 @@ export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = {
   readonly specSchema: object;
   readonly createSchema: object;
   /** What is shown besides what every object has. */
-  show(stored: StoredOf[K]): { readonly spec: object } & Readonly<Record<string, unknown>>;
+  show(stored: StoredOf[K]): { readonly spec: object; readonly [UNSEEN]?: string } & Readonly<Record<string, unknown>>;
   create(tx: Tx, hand: Hand, body: CreateBody): Promise<{ id: string }>;
   replace(tx: Tx, hand: Hand, stored: StoredOf[K], spec: unknown): Promise<void>;
   /** Checks the right to, where it is another one than to change. */

@@ -2,16 +2,22 @@ import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { problem } from "../errors.ts";
 
+/** What a PUT changes of an object and no answer shows: it is in the entity tag alone, and no serialiser sees it. */
+export const UNSEEN: unique symbol = Symbol("unseen");
+
+/** An object as it is shown, for its entity tag. */
+type Tagged = { readonly id: string; readonly spec: unknown; readonly [UNSEEN]?: string };
+
 /** Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. */
-function etagOf({ id, spec }: { readonly id: string; readonly spec: unknown }): string {
+function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
   return `"${createHash("sha256")
-    .update(JSON.stringify([id, spec]))
+    .update(JSON.stringify(unseen === undefined ? [id, spec] : [id, spec, unseen]))
     .digest("base64url")
     .slice(0, 22)}"`;
 }
 
 /** An object as an answer, with what a PUT of it has to name. */
-export function withEtag<T extends { readonly id: string; readonly spec: unknown }>(reply: FastifyReply, object: T): T {
+export function withEtag<T extends Tagged>(reply: FastifyReply, object: T): T {
   reply.header("etag", etagOf(object));
   return object;
 }
@@ -26,10 +32,7 @@ export function requireIfMatch(ifMatch: string | undefined): string {
 }
 
 /** @throws Problem `precondition_failed` for an object that is another by now */
-export function checkIfMatch(
-  ifMatch: string | undefined,
-  object: { readonly id: string; readonly spec: unknown },
-): void {
+export function checkIfMatch(ifMatch: string | undefined, object: Tagged): void {
   if (ifMatch === undefined || ifMatch.trim() === "*") return;
   const tags = ifMatch.split(",").map((tag) => tag.trim());
   if (!tags.includes(etagOf(object))) throw problem("precondition_failed");

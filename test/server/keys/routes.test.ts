@@ -6,6 +6,7 @@ import { activateVersion, findKey, releaseKey, revokeKey } from "../../../store/
 import { migrate } from "../../../store/migrate.ts";
 import { openPGlite, type Store } from "../../../store/open.ts";
 import { registerReplica } from "../../../store/replicas.ts";
+import { deleteTeam } from "../../../store/teams.ts";
 import { recordUsage } from "../../../store/usage.ts";
 import { until } from "../../env/until.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
@@ -257,6 +258,10 @@ describe("a list", () => {
       ],
       revoked: [await makeKey({ policy: ended }), await makeKey()],
     };
+    const orphans = [await makeKey(), await makeKey({ policy: ended })];
+    for (const { team } of orphans) await run(store, (tx) => deleteTeam(tx, "c1", team, `uid-${team}`));
+    keys.suspended.push(...orphans.slice(0, 1));
+    keys.expired.push(...orphans.slice(1));
     for (const { id } of keys.revoked) await run(store, (tx) => revokeKey(tx, id, "Declared"));
     for (const state of LISTED_STATES) {
       const { body } = await send("GET", `/keys?state=${state}&limit=200`);

@@ -236,6 +236,23 @@ describeOnEachEngine("what the management API makes", (store) => {
       ...more,
     });
 
+    test("has another entity tag once a credential is another, so that no edit undoes what it has not seen", async () => {
+      const team = await madeTeam();
+      const spec = (credential?: string) => ({
+        upstreams: [upstream(1, credential === undefined ? {} : { credential })],
+      });
+      const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(CREDENTIAL) });
+      const path = `/gateways/${made.body.id}`;
+      const tag = made.headers.get("etag") ?? "";
+      expect((await put(path, spec(), tag)).headers.get("etag"), "nothing has changed").toBe(tag);
+      const changed = await put(path, spec(`${CREDENTIAL}-2`), tag);
+      expect(changed.status).toBe(200);
+      expect(changed.headers.get("etag")).not.toBe(tag);
+      expect((await put(path, spec(`${CREDENTIAL}-3`), tag)).status).toBe(412);
+      expect(Object.keys(changed.body)).not.toContain("credentials");
+      expect((await api.send("GET", path)).headers.get("etag")).toBe(changed.headers.get("etag"));
+    });
+
     test("forwards with the credential that it was given, and tells it to nobody", async () => {
       const seen: (string | undefined)[] = [];
       const provider = createServer((request, response) => {
