@@ -5,6 +5,7 @@ import { watchByHand } from "./by-hand.ts";
 import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
+import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { runPeriodically } from "./periodic.ts";
 import { reconcileGateway } from "./reconcile-gateway.ts";
 import { type KeyOutcome, reconcileKey } from "./reconcile-key.ts";
@@ -122,6 +123,10 @@ export async function runController(
   const forget = async () => {
     await prune(store, options.retentionMs ?? DEFAULT_RETENTION_MS, until);
   };
+  const findMoved = watchMovedNamespaces(deps);
+  const lookAtMoved = async () => affectedByMove(cluster, undefined, await findMoved()).forEach(enqueue);
+  // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
+  await findMoved().catch(() => {});
   const sweep = createSweep(deps, options.clock.monotonic);
   const working = queue.run(until);
   const dependants = createDependants(cluster);
@@ -130,6 +135,7 @@ export async function runController(
     working,
     start.run(cluster, enqueue, until),
     watchByHand(deps, enqueue, lookAtEverything, until),
+    runPeriodically("looking for namespaces that moved", MOVED_INTERVAL_MS, lookAtMoved, log, until),
     runPeriodically("going round", repairInterval, goRound, log, until),
     runPeriodically("sweeping for keys without a declaration", SWEEP_INTERVAL, () => whileLeading(sweep), log, until),
     runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),

@@ -40,16 +40,18 @@ export function createDependants(cluster: Cluster): (change: ClusterChange) => O
  * What has to be looked at because namespaces may belong to another team now: the other teams that want one of them, of
  * which one claim was stored and the others may have their turn; and everything in them, libraries and gateways before
  * the keys that refer to them.
+ *
+ * @param team the one whose change it was; undefined where another controller has stored it
  */
 export function affectedByMove(
   cluster: Cluster,
-  team: ObjectRef<"PlatformTeam">,
+  team: ObjectRef<"PlatformTeam"> | undefined,
   namespaces: readonly string[],
 ): ObjectRef[] {
   const isWithin = (object: DeclaredObject) => namespaces.includes(object.namespace);
   const claimants = cluster
     .list("PlatformTeam")
-    .filter(({ name, spec }) => name !== team.name && spec.namespaces.some((one) => namespaces.includes(one)));
+    .filter(({ name, spec }) => name !== team?.name && spec.namespaces.some((one) => namespaces.includes(one)));
   return [
     ...claimants,
     ...[...cluster.list("MemoryLibrary"), ...cluster.list("ModelGateway"), ...cluster.list("PlatformKey")].filter(

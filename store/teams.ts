@@ -137,6 +137,16 @@ export async function findTeamOfNamespace(
     .executeTakeFirst();
 }
 
+/** The id of the team that holds each namespace of a cluster. */
+export async function namespaceHolders(db: Db, cluster: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom("team_namespaces")
+    .select(["namespace", "team_id"])
+    .where("cluster", "=", cluster)
+    .execute();
+  return new Map(rows.map(({ namespace, team_id }) => [namespace, team_id]));
+}
+
 /** The team of this name, where it has not been deleted. */
 export async function findTeam(
   db: Db,

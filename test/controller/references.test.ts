@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
+import { makeTeam } from "../store/fixtures.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, type Manifest, startWorld, team, type World } from "./fixtures/world.ts";
 
@@ -154,6 +155,16 @@ describeWorlds("a namespace", (setup) => {
     await world.declare(team("team-b", ["nobodys"]));
     expect(world.condition("Ready", "agent", "PlatformKey", "nobodys")).toBe("True/Ready");
     expect(world.condition("Ready", "notes", "MemoryLibrary", "nobodys")).toBe("True/Ready");
+  });
+
+  it("whose team another controller has stored is noticed without a round over every object", async (context) => {
+    const unrepaired = { ...setup(), repairIntervalMs: 3_600_000 };
+    const world = await startWorld(context, unrepaired, key("agent", {}, "served"));
+    expect(world.condition("Ready", "agent", "PlatformKey", "served")).toBe("False/NamespaceUnclaimed");
+    await makeTeam(unrepaired.store, { cluster: world.clusterUid(), namespaces: [`served${world.tag}`] });
+    await until("its key", () => world.keyIn("agent", "api-key", "served"));
+    await world.rest();
+    expect(world.condition("Ready", "agent", "PlatformKey", "served")).toBe("True/Ready");
   });
 
   it("that loses its team has its keys suspended, and working again with it", async (context) => {
