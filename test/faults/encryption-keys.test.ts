@@ -13,7 +13,8 @@ import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres } from "../../store/open.ts";
 import { readReplicas } from "../../store/replicas.ts";
-import { postgresMissing } from "../env/engines.ts";
+import { keyplane } from "../cli/up.ts";
+import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
@@ -118,4 +119,27 @@ describe.skipIf(postgresMissing !== undefined)("an encryption key that is rotate
     await database.restart();
     expect(await server.failed).toBeInstanceOf(EncryptionKeyError);
   });
+
+  it.each(["server", "controller"])(
+    "c54: other than the database's ends keyplane %s at its start, with the next step",
+    async (command) => {
+      const { url, drop } = await freshDatabase();
+      const store = await openPostgres(url);
+      const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"));
+      try {
+        await migrate(store);
+        await assertKeyring(store.db, parseKeyring(String(own)));
+        const ports = ["--admin-port", "0", ...(command === "server" ? ["--port", "0"] : [])];
+        const { code, err } = await keyplane([command, "--database-url", url, ...ports], {
+          KEYPLANE_ENCRYPTION_KEY: String(other),
+        });
+        expect(code).toBe(1);
+        expect(err).toMatch(/the encryption keys that are given are [0-9a-f]{16}\. Give that key/);
+        expect(err).not.toContain(other);
+      } finally {
+        await store.close();
+        await drop();
+      }
+    },
+  );
 });
