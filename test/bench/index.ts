@@ -73,12 +73,15 @@ async function fill(store: Store, keys: number): Promise<void> {
   await sql`analyze`.execute(store.db);
 }
 
+/** The same for every server on the database. */
+const ENCRYPTION_KEY = randomBytes(32).toString("base64");
+
 /** From the moment that the server listens to the one that it decides, by its own log's times. */
 async function measureStart(databaseUrl: string, keys: number, workers: number): Promise<Start> {
   const args = ["server", "--port", "0", "--admin-port", "0", "--workers", String(workers)];
   const env = {
     KEYPLANE_DATABASE_URL: databaseUrl,
-    KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    KEYPLANE_ENCRYPTION_KEY: ENCRYPTION_KEY,
   };
   const server = await startServing(args, env, ["--import", GC_PAUSES]);
   const { pid = 0 } = server.child;
