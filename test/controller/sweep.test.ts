@@ -38,7 +38,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
   const lines: string[] = [];
   const keyMemory = newKeyMemory();
   const world = {
-    says: (_ref: ObjectRef, _uid: string): Presence => "gone",
+    says: (_ref: ObjectRef, _uid: string): Presence | Promise<Presence> => "gone",
     uids: (_kind: Kind): string[] => [],
     list: (_kind: Kind): { uid: string }[] => [],
     now: 0,
@@ -181,5 +181,20 @@ describeOnEachEngine("The sweep", (store) => {
     world.now += LOOKS_APART_MS;
     await look();
     expect(lines).toEqual([]);
+  });
+
+  test("c48: asks for all of a kind at once, so that one without an answer holds up no other", async () => {
+    const { world, look, asked, home } = await sweeping(store());
+    await reserveKey(store(), home);
+    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
+      store().db,
+    );
+    const { promise, resolve } = Promise.withResolvers<Presence>();
+    world.says = ({ kind }) => {
+      if (asked.filter((one) => one === "PlatformKey").length === 2) resolve("unknown");
+      return kind === "PlatformKey" ? promise : "unknown";
+    };
+    await look();
+    expect(asked).toHaveLength(5);
   });
 });

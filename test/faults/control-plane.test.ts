@@ -185,8 +185,10 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
       const { code, stderr } = await kubernetes().kubectl(args);
       if (code !== 0) throw new Error(stderr);
       const collection = `/apis/keyplane.dev/v1alpha1/namespaces/${NAMESPACE}${world.tag}/platformkeys`;
-      const isServed = async () => (await kubernetes().request("GET", collection)).status === 200;
-      await until(`it is ${served ? "" : "not "}served`, async () => (await isServed()) === served);
+      // In between it asks for patience.
+      const status = served ? 200 : 404;
+      const answers = async () => (await kubernetes().request("GET", collection)).status;
+      await until(`it answers with ${status}`, async () => (await answers()) === status);
     };
     context.onTestFinished(() => serve(true));
     await serve(false);
@@ -198,7 +200,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect(world.get("PlatformKey", "agent")).toBeUndefined();
     expect(world.decide(plaintext)).toBe("allowed");
     await serve(true);
-    expect(await world.cluster().lookUp(ref, "another")).toBe("gone");
+    await until("it is asked for by name again", async () => (await world.cluster().lookUp(ref, "another")) === "gone");
     await until("it is known again", () => world.get("PlatformKey", "agent"));
     await world.declare(key("agent", { displayName: "Still worked on" }));
     expect([world.condition("Ready", "agent"), (await world.stored("agent")).lastNumber]).toEqual(["True/Ready", 1]);
