@@ -92,7 +92,9 @@ export async function runController(
     });
     closers.unshift(() => cluster.close());
     metrics.observeWatches(() => agesOf(cluster));
-    const admin = await listen(metrics, config, () => !signal.aborted && !cluster.isReplaced());
+    // Leader or not: one that can neither have the Lease nor see whose it is would never lead.
+    let seesLease = !elects;
+    const admin = await listen(metrics, config, () => seesLease && !signal.aborted && !cluster.isReplaced());
     closers.unshift(admin.close);
     out(`ready ${admin.url}`);
 
@@ -115,6 +117,9 @@ export async function runController(
       clock: systemClock,
       random: Math.random,
       log,
+      onAttempt: (isAnswered: boolean) => {
+        seesLease = isAnswered;
+      },
     };
     await runAsLeader(election, lead, signal);
   } finally {

@@ -21,6 +21,7 @@ import { objectPath, objectResource, objectsPath, secretsPath, titleOf, watchedC
 import { createSecretReferences } from "./secret-references.ts";
 import { createSecretNews, METADATA_ONLY, readSecretVersion } from "./secret-watch.ts";
 import { createSecrets } from "./secrets.ts";
+import { serviceAccountNamespace } from "./service-account.ts";
 import { workloadRestarter } from "./workloads.ts";
 
 /** How long to wait before a status that could not be written is tried again. Milliseconds. */
@@ -48,9 +49,9 @@ export type KubernetesClusterOptions = {
 export type KubernetesCluster = Cluster & {
   /** For the leader election, which needs the same connections. */
   readonly api: ApiClient;
-  /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
+  /** That of the ServiceAccount that this is, else the one that the configuration names: where its Lease is. */
   readonly ownNamespace: string | undefined;
-  /** That of the pod that this runs in; undefined outside of a cluster. */
+  /** That of the ServiceAccount that this is, which Keyplane runs in; undefined for a person. */
   readonly podNamespace: string | undefined;
   /** When each watch last heard of the server, on the monotonic clock. */
   readonly heardAt: ReadonlyMap<string, number>;
@@ -79,6 +80,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     api.close();
     throw error;
   });
+  const accountNamespace = await serviceAccountNamespace(api);
   api.guardWrites(() => !identity.isReplaced(), "another cluster answers than the one this was started on");
   const ask = createLookUp(api, identity, clock);
   const closing = new AbortController();
@@ -271,8 +273,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       recordEvent(api, { now: clock.now(), controller: CONTROLLER, instance: options.identity }, object, event),
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
-    ownNamespace: connection.namespace,
-    podNamespace: connection.podNamespace,
+    ownNamespace: accountNamespace ?? connection.namespace,
+    podNamespace: accountNamespace ?? connection.podNamespace,
     heardAt,
     async close() {
       closing.abort();

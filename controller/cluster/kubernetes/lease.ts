@@ -15,6 +15,8 @@ const ANSWER_TIMEOUT = 4_000;
 export type LeaseOptions = LeaseRecordOptions & {
   readonly random: () => number;
   readonly log: LogLine;
+  /** Told after each attempt at the lease whether the API server let us have it, or see that it is another's. */
+  readonly onAttempt?: (isAnswered: boolean) => void;
 };
 
 /** The leadership was lost while there was work to do. Who gets this ends the process: nothing that it holds is current. */
@@ -36,7 +38,7 @@ export async function runAsLeader(
   lead: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { api, identity, random, log } = options;
+  const { api, identity, random, log, onAttempt = () => {} } = options;
   const record = createLeaseRecord(options);
   const term = createTerm(options.clock);
 
@@ -44,10 +46,13 @@ export async function runAsLeader(
   async function take(timeoutMs: number): Promise<"ours" | "another's" | "unknown"> {
     const since = term.mark();
     try {
-      if (!(await record.take(timeoutMs))) return "another's";
+      const isOurs = await record.take(timeoutMs);
+      onAttempt(true);
+      if (!isOurs) return "another's";
       term.begin(since);
       return "ours";
     } catch (error) {
+      onAttempt(false);
       log("warn", `while renewing the lease: ${error instanceof Error ? error.message : String(error)}`);
       return "unknown";
     }

@@ -266,6 +266,28 @@ describe.skipIf(missing !== undefined)(
       expect(await mirrored.stop()).toBe(0);
     });
 
+    it("is not ready while it can neither have its Lease nor see whose it is, and is again when it can", async (context) => {
+      const api = await startApiProxy(kubernetes);
+      context.onTestFinished(() => api.close());
+      const refuse = () =>
+        api.rule(({ path }) =>
+          path.includes("/leases")
+            ? { do: "answer", status: 403, body: { kind: "Status", status: "Failure", code: 403, reason: "Forbidden" } }
+            : undefined,
+        );
+      const forget = refuse();
+      const barred = await startAt(api.kubeconfigPath, "--namespaces", "barred");
+      const readiness = async () => (await fetch(`${barred.url}/readyz`)).status;
+      await until("it was refused", () => barred.lines.some((line) => line.includes("while renewing the lease")));
+      expect(await readiness()).toBe(503);
+      forget();
+      await until("it is ready", async () => (await readiness()) === 200);
+      await until("it leads", () => barred.lines.some((line) => line.includes("leads")));
+      refuse();
+      await until("it is not ready", async () => (await readiness()) === 503);
+      await barred.stop();
+    });
+
     async function metric(name: string): Promise<number> {
       const text = await (await fetch(`${controller.url}/metrics`)).text();
       const values = text.split("\n").filter((line) => line.startsWith(name));
