@@ -123,7 +123,7 @@ test("c62: up on a folder that another uses says at once for whom it waits, and 
   const first = up("d");
   await until("it serves", () => first.output().includes("ready http"));
   const second = up("d");
-  const says = `another keyplane process (pid ${first.child.pid} on ${hostname()}) is using d: waiting up to 15 s`;
+  const says = `another keyplane process is using d (pid ${first.child.pid} on ${hostname()}): waiting up to 15 s`;
   await until("it says that it waits", () => second.output().includes(says));
   second.child.kill("SIGINT");
   expect([await second.ended, second.output()]).toEqual([0, expect.stringMatching(/^stopping.*\nstopped$/m)]);

@@ -23,8 +23,8 @@ export type DataLock = { release(): void };
 export class DataLockedError extends Error {
   constructor(data: string, holder: string, waitedMs: number) {
     super(
-      `another keyplane process${holder} is using ${data}, and still was after ${waitedMs / 1000} s: ` +
-        "stop it first, or choose another folder with --data",
+      `another keyplane process is using ${data}, and still was after ${waitedMs / 1000} s: ` +
+        `stop it first, or choose another folder with --data${holder}`,
     );
     this.name = "DataLockedError";
   }
@@ -59,7 +59,7 @@ export async function lockData(
     if (probes === 2) {
       const seconds = Math.round(patienceMs / 1_000);
       onWait?.(
-        `another keyplane process${await holderOf(data)} is using ${data}: waiting up to ${seconds} s for it to end`,
+        `another keyplane process is using ${data}${await holderOf(data)}: waiting up to ${seconds} s for it to end`,
       );
     }
     await delay(PROBE_MS);

@@ -14,9 +14,11 @@ describe("the lock on DATA", () => {
     const onWait = (message: string) => said.push(message);
     const error = await lockData(data, { clock: fast, onWait }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(DataLockedError);
-    const who = `another keyplane process (pid ${holder.pid} on ${hostname()}) is using ${data}`;
-    expect(String(error)).toContain(`${who}, and still was after 15 s: stop it first`);
-    expect(said).toEqual([`${who}: waiting up to 15 s for it to end`]);
+    const who = `(pid ${holder.pid} on ${hostname()})`;
+    const is = `another keyplane process is using ${data}`;
+    expect(String(error)).toContain(`${is}, and still was after 15 s: stop it first`);
+    expect(String(error)).toMatch(/with --data \(pid \d+ on .+\)$/);
+    expect(said).toEqual([`${is} ${who}: waiting up to 15 s for it to end`]);
     expect(now).toBe(16_000);
   });
 
