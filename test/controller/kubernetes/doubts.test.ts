@@ -1,17 +1,19 @@
 /** What becomes of an object that a list lacks although no watch told of its end. */
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { openKubernetesCluster } from "../../../controller/cluster/kubernetes/cluster.ts";
 import { createDoubts } from "../../../controller/cluster/kubernetes/doubts.ts";
 import { createObjects } from "../../../controller/cluster/kubernetes/objects.ts";
 import { readObject } from "../../../controller/cluster/kubernetes/read-object.ts";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import { until } from "../../env/until.ts";
+import { clock, startFakeApiServer, status } from "./fake-api-server.ts";
 
-const item = (name: string, uid = `uid-${name}`, { namespace = "dev", version = "1" } = {}) =>
-  readObject("PlatformKey", {
-    metadata: { name, namespace, uid, generation: 1, resourceVersion: version },
-    spec: { preset: "MCPReadOnly" },
-  });
+const rawOf = (name: string, uid = `uid-${name}`, { namespace = "dev", version = "1" } = {}) => ({
+  metadata: { name, namespace, uid, generation: 1, resourceVersion: version },
+  spec: { preset: "MCPReadOnly" },
+});
+const item = (...of: Parameters<typeof rawOf>) => readObject("PlatformKey", rawOf(...of));
 
 /** Objects of one namespace that a list has told of, and each change that was announced since. */
 async function listed(...names: string[]) {
@@ -139,4 +141,29 @@ describe("the questions about what a list lacked", () => {
     stop();
     await settled;
   });
+});
+
+test("c18: what a second list lacks is known no more once the API server has said so, with nothing of it in the store", async (context) => {
+  let lists = 0;
+  const { kubeconfig, close } = await startFakeApiServer((call) => {
+    const isKeys = call.path.endsWith("/platformkeys");
+    const items = isKeys && !call.query.has("watch") && lists++ === 0 ? [rawOf("a")] : [];
+    if (call.path.endsWith("/kube-system")) call.answer(200, { metadata: { name: "kube-system", uid: "one" } });
+    else if (call.path.endsWith("/platformkeys/a")) {
+      const details = { name: "a", group: "keyplane.dev", kind: "platformkeys" };
+      call.answer(404, { ...status(404, "NotFound"), details });
+    } else if (!call.query.has("watch")) call.answer(200, { metadata: { resourceVersion: "5" }, items });
+    else if (isKeys && lists < 2) call.answer(410, status(410, "Expired"));
+  });
+  const cluster = await openKubernetesCluster({
+    ...{ kubeconfig, namespaces: null, clock, random: Math.random, log: () => {} },
+    ...{ fieldManager: "test", identity: "test" },
+  });
+  context.onTestFinished(async () => {
+    await cluster.close();
+    await close();
+  });
+  await cluster.watch(() => {}, new AbortController().signal);
+  await until("it is known no more", () => cluster.get("PlatformKey", "dev", "a") === undefined);
+  expect(lists).toBeGreaterThan(1);
 });
