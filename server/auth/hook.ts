@@ -6,6 +6,7 @@ import type { RateVerdict } from "../../domain/rate-limit.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
 import { Problem, problem } from "../errors.ts";
+import { hasBody } from "../http/body-framing.ts";
 import { authorOf } from "../management/author.ts";
 import type { Carrier } from "./credential.ts";
 import { type Ask, decide, decideAgain, type Granted, type Refused } from "./decide.ts";
@@ -58,6 +59,9 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
         ? authenticateManager(deps, access, url)
         : authenticate(deps, access, url, route.config?.refuse);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
+    if ("management" in access) {
+      route.preValidation = [authenticateManagerAgain(deps, url), ...[route.preValidation ?? []].flat()];
+    }
     // A body was waited for. The gateway reads its bodies by itself.
     if (!("management" in access) && productOf(access) === "memory") {
       route.preParsing = [keepBody, ...[route.preParsing ?? []].flat()];
@@ -74,18 +78,31 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    decideManager(deps, raw.rawHeaders).then(async (decision) => {
-      if ("manager" in decision) {
-        request.manager = decision.manager;
-        if (decision.manager.as === "bootstrap" || decision.manager.as === "emergency") {
-          await recordBootstrapUse(deps, request, url);
-        }
-        return done(meetExpectation(raw, reply.raw) ?? unserved);
-      }
-      countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
-      done(NOT_MANAGER);
+    identifyManager(deps, request, url).then(async (manager) => {
+      if (manager === undefined) return done(NOT_MANAGER);
+      if (manager.as === "bootstrap" || manager.as === "emergency") await recordBootstrapUse(deps, request, url);
+      done(meetExpectation(raw, reply.raw) ?? unserved);
     }, done);
   };
+}
+
+/** A body was waited for, and meanwhile a token may have expired or been taken away (spec §2.8). */
+function authenticateManagerAgain(deps: ServerDeps, url: string): preValidationHookHandler {
+  return (request, _reply, done) => {
+    if (!hasBody(request.raw)) return done();
+    identifyManager(deps, request, url).then((manager) => done(manager === undefined ? NOT_MANAGER : undefined), done);
+  };
+}
+
+/** Whose a management request is, as it is noted on it; undefined for nobody's, which is counted and recorded. */
+async function identifyManager(deps: ServerDeps, request: FastifyRequest, url: string): Promise<Manager | undefined> {
+  const decision = await decideManager(deps, request.raw.rawHeaders);
+  if ("manager" in decision) {
+    request.manager = decision.manager;
+    return decision.manager;
+  }
+  countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
+  return undefined;
 }
 
 /** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */

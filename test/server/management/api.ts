@@ -1,5 +1,5 @@
 import type { Environment } from "../../../domain/environment.ts";
-import { managementToken } from "../../../server/auth/management-token.ts";
+import { type ManagementToken, managementToken } from "../../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import type { Clock } from "../../../server/deps.ts";
 import { createLog } from "../../../server/log.ts";
@@ -34,7 +34,12 @@ export async function ask(url: string, token: string, ...[method, path, body, he
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** A replica of the real server, with what it logs; its own clock may be a wrong one. */
-export async function startApi(store: Store, env: Environment = {}, clock: Clock = systemClock) {
+export async function startApi(
+  store: Store,
+  env: Environment = {},
+  clock: Clock = systemClock,
+  token: ManagementToken = managementToken("bootstrap-token", TOKEN),
+) {
   const lines: string[] = [];
   const server = await startServer({
     store,
@@ -42,7 +47,7 @@ export async function startApi(store: Store, env: Environment = {}, clock: Clock
     keyring,
     clock,
     log: createLog("debug", { write: (line) => lines.push(line) }),
-    managementToken: managementToken("bootstrap-token", TOKEN),
+    managementToken: token,
   });
   await server.whenCurrent;
 

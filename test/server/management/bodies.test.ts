@@ -1,8 +1,12 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { managementToken } from "../../../server/auth/management-token.ts";
+import { systemClock } from "../../../server/system-clock.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
+import { holdBack } from "../auth/held-back.ts";
 import { type Api, startApi, TOKEN } from "./api.ts";
 
 const KEY = { preset: "MCPReadOnly" } as const;
@@ -52,6 +56,22 @@ describeOnEachEngine("a body of the management API", (store) => {
         expect([refused.status, refused.body.code], JSON.stringify(body)).toEqual([400, "invalid_request"]);
       }
     }
+  });
+
+  test("b81: held back until its token was taken away has no effect", async () => {
+    const token = { ...managementToken("bootstrap-token", TOKEN) };
+    const server = await startApi(store(), {}, systemClock, token);
+    const name = unique("held");
+    const body = JSON.stringify({ team, name, spec: KEY });
+    const headers = [`Authorization: Bearer ${TOKEN}`];
+    const held = holdBack(Number(new URL(server.url).port), "", "POST /api/v1/keys", body, headers);
+    await until("its head was let through", async () => (await server.send("GET", "/keys")).status === 200);
+    token.digest = null;
+    held.finish();
+    expect((await held.answer).status).toBe(401);
+    await server.close();
+    const { items } = (await api.send("GET", `/keys?team=${team}`)).body;
+    expect(items.map((key: { name: string }) => key.name)).not.toContain(name);
   });
 
   test.each([
