@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -12,7 +13,7 @@ export default defineConfig({
     ],
     globalSetup: ["test/env/global-setup.ts"],
     // Most of these tests wait for a process, a database or a deadline: more of them at once than there are cores.
-    maxWorkers: 3,
+    maxWorkers: availableParallelism() + 1,
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,
     hookTimeout: 300_000,
