@@ -1,4 +1,5 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
+import { createHash } from "node:crypto";
 import type { Fault } from "../../../domain/manifest/fault.ts";
 import { type Identity, isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
 import type { Spec } from "../../../domain/manifest/kinds.ts";
@@ -11,7 +12,7 @@ import {
 } from "../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../port.ts";
 import type { ParsedFile } from "./folder.ts";
-import { chooseGoverning, type Known } from "./governing.ts";
+import { chooseGoverning, isRival, type Known, type Rival } from "./governing.ts";
 
 /** A declaration that names its object and has faults. */
 export type Refusal = { readonly ref: ObjectRef; readonly faults: readonly Fault[] };
@@ -20,8 +21,14 @@ export type Refusal = { readonly ref: ObjectRef; readonly faults: readonly Fault
 export type Place = {
   /** The file that counts. */
   readonly file: ParsedFile;
-  /** Paths, below the folder, of other files that declare it in vain. */
-  readonly rivals: readonly string[];
+  /** What declares it in vain in other files. */
+  readonly rivals: readonly Rival[];
+};
+
+/** What only files declare that do not count. */
+export type Contested = {
+  /** As messages name their places. */
+  readonly at: readonly string[];
 };
 
 export type Declarations = {
@@ -33,7 +40,7 @@ export type Declarations = {
   /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
   readonly places: ReadonlyMap<string, Place>;
   /** What only files declare that do not count, since the one that does cannot be seen. */
-  readonly contested: ReadonlySet<string>;
+  readonly contested: ReadonlyMap<string, Contested>;
   /** Of all files, warnings too. */
   readonly faults: readonly Fault[];
   /** The first error of each file that has one. */
@@ -88,14 +95,15 @@ export function createDeclarationReader(
   /** Of all that declare one object, the one that counts, and the faults of the others. */
   function choose(all: readonly [Named, ...Named[]], isComplete: boolean) {
     const known = held.known(all[0].identity);
-    const states = all.length === 1 ? [] : all.map(({ read: { manifest } }) => manifest && held.compare(manifest));
-    const candidates = all.map((one, i) => ({ ...one, isAsHeld: states[i] === "same" }));
+    const isPlain = all.length === 1 && (known === undefined || known.file === all[0].file);
+    const states = isPlain ? [] : all.map(({ read: { manifest } }) => manifest && held.compare(manifest));
+    const candidates = all.map((one, i) => {
+      return { ...one, content: isPlain ? "" : contentOf(one), isAsHeld: states[i] === "same" };
+    });
     const isHeld = states.some((state) => state === "same" || state === "different");
     const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
     const first = governing ?? candidates.find(({ file }) => file === known?.file);
-    const others = candidates.filter(
-      (one) => one !== first && (first !== undefined || known?.rivals.includes(one.file)),
-    );
+    const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
     const where = first === undefined ? known?.file : placeOf(first);
     const message = `is declared at ${where} already: remove one`;
     return { governing, first, others, faults: others.map(({ document }) => document.fault(NAME, message)) };
@@ -106,7 +114,7 @@ export function createDeclarationReader(
     const secrets = new Map<string, SecretManifest>();
     const refusals: Refusal[] = [];
     const places = new Map<string, Place>();
-    const contested = new Set<string>();
+    const contested = new Map<string, Contested>();
     const faults: Fault[] = [];
     const faultyFiles = new Map<ParsedFile, Fault>();
     const hidingFiles = new Map<ParsedFile, Fault>();
@@ -132,11 +140,11 @@ export function createDeclarationReader(
       const { governing, first, others, faults: own } = choose([one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
-        contested.add(key);
+        contested.set(key, { at: [one, ...more].map(placeOf) });
         continue;
       }
-      const rivals = others.map(({ file }) => file).filter((file) => file !== first.file);
-      places.set(key, { file: first.parsed, rivals: [...new Set(rivals)] });
+      const rivals = others.filter(({ file }) => file !== first.file);
+      places.set(key, { file: first.parsed, rivals: rivals.map(({ file, content }) => ({ file, content })) });
       const { kind, namespace, name } = first.identity;
       const manifest = governing?.read.manifest;
       if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
@@ -163,6 +171,12 @@ export function createDeclarationReader(
 const NAME = ["metadata", "name"];
 
 const keyOf = ({ kind, namespace, name }: Identity): string => `${kind}/${namespace}/${name}`;
+
+/** Secrets, of which nothing is kept, have one content together: none of two takes over by a rename. */
+function contentOf({ document, identity }: Named): string {
+  if (identity.kind === "Secret") return "";
+  return createHash("sha256").update(JSON.stringify(document.value)).digest("base64url");
+}
 
 function placeOf({ document }: Named): string {
   const { file, line } = document.fault(NAME, "");

@@ -4,17 +4,27 @@
 export type Candidate = {
   /** The path of its file below the folder of manifests. */
   readonly file: string;
+  /** Another one for each content, wherever its file is moved to. */
+  readonly content: string;
   /** Whether it says what the object is already. */
   readonly isAsHeld: boolean;
 };
+
+/** A declaration that counted for nothing beside the one that governs. */
+export type Rival = { readonly file: string; readonly content: string };
 
 /** What is known of an object from before. */
 export type Known = {
   /** The file that it is declared in. */
   readonly file: string;
-  /** Files that declared it too, and in vain: they do not take over while the one that counted cannot be seen. */
-  readonly rivals: readonly string[];
+  /** What declared it too, and in vain: these do not take over while the one that counted cannot be seen. */
+  readonly rivals: readonly Rival[];
 };
+
+/** Whether it was there in vain before, under whatever name: a rename makes nothing of it. */
+export function isRival(known: Known | undefined, { file, content }: Rival): boolean {
+  return known?.rivals.some((rival) => rival.file === file || rival.content === content) ?? false;
+}
 
 /**
  * @param candidates in the order of their places
@@ -28,10 +38,14 @@ export function chooseGoverning<C extends Candidate>(
   { known, isHeld, isComplete }: { known: Known | undefined; isHeld: boolean; isComplete: boolean },
 ): C | undefined {
   const asHeld = (among: readonly C[]) => among.find((candidate) => candidate.isAsHeld);
-  if (known === undefined) return asHeld(candidates) ?? candidates[0];
+  // Of several that all say something else than what is so already, nobody can tell.
+  const only = (among: readonly C[]) => (among.length === 1 || !isHeld ? among[0] : undefined);
+  if (known === undefined) return asHeld(candidates) ?? only(candidates);
   const own = candidates.filter(({ file }) => file === known.file);
-  // Of two in one file, one was there before: the object is as it says, or nobody can tell.
-  if (own.length > 0) return asHeld(own) ?? (own.length === 1 || !isHeld ? own[0] : undefined);
+  if (own.length > 0) return asHeld(own) ?? only(own);
   if (!isComplete) return undefined;
-  return candidates.find(({ file }) => !known.rivals.includes(file));
+  // The one that governed under another name, or its like, before all that would change the object.
+  const newcomers = candidates.filter(({ file }) => !known.rivals.some((rival) => rival.file === file));
+  if (candidates.some(({ isAsHeld }) => isAsHeld)) return asHeld(newcomers);
+  return only(newcomers.filter((one) => !isRival(known, one)));
 }

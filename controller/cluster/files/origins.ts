@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Origin } from "./absence.ts";
 import { readJson, replaceFile } from "./disk.ts";
+import type { Rival } from "./governing.ts";
 
-/** Where an object was seen last, and which files declared it in vain beside that one. */
-export type Sighting = { readonly origin: Origin; readonly rivals: readonly string[] };
+/** Where an object was seen last, and what declared it in vain beside that. */
+export type Sighting = { readonly origin: Origin; readonly rivals: readonly Rival[] };
 
 export type Origins = {
   /** By kind, namespace and name. */
@@ -20,7 +21,7 @@ export type Origins = {
 };
 
 /** What the file holds: each origin once, with the keys of what is declared there and their rivals. */
-type Group = Origin & { readonly objects: Readonly<Record<string, readonly string[]>> };
+type Group = Origin & { readonly objects: Readonly<Record<string, readonly Rival[]>> };
 
 /** @throws Error where the file does not hold what was written there */
 export async function openOrigins(data: string): Promise<Origins> {

@@ -3,7 +3,7 @@ import { formatFault } from "../../../domain/manifest/fault.ts";
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
 import { type Absence, explainAbsence } from "./absence.ts";
-import type { Declarations } from "./declarations.ts";
+import type { Contested, Declarations } from "./declarations.ts";
 import type { FolderReading } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { createHeldFile, type HeldNote } from "./held.ts";
@@ -62,7 +62,13 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       faults: now.faultyFiles,
       hiding: now.hidingFiles,
     };
-    const absenceOf = (key: string, name: string) => explainAbsence(origins.get(key)?.origin, name, state);
+    const absenceOf = (key: string, name: string) => {
+      const contested = now.contested.get(key);
+      const origin = origins.get(key)?.origin;
+      return contested !== undefined && origin === undefined
+        ? undecided(contested)
+        : explainAbsence(origin, name, state);
+    };
     const living = objects.all().filter(({ deleting }) => !deleting);
     const missing = [...living, ...[...secrets.values()].map(asMissing)].flatMap(
       ({ kind, namespace, name, ...rest }) => {
@@ -139,6 +145,12 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     },
   };
 }
+
+/** Of what is left once the declaration that governed was taken away, where that is more than one. */
+const undecided = ({ at }: Contested): Absence => ({
+  is: "held",
+  why: `${at.join(" and ")} declare it, and none as it is. Leave one of them.`,
+});
 
 const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
 const MAX_TITLES = 3;

@@ -1,10 +1,10 @@
 /** Two declarations of one object: the one that governs goes on, whatever its file is called and whatever comes. */
-import { rename } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { chooseGoverning } from "../../../controller/cluster/files/governing.ts";
 import { until } from "../../env/until.ts";
-import { key, makeWorkspace, type OpenCluster, secret } from "./harness.ts";
+import { key, makeWorkspace, type OpenCluster, secret, type Workspace } from "./harness.ts";
 
 const REVOKED = "preset: MCPReadOnly\n  state: Revoked";
 const stateOf = (cluster: OpenCluster) => cluster.get("PlatformKey", "dev", "agent")?.spec.state;
@@ -87,6 +87,67 @@ describe("c55: a second declaration never takes over from the one that governs",
     expect(cluster.get("PlatformKey", "dev", "agent")).toMatchObject({ uid, deleting: false });
   });
 
+  const RENAMES: readonly [string, (folder: Workspace) => Promise<void>][] = [
+    ["its folder renamed", ({ manifests }) => rename(join(manifests, "sub"), join(manifests, "next"))],
+    [
+      "both files moved to another folder",
+      async ({ manifests }) => {
+        await mkdir(join(manifests, "below"));
+        for (const file of ["a.yaml", "z.yaml"])
+          await rename(join(manifests, "sub", file), join(manifests, "below", file));
+      },
+    ],
+    [
+      "its folder renamed, and itself changed",
+      async ({ manifests, write }) => {
+        await rename(join(manifests, "sub"), join(manifests, "next"));
+        await write("next/z.yaml", key("agent", "preset: MCPReadWrite"));
+      },
+    ],
+  ];
+  describe.each(RENAMES)("by a rename: %s", (how, move) => {
+    test.each(["running", "ended"])("of a process that is %s", async (process) => {
+      const folder = await makeWorkspace({ "sub/z.yaml": [key("agent")], "other.yaml": [key("other")] });
+      const first = await folder.open();
+      await folder.write("sub/a.yaml", key("agent", REVOKED));
+      await until("it is said", () => first.said("a.yaml:3").length > 0);
+      if (process === "ended") await first.close();
+      await move(folder);
+      const cluster = process === "ended" ? await folder.open() : first;
+      await until(
+        "it is said where it is now",
+        () => cluster.said("next/a.yaml:3").concat(cluster.said("below/a.yaml:3")).length > 0,
+      );
+      folder.pass(3_600_000);
+      await folder.write("other.yaml", key("other"), key("marker"));
+      await until("a look", () => cluster.get("PlatformKey", "dev", "marker"));
+      folder.pass(3_600_000);
+      await folder.remove("other.yaml");
+      await until("another look", () => {
+        folder.pass(30_000);
+        return cluster.get("PlatformKey", "dev", "marker") === undefined;
+      });
+      const preset = how.endsWith("changed") ? "MCPReadWrite" : "MCPReadOnly";
+      expect(cluster.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset, state: "Active" });
+    });
+  });
+
+  test("of two that are left once it was taken away, neither: that is said, and the last one counts", async () => {
+    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+    const cluster = await folder.open();
+    await folder.write("a.yaml", key("agent", REVOKED));
+    await folder.write("b.yaml", key("agent", "preset: MCPReadWrite"));
+    await until("it is said", () => cluster.said("b.yaml:3").length > 0);
+    await folder.remove("m.yaml");
+    await until("it is held", () => cluster.said("Leave one of them").length > 0);
+    expect(cluster.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadOnly", state: "Active" });
+    await folder.remove("a.yaml");
+    await until(
+      "the last one counts",
+      () => cluster.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite",
+    );
+  });
+
   test("of a Secret neither", async () => {
     const folder = await makeWorkspace({ "m.yaml": [secret("provider", "first")], "other.yaml": [key("other")] });
     const first = await folder.open();
@@ -100,21 +161,37 @@ describe("c55: a second declaration never takes over from the one that governs",
 });
 
 describe("c55: of several declarations there counts", () => {
-  const known = { file: "m", rivals: ["z"] };
-  const one = (file: string, isAsHeld = false) => ({ file, isAsHeld });
+  const known = { file: "m", rivals: [{ file: "z", content: "of z" }] };
+  const one = (file: string, isAsHeld = false, content = `of ${file}`) => ({ file, isAsHeld, content });
   test.each([
-    ["the first, of a new object", [one("a"), one("b")], undefined, true, "a"],
+    ["none of several that say something else, where nothing else is known", [one("a"), one("b")], undefined, true, ""],
     ["the one that says what is held, where nothing else is known", [one("a"), one("b", true)], undefined, true, "b"],
     ["the one in the file that governs", [one("a"), one("m")], known, true, "m"],
     ["that one too while something cannot be read", [one("a"), one("m")], known, false, "m"],
-    ["none of those that were there beside it, once it cannot be seen", [one("z")], known, true, undefined],
+    ["none of those that were there beside it, once it cannot be seen", [one("z")], known, true, ""],
     ["one that came since it went", [one("a"), one("z")], known, true, "a"],
-    ["none of those while something cannot be read", [one("a"), one("z")], known, false, undefined],
+    ["none of those while something cannot be read", [one("a"), one("z")], known, false, ""],
+    ["what is as held, of all that came since", [one("a"), one("b", true), one("c")], known, true, "b"],
+    ["none that came since, while another one is as held", [one("a"), one("z", true)], known, true, ""],
+    [
+      "what came since, before what was there beside it and is renamed",
+      [one("a", false, "of z"), one("b")],
+      known,
+      true,
+      "b",
+    ],
+    ["none of those that are only renamed", [one("a", false, "of z")], known, true, ""],
+    ["none of several that came since and say something else", [one("a"), one("b")], known, true, ""],
     ["of two in the file that governs, the one that says what is held", [one("m"), one("m", true)], known, true, "m"],
-    ["none of two in it that both say something else", [one("m"), one("m")], known, true, undefined],
+    ["none of two in it that both say something else", [one("m"), one("m")], known, true, ""],
   ] as const)("%s", (_, candidates, knownBefore, isComplete, file) => {
     const chosen = chooseGoverning(candidates, { known: knownBefore, isHeld: true, isComplete });
-    expect(chosen?.file).toBe(file);
-    if (candidates.some(({ isAsHeld }) => isAsHeld)) expect(chosen?.isAsHeld).toBe(true);
+    expect(chosen?.file ?? "").toBe(file);
+    if (file !== "" && candidates.some(({ isAsHeld }) => isAsHeld)) expect(chosen?.isAsHeld).toBe(true);
+  });
+
+  test("the first, of a new object", () => {
+    const at = { known: undefined, isHeld: false, isComplete: true };
+    expect(chooseGoverning([one("a"), one("b")], at)?.file).toBe("a");
   });
 });
