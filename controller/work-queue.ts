@@ -114,10 +114,11 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     return undefined;
   }
 
-  function addAfter(item: T, delayMs: number): void {
+  /** @param put how it gets into the queue then */
+  function addAfter(item: T, delayMs: number, put = add): void {
     if (state === "stopped") return;
     if (delayMs <= 0) {
-      add(item);
+      put(item);
       return;
     }
     const name = key(item);
@@ -136,7 +137,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
       // A timer may come a millisecond early.
       if (left >= 1) return wait(left);
       deadlines.delete(name);
-      add(item);
+      put(item);
     };
     wait(delayMs);
   }
@@ -186,7 +187,9 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     failures.set(name, failed + 1);
     const delay = retryDelay(failed, options.random());
     metrics?.retried();
-    addAfter(item, delay);
+    // Behind a thousand others, one request without an answer would cost what was half done minutes. Once: a name that
+    // goes on failing takes its turn among the others.
+    addAfter(item, delay, failed === 0 ? resume : add);
     options.onFailure(item, error, delay);
   }
 
@@ -216,7 +219,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     return end;
   }
 
-  return { add, addAfter, resume, run };
+  return { add, addAfter: (item, delayMs) => addAfter(item, delayMs), resume, run };
 }
 
 /**

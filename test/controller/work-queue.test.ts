@@ -252,6 +252,24 @@ describe("the work queue", () => {
     expect(run.failures.length).toBeLessThan(20);
   });
 
+  it("c20: what fails once is tried again before what has not been begun, what fails on behind it", async () => {
+    const worked: string[] = [];
+    const run = start(
+      async (item) => {
+        const isRetried = worked.includes(item);
+        worked.push(item);
+        await new Promise<void>((resolve) => run.timers.setTimeout(resolve, 10));
+        if (item === "poison" || (item === "unlucky" && !isRetried)) throw new Error("no answer");
+        return undefined;
+      },
+      { concurrency: 1 },
+    );
+    const others = Array.from({ length: 10 }, (_, i) => `name-${i}`);
+    for (const item of ["unlucky", "poison", ...others]) run.queue.add(item);
+    await run.pass(1_000);
+    expect(worked.slice(0, 15)).toEqual(["unlucky", "poison", "unlucky", "poison", ...others, "poison"]);
+  });
+
   it("spreads retries out, within half of the delay and never beyond it", () => {
     fc.assert(
       fc.property(fc.nat({ max: 5_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (failed, random) => {
