@@ -45,14 +45,16 @@ export async function activateVersion(
 ): Promise<number[]> {
   const { keyId, number, overlapMs, by } = activation;
   const key = await lockLivingKey(tx, keyId);
-  const over = await retireVersions(tx, keyId);
-  const versions = await tx
+  const living = await tx
     .selectFrom("key_versions")
     .select(["number", "state", "retiring_slot"])
     .where("key_id", "=", keyId)
     .where("state", "in", ["reserved", "active", "retiring"])
     .orderBy("number")
     .execute();
+  // A new key has none, and is spared the statement.
+  const over = living.some(({ state }) => state === "retiring") ? await retireDue(tx, keyId, key.team_id) : [];
+  const versions = living.filter(({ number }) => !over.includes(number));
   const own = versions.find((version) => version.number === number);
   if (own?.state === "active") return [];
   if (own?.state !== "reserved") throw new VersionEndedError(`key ${keyId}: version ${number} is not a reserved one`);
@@ -135,6 +137,11 @@ async function setState(
  */
 export async function retireVersions(tx: Tx, keyId: string): Promise<number[]> {
   const key = await lockKey(tx, keyId);
+  return retireDue(tx, keyId, key?.team_id ?? null);
+}
+
+/** Of a key whose row is locked. */
+async function retireDue(tx: Tx, keyId: string, teamId: string | null): Promise<number[]> {
   const retired = await tx
     .updateTable("key_versions")
     .set({ state: "retired", retire_at: sql`least(retire_at, expires_at)` })
@@ -143,7 +150,7 @@ export async function retireVersions(tx: Tx, keyId: string): Promise<number[]> {
     .where(sql<boolean>`least(retire_at, expires_at) <= ${DATABASE_NOW}`)
     .returning("number")
     .execute();
-  await auditRetired(tx, keyId, key?.team_id ?? null, retired);
+  await auditRetired(tx, keyId, teamId, retired);
   return retired.map(({ number }) => number);
 }
 

@@ -12,11 +12,15 @@ const PLANNED_ONCE = "/* planned once */";
  */
 export const plannedOnce = sql.raw(PLANNED_ONCE);
 
+/** The names of the few such statements that there are. */
+const names = new Map<string, string>();
+
 /** What pg takes for a statement that it is to prepare under a name. */
 function prepared(args: readonly unknown[]): readonly unknown[] {
   const [text, values] = args;
   if (typeof text !== "string" || !text.startsWith(PLANNED_ONCE)) return args;
-  return [{ name: hash("md5", text), text, values }];
+  const name = names.getOrInsertComputed(text, () => hash("md5", text));
+  return [{ name, text, values }];
 }
 
 /**
