@@ -6,6 +6,7 @@ import type { KeyPlan } from "../domain/plan-key.ts";
 import { staleUse } from "../domain/stale-consumers.ts";
 import type { StoredKey, StoredVersion } from "../domain/stored-key.ts";
 import { versionIn } from "../domain/stored-key.ts";
+import { retiringEndsAt } from "../domain/version-room.ts";
 import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
 import type { KeyObservation } from "./key-observation.ts";
 import { mergeConditions } from "./object-status.ts";
@@ -75,7 +76,7 @@ function versionStatus(version: StoredVersion, { status }: DeclaredObject) {
     state: version.state.charAt(0).toUpperCase() + version.state.slice(1),
     mintedAt: rfc3339(version.mintedAt),
     activatedAt: version.activatedAt === null ? undefined : rfc3339(version.activatedAt),
-    retiresAt: version.retireAt === null ? undefined : rfc3339(version.retireAt),
+    retiresAt: version.retireAt === null ? undefined : rfc3339(retiringEndsAt(version)),
     expiresAt: version.expiresAt === null ? undefined : rfc3339(version.expiresAt),
     lastUsedTime: lastUsedTime(version.lastUsedAt ?? 0, written),
   });

@@ -37,15 +37,20 @@ export async function reconcileKey(
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
 ): Promise<KeyOutcome> {
-  const outcome = await telling(deps, name, signal, bringToRest(deps, name, signal));
-  return "ends" in outcome ? { ends: telling(deps, name, signal, outcome.ends) } : outcome;
+  const attempt: Attempt = { found: undefined };
+  const outcome = await telling(deps, name, signal, attempt, bringToRest(deps, name, signal, attempt));
+  return "ends" in outcome ? { ends: telling(deps, name, signal, attempt, outcome.ends) } : outcome;
 }
 
-/** Has the status tell of a failure. */
+/** The status as it was found to be before the step that is under way; undefined between two steps. */
+type Attempt = { found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined };
+
+/** Has the status tell of a failure, and of what was found not to be as declared before it. */
 async function telling<T>(
   deps: ControllerDeps,
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
+  attempt: Attempt,
   task: Promise<T>,
 ): Promise<T> {
   try {
@@ -53,18 +58,29 @@ async function telling<T>(
   } catch (error) {
     if (error instanceof StaleLeaderError || signal.aborted) throw error;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
-    if (object !== undefined) await deps.cluster.writeStatus(object, retryingStatus(object, error, deps.clock.now()));
+    if (object !== undefined) {
+      const found = attempt.found?.();
+      const isWorse = found?.uid === object.uid && !isReady(found.status);
+      const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
+      await deps.cluster.writeStatus(object, status);
+    }
     throw error;
   }
+}
+
+function isReady({ conditions }: ObjectStatus): boolean {
+  return conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
 async function bringToRest(
   deps: ControllerDeps,
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
+  attempt: Attempt,
 ): Promise<KeyOutcome> {
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
   for (let step = 0; step < MOST_STEPS; step++) {
+    attempt.found = undefined;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return { lookAgainIn: undefined };
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
@@ -83,6 +99,10 @@ async function bringToRest(
       return { lookAgainIn: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
     }
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
+    attempt.found = () => ({
+      uid: object.uid,
+      status: keyStatus(object, observation, plan, observation.rows.now),
+    });
     if (plan.action.do === "Restart") return { ends: actOnKey(deps, object, observation, plan.action) };
     try {
       await actOnKey(deps, object, observation, plan.action);

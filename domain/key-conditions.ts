@@ -4,7 +4,7 @@ import { isHeal, isLost, isTampered, wantedVersion } from "./mint-reason.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
-import { MAX_RESERVED, supersededReservation } from "./version-room.ts";
+import { MAX_RESERVED, retiringEndsAt, supersededReservation } from "./version-room.ts";
 
 /**
  * What the state of the world says about a key to the people who wait for it. `Ready` is True when the world is as
@@ -160,10 +160,10 @@ function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number
   const retiring = key?.versions.filter((version) => version.state === "retiring") ?? [];
   if (key === undefined || retiring.length === 0)
     return condition("Rotating", "False", "NotRotating", "No old version is accepted.");
-  const until = retiring.map(
-    ({ number, retireAt }) =>
-      `version ${number} until ${retireAt === null ? "its deadline" : new Date(retireAt).toISOString()}`,
-  );
+  const until = retiring.map((version) => {
+    const endsAt = retiringEndsAt(version);
+    return `version ${version.number} until ${Number.isFinite(endsAt) ? new Date(endsAt).toISOString() : "its deadline"}`;
+  });
   const accepted = `Still accepted beside the active version: ${until.join(", ")}.`;
   const wanted = wantedVersion(observed, key, now);
   const waits = wanted !== undefined && !isHeal(wanted.why) && wanted.from > now;

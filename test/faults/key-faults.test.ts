@@ -266,6 +266,35 @@ describeWorldsOnEachCluster("a fault", (setup) => {
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
 
+  it("c51: a key whose lost Secret cannot be made again says that it is not delivered, and is not ready", async (context) => {
+    let isClosed = false;
+    const world = await startWorld(context, {
+      ...setup(),
+      wrap: (cluster, store) => ({
+        store,
+        cluster: {
+          ...cluster,
+          async createSecret(draft) {
+            if (!isClosed) return cluster.createSecret(draft);
+            throw new ClusterError("Forbidden", "no Secret is admitted");
+          },
+        },
+      }),
+    });
+    const said = async (wanted: string) =>
+      (await world.status("agent")).conditions.find(({ type }) => type === wanted) ?? { status: "", message: "" };
+    await world.write(key("agent"));
+    await world.rest();
+    expect((await said("Ready")).status).toBe("True");
+    isClosed = true;
+    await world.loseSecret("agent");
+    await until("it is not ready", async () => (await said("Ready")).status === "False");
+    expect((await said("SecretDelivered")).status).toBe("False");
+    expect((await said("Reconciling")).message).toContain("no Secret is admitted");
+    isClosed = false;
+    await until("it is ready again", async () => (await said("Ready")).status === "True");
+  });
+
   it("c60: restarts while no Secret can be made pile up no versions, and none is voided before its Secret can come no more", async (context) => {
     let refused = 0;
     let isClosed = true;
