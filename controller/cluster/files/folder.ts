@@ -23,7 +23,10 @@ export type ParsedFile = ReturnType<typeof parseManifests> & {
   readonly identity: string;
   /** Of the file that the path leads to, with its device. */
   readonly inode: string;
-  /** Whether this content came by a rename into its place; false too for what was there when the reader was made. */
+  /**
+   * Whether this content came by a rename into its place, as far as that can be told; false too for what was there when
+   * the reader was made.
+   */
   readonly cameWhole: boolean;
   readonly ending: Ending;
   /** Whether its text is the beginning of what it was, up to the middle of a document. */
@@ -95,7 +98,7 @@ export function createFolderReader(
 
   function newFile(): KnownFile {
     const unread = { identity: "", inode: "", written: "", firstSeen: 0, whole: "", readAs: undefined };
-    return { ...unread, cameWhole: tree !== undefined };
+    return { ...unread, cameWhole: false };
   }
 
   /** Notes the state of a file. Returns whether it is another one than before. */
@@ -104,8 +107,8 @@ export function createFolderReader(
     if (file.identity === identity) return false;
     const inode = inodeOf(stats);
     const written = `${stats.size}:${stats.mtimeNs}`;
-    if (file.inode !== "" && file.inode !== inode) file.cameWhole = true;
-    else if (file.inode === inode && file.written !== written) file.cameWhole = false;
+    if (file.inode !== inode) file.cameWhole = tree !== undefined && wasMoved(stats);
+    else if (file.written !== written) file.cameWhole = false;
     Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
     return true;
   }
@@ -132,5 +135,10 @@ export function createFolderReader(
   }
 }
 
+/**
+ * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the inode.
+ * What somebody creates and still writes is as new at its path as what was renamed there.
+ */
+const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
 const identityOf = (stats: BigIntStats) => [inodeOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(":");

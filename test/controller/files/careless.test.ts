@@ -1,7 +1,7 @@
 /** Files as people and their tools treat them: what ends a declaration, and what only looks like its end. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, open, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, open, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -148,6 +148,21 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     await file.write(`---\n${key("two")}`);
     await file.close();
     await until("nothing is held", async () => (await folder.held()).length === 0);
+    expect(living(cluster)).toEqual(["one", "other", "two"]);
+  });
+
+  test("a file that is moved aside and slowly written anew", async () => {
+    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+    const cluster = await folder.open();
+    const path = join(folder.manifests, "all.yaml");
+    await rename(path, `${path}.bak`);
+    await writeFile(path, key("one"));
+    const isAwaited = () => cluster.said("what does not come back").length > 0;
+    await until("the rest is awaited, or ended", () => isAwaited() || !isThere(cluster, "two"));
+    expect(isThere(cluster, "two")).toBe(true);
+    await appendFile(path, `---\n${key("two")}`);
+    await until("nothing is held", async () => (await folder.held()).length === 0);
+    await passAnHour(folder, cluster);
     expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
