@@ -8,6 +8,8 @@ import type { InstallationRole } from "./manager.ts";
 const MIN_LENGTH = 32;
 /** 32 random hexadecimal digits have fewer once in a million. */
 const MIN_DISTINCT = 8;
+/** The share of characters next to the one before them in the alphabet: 32 random digits of ten have more once in 10^8. */
+const MAX_IN_ROW = 0.75;
 /** How often the file is read: a changed or removed one takes hold within this and a moment. */
 const READ_MS = 1_000;
 
@@ -87,5 +89,5 @@ function isRandom(token: string): boolean {
   const codes = Array.from(token, (character) => character.charCodeAt(0));
   const inRow = codes.filter((code, i) => i > 0 && Math.abs(code - (codes[i - 1] ?? 0)) <= 1).length;
   const repeats = codes.some((_, i) => i > 0 && i <= token.length / 2 && token.startsWith(token.slice(i)));
-  return new Set(codes).size >= MIN_DISTINCT && inRow < token.length / 2 && !repeats;
+  return new Set(codes).size >= MIN_DISTINCT && inRow < MAX_IN_ROW * token.length && !repeats;
 }
