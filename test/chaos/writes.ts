@@ -16,6 +16,8 @@ export type Write = {
 };
 
 const WRITING: ReadonlySet<string> = new Set(["create", "update", "patch", "delete", "deletecollection"]);
+/** The Lease, which is renewed all the time, and the question who one is, which is asked by a POST. */
+const NO_WRITES: ReadonlySet<string> = new Set(["leases", "selfsubjectreviews"]);
 /** What a controller may write to, whatever the name, in the namespaces that are served. */
 const OWN: ReadonlySet<string> = new Set(["platformkeys", "modelgateways", "memorylibraries", "events", "deployments"]);
 
@@ -32,7 +34,7 @@ type AuditLine = {
   readonly requestReceivedTimestamp: string;
 };
 
-/** Every write that the controllers got through, from the API server's audit log, the Lease apart. */
+/** Every write that the controllers got through, from the API server's audit log. */
 export async function writesOf({ kubernetes }: World): Promise<Write[]> {
   const writes: Write[] = [];
   if (kubernetes.auditLog === undefined) return writes;
@@ -40,7 +42,7 @@ export async function writesOf({ kubernetes }: World): Promise<Write[]> {
     if (!line.includes(CONTROLLER_USER)) continue;
     const { verb, user, objectRef, responseStatus, requestReceivedTimestamp }: AuditLine = JSON.parse(line);
     if (user.username !== CONTROLLER_USER || !WRITING.has(verb) || objectRef === undefined) continue;
-    if ((responseStatus?.code ?? 0) >= 400 || objectRef.resource === "leases") continue;
+    if ((responseStatus?.code ?? 0) >= 400 || NO_WRITES.has(objectRef.resource)) continue;
     const { resource, subresource, namespace = "", name = "" } = objectRef;
     const part = subresource === undefined ? "" : `/${subresource}`;
     writes.push({ at: Date.parse(requestReceivedTimestamp), verb, resource, part, namespace, name });
