@@ -10,7 +10,10 @@ const SAME_PRESS_MS = 250;
  * Aborts with SIGINT or SIGTERM, and says so: what runs is to drain. Either of them again ends the process at once, with
  * exit code 1.
  */
-export function stopSignal(env: { readonly npm_lifecycle_event?: string | undefined }, out: (line: string) => void) {
+export function stopSignal(
+  env: { readonly npm_lifecycle_event?: string | undefined },
+  out: (line: string) => void,
+): AbortSignal {
   const stop = new AbortController();
   const samePressMs = env.npm_lifecycle_event === undefined ? 0 : SAME_PRESS_MS;
   let stoppedAt = 0;
