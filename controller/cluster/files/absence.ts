@@ -26,6 +26,8 @@ export type Absence =
   | { readonly is: "deliberate" }
   /** It vanished from a file that still stands, or with its folder. */
   | { readonly is: "doubtful" }
+  /** Another file declares it the same way: nothing changes once that one counts. */
+  | { readonly is: "declared alike" }
   /** Nothing follows from it. Why, and what to do about it, in whole sentences. */
   | { readonly is: "held"; readonly why: string };
 

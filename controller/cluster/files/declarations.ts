@@ -29,6 +29,8 @@ export type Place = {
 export type Contested = {
   /** As messages name their places. */
   readonly at: readonly string[];
+  /** Whether one of them says what is so already. */
+  readonly isAlike: boolean;
 };
 
 export type Declarations = {
@@ -106,7 +108,8 @@ export function createDeclarationReader(
     const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
     const where = first === undefined ? known?.file : placeOf(first);
     const message = `is declared at ${where} already: remove one`;
-    return { governing, first, others, faults: others.map(({ document }) => document.fault(NAME, message)) };
+    const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
+    return { governing, first, others, isAlike, faults: others.map(({ document }) => document.fault(NAME, message)) };
   }
 
   return (files, isComplete) => {
@@ -137,10 +140,10 @@ export function createDeclarationReader(
     });
     for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
       if (one === undefined) continue;
-      const { governing, first, others, faults: own } = choose([one, ...more], isComplete);
+      const { governing, first, others, isAlike, faults: own } = choose([one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
-        contested.set(key, { at: [one, ...more].map(placeOf) });
+        contested.set(key, { at: [one, ...more].map(placeOf), isAlike });
         continue;
       }
       const rivals = others.filter(({ file }) => file !== first.file);

@@ -101,15 +101,19 @@ export function decideRemoval<M extends Missing>(
     return onlyHold(holding(missing, why));
   }
   const hold = missing.flatMap((one) => (one.absence.is === "held" ? [{ missing: one, why: one.absence.why }] : []));
-  const going = missing.filter(({ absence }) => absence.is !== "held");
+  const { true: alike = [], false: rest = [] } = Object.groupBy(
+    missing,
+    ({ absence }) => `${absence.is === "declared alike"}` as const,
+  );
+  const going = rest.filter(({ absence }) => absence.is !== "held");
   const braked = brake(going, held);
-  if (braked !== undefined) return onlyHold([...hold, ...holding(going, braked)]);
+  if (braked !== undefined) return { ...onlyHold([...hold, ...holding(going, braked)]), remove: alike };
   const isMany = going.filter(endsForGood).length > MAX_AT_ONCE;
   const isDoubtful = (one: M) => unchangedFor < DOUBT_MS && (isMany || one.absence.is === "doubtful");
   const { true: wait = [], false: remove = [] } = Object.groupBy(going, (one) => `${isDoubtful(one)}` as const);
   return {
     isSettled: true,
-    remove,
+    remove: [...alike, ...remove],
     wait,
     hold,
     ...(wait.length === 0 ? {} : { lookAgainMs: DOUBT_MS - unchangedFor }),

@@ -65,9 +65,9 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     const absenceOf = (key: string, name: string) => {
       const contested = now.contested.get(key);
       const origin = origins.get(key)?.origin;
-      return contested !== undefined && origin === undefined
-        ? undecided(contested)
-        : explainAbsence(origin, name, state);
+      if (contested !== undefined && origin === undefined) return undecided(contested);
+      const absence = explainAbsence(origin, name, state);
+      return contested?.isAlike && absence.is !== "held" ? ({ is: "declared alike" } as const) : absence;
     };
     const living = objects.all().filter(({ deleting }) => !deleting);
     const missing = [...living, ...[...secrets.values()].map(asMissing)].flatMap(

@@ -1,7 +1,7 @@
 /** Files as people and their tools treat them: what ends a declaration, and what only looks like its end. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFile, cp, mkdir, open, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, open, readFile, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -251,6 +251,28 @@ describe("c49: a declaration that was taken away ends", () => {
     await until("it counts", () => cluster.get("PlatformKey", "dev", "one")?.spec.state === "Revoked");
     await until("nothing is held", async () => (await folder.held()).length === 0);
   });
+
+  test.each([3, 12])(
+    "not at all where another file declares the same, and nobody is told of an end: %i keys",
+    async (count) => {
+      const keys = Array.from({ length: count }, (_, i) => key(`key-${i}`));
+      const folder = await makeWorkspace({ "from.yaml": keys, ...other });
+      const cluster = await folder.open();
+      const uids = cluster.uids("PlatformKey").toSorted();
+      await folder.write("to.yaml", ...keys);
+      await until("it is said", () => cluster.said("to.yaml:3").length > 0);
+      await folder.remove("from.yaml");
+      const origins = () => readFile(join(folder.data, "origins.json"), "utf8");
+      const isSaid = () => cluster.said("gone from").length > 0;
+      await until(
+        "the other file counts, or an end is said",
+        async () => isSaid() || !(await origins()).includes("from.yaml"),
+      );
+      expect(isSaid()).toBe(false);
+      await passAnHour(folder, cluster);
+      expect(cluster.uids("PlatformKey").toSorted()).toEqual(uids);
+    },
+  );
 
   test("not at all while it moves: to another file, with its file, with its folder", async () => {
     const folder = await makeWorkspace({ "sub/a.yaml": [key("one"), key("two")], ...other });

@@ -84,6 +84,18 @@ describe("a removal of declarations", () => {
     });
   });
 
+  it("c49: what another file declares alike goes at once, and counts neither for the wait nor for the brake", () => {
+    const alike = times(12, { ...key, absence: { is: "declared alike" } as const });
+    const gone = { ...key, absence: deliberate };
+    expect(decideRemoval(settled, [...alike, gone], times(13, key))).toMatchObject({
+      remove: [...alike, gone],
+      wait: [],
+      hold: [],
+    });
+    const braked = decideRemoval(settled, [...alike, ...times(11, gone)], times(23, key));
+    expect(braked).toMatchObject({ remove: alike, hold: times(11, { missing: gone }) });
+  });
+
   it("c49: what waits counts for the brake, so that it does not go in two portions", () => {
     const missing = [...times(2, { ...key, absence: deliberate }), ...times(9, { ...key, absence: doubtful })];
     expect(decideRemoval(settled, missing, times(20, key))).toMatchObject({ remove: [], wait: [] });
