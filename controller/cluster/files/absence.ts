@@ -98,12 +98,14 @@ function explainFile(origin: Origin, now: FolderState): Absence {
   if (file.inode !== origin.inode && file.cameWhole) return { is: "deliberate" };
   const isCutOff = file.isCutShort || file.identity === origin.cutShort || endsUnlike(file, origin);
   if (isCutOff) {
-    return held(`${origin.file} is cut off. Write the rest of it; to end what was in it, delete it.`);
+    const end = "to end a key that is missing in it, declare that one with `state: Revoked`";
+    return held(`${origin.file} is cut off. Write the rest of it; ${end}.`);
   }
   return { is: "doubtful" };
 }
 
-const endsUnlike = (file: ParsedFile, origin: Origin) => file.ending !== "line" && file.ending !== origin.ending;
+const endsUnlike = (file: ParsedFile, origin: Origin) =>
+  file.ending === "within a line" && file.ending !== origin.ending;
 
 const elsewhere = (what: string) => `to end ${what}, declare it anywhere here with \`state: Revoked\``;
 

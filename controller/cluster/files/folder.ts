@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
 import { describe, type FoundFiles, findFiles } from "./find-files.ts";
-import { type Ending, endingOf, isCutShort } from "./manifest-text.ts";
+import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
 const QUIET_MS = 200;
@@ -126,7 +126,7 @@ export function createFolderReader(
     const text = await readFile(path, "utf8");
     const { identity, inode, cameWhole } = file;
     if (identityOf(await stat(path, { bigint: true })) !== identity) return false;
-    if (cameWhole || !file.whole.startsWith(text)) file.whole = text;
+    if (cameWhole || !isBeginning(text, file.whole)) file.whole = text;
     const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
     const { documents, faults, passedOver } = parsed;
     const state = { ending: endingOf(text), isCutShort: isCutShort(text, file.whole) };

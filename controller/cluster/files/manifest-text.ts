@@ -1,21 +1,54 @@
 /** Whether the text of a manifest's file is whole. A file that is being written, or whose writer died, can be valid. */
 
-/** How a text ends: after a whole line, after a `---` that another document should follow, or in the middle of a line. */
-export type Ending = "line" | "separator" | "within a line";
+/** How a text ends: after a whole line, or in the middle of one. */
+export type Ending = "line" | "within a line";
 
-export function endingOf(text: string): Ending {
-  const content = text.trimEnd();
-  if (isSeparator(content.slice(content.lastIndexOf("\n") + 1))) return "separator";
-  return text.endsWith("\n") ? "line" : "within a line";
+export const endingOf = (text: string): Ending => (text.endsWith("\n") ? "line" : "within a line");
+
+/** Whether a text is what another begins with, if comments and blank lines are left out of both. */
+export function isBeginning(text: string, whole: string): boolean {
+  return beginsWith(linesOf(whole), linesOf(text), endingOf(text));
 }
 
-/** Whether a text is the beginning of what a file held when it was whole, up to the middle of a document. */
+/**
+ * Whether a text is the beginning of what a file held when it was whole, up to the middle of a document, or of an item
+ * of a `kind: List`. Comments and blank lines count for nothing: the first line of what a program writes is often the
+ * date.
+ */
 export function isCutShort(text: string, whole: string): boolean {
-  if (!whole.startsWith(text)) return false;
-  const rest = whole.slice(text.length);
-  if (rest.trim() === "" || text.trim() === "") return false;
-  if (!text.endsWith("\n")) return true;
-  return endingOf(text) !== "separator" && !isSeparator(rest.slice(0, rest.search(/\n|$/)));
+  const [lines, all] = [linesOf(text), linesOf(whole)];
+  const last = lines.at(-1);
+  const next = all[lines.length];
+  if (last === undefined || !beginsWith(all, lines, endingOf(text))) return false;
+  if (last !== all[lines.length - 1]) return true;
+  if (next === undefined) return false;
+  return !isSeparator(last) && !isSeparator(next) && !isNextItem(lines, next);
 }
 
-const isSeparator = (line: string): boolean => /^---(\s|$)/.test(line);
+/** @param ending of the text whose lines are given: the last of them may be the beginning of one */
+function beginsWith(all: readonly string[], lines: readonly string[], ending: Ending): boolean {
+  const isSame = (line: string, i: number) => line === all[i];
+  const last = lines.length - 1;
+  return lines.every(
+    (line, i) => isSame(line, i) || (i === last && ending === "within a line" && all[i]?.startsWith(line)),
+  );
+}
+
+/** Without comments and blank lines, and whatever the lines end with. */
+function linesOf(text: string): string[] {
+  return text
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => !/^\s*(#|$)/.test(line));
+}
+
+/** Whether a line begins another item of the `kind: List` that the lines before it end in, as block style has it. */
+function isNextItem(lines: readonly string[], next: string): boolean {
+  const document = lines.slice(lines.findLastIndex(isSeparator) + 1);
+  if (!document.some((line) => /^kind: *["']?List\b/.test(line))) return false;
+  const first = document[document.findIndex((line) => /^items:/.test(line)) + 1] ?? "";
+  const dash = /^ *-(?= |$)/;
+  return dash.test(next) && dash.exec(next)?.[0] === dash.exec(first)?.[0];
+}
+
+const isSeparator = (line: string): boolean => /^(---|\.\.\.)(\s|$)/.test(line);

@@ -63,12 +63,11 @@ describe("c49: a declaration that is gone was", () => {
       "is cut off",
     ],
     [
-      "held: its file ends after a separator, as it did not",
-      { file: fileOf({ ending: "separator" }) },
-      {},
-      "is cut off",
+      "doubtful: its file always ended within a line",
+      { file: fileOf({ ending: "within a line" }) },
+      { ending: "within a line" },
+      "doubtful",
     ],
-    ["doubtful: it always ended so", { file: fileOf({ ending: "separator" }) }, { ending: "separator" }, "doubtful"],
     ["held: its file is cut within a document", { file: fileOf({ isCutShort: true }) }, {}, "is cut off"],
     ["held: its file was so before a restart", { file: fileOf() }, { cutShort: "i2" }, "is cut off"],
     ["doubtful: its file was so, and was written since", { file: fileOf() }, { cutShort: "i1" }, "doubtful"],
@@ -134,10 +133,8 @@ describe("c49: a text", () => {
     ["a: 1\n", "line"],
     ["a: 1", "within a line"],
     ["", "within a line"],
-    ["a: 1\n---\n", "separator"],
-    ["a: 1\n---", "separator"],
-    ["a: 1\n--- # next\n\n", "separator"],
-    ["a: |\n  ---x\n", "line"],
+    ["a: 1\n---\n", "line"],
+    ["a: 1\n---", "within a line"],
   ])("%j ends with or within a %s", (text, ending) => expect(endingOf(text)).toBe(ending));
 
   const whole = "a: 1\nb: 1\n---\na: 2\nb: 2\n";
@@ -150,6 +147,23 @@ describe("c49: a text", () => {
     ["a: 1\nb: 1\n---\n", false],
     ["a: 1\nb: 1\n---\na: 2\nb: 2", false],
     ["a: 1\nb: 9\n", false],
+    ["# today\n\na: 1\n", true],
+    ["# today\n\na: 1\nb: 1\n# the end\n", false],
+    ["a: 1\r\nb: 1\r\n", false],
     ["", false],
   ])("%j is cut short within a document: %s", (text, cut) => expect(isCutShort(text, whole)).toBe(cut));
+
+  const list = "# today\napiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 1\n  - 2\n- a: 2\n  b: []\n";
+  test.each([
+    ["# later\napiVersion: v1\nkind: List\nitems:\n", true],
+    ["# later\napiVersion: v1\nkind: List\nitems:\n- a: 1\n", true],
+    ["# later\napiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 1\n", true],
+    ["# later\napiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 1\n  - 2\n", false],
+    ["# later\napiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 1\n  - 2\n- a: 2\n", true],
+    ["# later\napiVersion: v1\nkind: List\nitems:\n- a: 1\n  b:\n  - 1\n  - 2\n- a: 2\n  b: []\n", false],
+  ])("%j is cut short within an item of a list: %s", (text, cut) => expect(isCutShort(text, list)).toBe(cut));
+
+  test("whose key ends in a list of two is cut short after the first of them", () => {
+    expect(isCutShort("a:\n- 1\n", "a:\n- 1\n- 2\n")).toBe(true);
+  });
 });

@@ -62,14 +62,21 @@ const LOSSES: readonly {
     says: "sub/all.yaml is cut off",
   },
   {
-    of: "a file cut off after a separator",
-    lose: (_, folder) => folder.writeInto("sub/all.yaml", TEN[0] ?? "", ""),
-    says: "sub/all.yaml is cut off",
-  },
-  {
     of: "a file cut off within a document that is valid as far as it goes",
     lose: (_, folder) =>
       folder.writeInto("sub/all.yaml", TEN[0] ?? "", (TEN[1] ?? "").replace(/ {2}deletionPolicy.*\n/, "")),
+    says: "sub/all.yaml is cut off",
+  },
+  {
+    of: "a file written anew under another date, and cut off within a document",
+    async lose(at, folder) {
+      await writeFile(at("sub/all.yaml"), "# written on Monday\n");
+      await until("it is read", async () => (await folder.held()).length > 0);
+      await writeFile(
+        at("sub/all.yaml"),
+        `# written on Monday\n${(TEN[0] ?? "").replace(/ {2}deletionPolicy.*\n/, "")}`,
+      );
+    },
     says: "sub/all.yaml is cut off",
   },
   { of: "an emptied folder", lose: (at) => rm(at("sub/all.yaml")), says: "the folder sub is empty" },
@@ -121,6 +128,7 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     const pipe = join(folder.manifests, "../pipe");
     await promisify(execFile)("mkfifo", [pipe]);
     const shell = spawn("sh", ["-c", 'cat "$0" > "$1"', pipe, join(folder.manifests, "all.yaml")]);
+    const ended = once(shell, "exit");
     onTestFinished(() => void shell.kill());
     await until("it is said", () => cluster.said("all.yaml is empty").length > 0);
     await passAnHour(folder, cluster);
@@ -130,7 +138,7 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     await until("the rest is awaited", () => cluster.said("what does not come back").length > 0);
     await program.write(`---\n${TEN.slice(1).join("---\n")}`);
     await program.close();
-    await once(shell, "exit");
+    await ended;
     await until("nothing is held", async () => (await folder.held()).length === 0);
     await passAnHour(folder, cluster);
     expect(living(cluster)).toHaveLength(11);
@@ -208,6 +216,44 @@ describe("c49: a declaration that was taken away ends", () => {
     expect(isThere(cluster, "two")).toBe(true);
     folder.pass(30_000);
     await until("its end", () => !isThere(cluster, "two"));
+  });
+
+  const item = (name: string) => `- ${key(name).trimEnd().replaceAll("\n", "\n  ")}\n`;
+  const list = "apiVersion: v1\nkind: List\nitems:\n";
+  test.each<[of: string, before: string, after: string]>([
+    ["before a blank line", `${key("one")}\n---\n${key("two")}`, key("one")],
+    ["before a comment", `${key("one")}# the second\n---\n${key("two")}`, key("one")],
+    ["with a comment after it", `${key("one")}---\n${key("two")}`, `${key("one")}# no second\n`],
+    ["whose separator stays", `${key("one")}---\n${key("two")}`, `${key("one")}---\n`],
+    ["of a file from Windows", `${key("one")}---\n${key("two")}`.replaceAll("\n", "\r\n"), key("one")],
+    ["of a list", `${list}${item("one")}${item("two")}`, `${list}${item("one")}`],
+    [
+      "of an indented list",
+      `${list}${item("one")}${item("two")}`.replaceAll(/^(?=[ -])/gm, "  "),
+      `${list}${item("one")}`.replaceAll(/^(?=[ -])/gm, "  "),
+    ],
+  ])("after half a minute when it was the last of a file that still stands: one %s", async (_, before, after) => {
+    const folder = await makeWorkspace({ "all.yaml": [before], ...other });
+    const cluster = await folder.open();
+    await folder.writeInto("all.yaml", after);
+    await until("it is held", async () => (await folder.held()).length > 0);
+    expect(await folder.held()).toMatchObject([
+      { name: "two", why: expect.stringContaining("what does not come back") },
+    ]);
+    folder.pass(30_000);
+    await until("its end", () => !isThere(cluster, "two"));
+    expect(living(cluster)).toEqual(["one", "other"]);
+  });
+
+  test("of a file that is cut off when it is declared elsewhere with `state: Revoked`, as is said there", async () => {
+    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+    const cluster = await folder.open();
+    await folder.writeInto("all.yaml", key("one").trimEnd());
+    await until("it is said", () => cluster.said("declare that one with `state: Revoked`").length > 0);
+    await folder.write("end.yaml", key("two", "preset: MCPReadOnly\n  state: Revoked"));
+    await until("it counts", () => cluster.get("PlatformKey", "dev", "two")?.spec.state === "Revoked");
+    await until("nothing is held", async () => (await folder.held()).length === 0);
+    expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
   test("after half a minute when more than two keys go at once, so that a checkout may take its time", async () => {
