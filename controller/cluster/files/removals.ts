@@ -81,20 +81,26 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
+  /** What could not be removed is missing still, and its origin says why: it is decided on anew. */
   async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {
-    for (const { key } of gone) origins.forget(key);
+    const removed: ObjectRef[] = [];
     const refs = gone.flatMap(({ key, kind, namespace, name }) =>
-      kind === "Secret" || now.contested.has(key) ? [] : [{ ref: { kind, namespace, name } }],
+      kind === "Secret" || now.contested.has(key) ? [] : [{ key, ref: { kind, namespace, name } }],
     );
-    if (refs.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(refs.map(({ ref }) => ref))}`);
-    const failed = await forEach(refs, async ({ ref }: { ref: ObjectRef }) => {
+    const failed = await forEach(refs, async ({ key, ref }) => {
       if (await objects.remove(ref)) announce({ of: "object", ...ref });
+      origins.forget(key);
+      removed.push(ref);
     });
+    if (removed.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(removed)}`);
     tellUnremoved(failed && `${failed.what} cannot be removed: ${failed.why}. It is tried again.`);
     for (const { kind, key, namespace, name } of gone) {
-      if (kind !== "Secret" || now.contested.has(key)) continue;
-      secrets.delete(`${namespace}/${name}`);
-      announce({ of: "secret", namespace, name });
+      if (now.contested.has(key)) origins.forget(key);
+      else if (kind === "Secret") {
+        origins.forget(key);
+        secrets.delete(`${namespace}/${name}`);
+        announce({ of: "secret", namespace, name });
+      }
     }
     return gone.some(({ key }) => now.contested.has(key));
   }

@@ -110,6 +110,26 @@ describe("an object that cannot be stored", () => {
   });
 });
 
+describe("an object that cannot be removed", () => {
+  it("c49: is not said to be, and goes once it can, whatever else has a fault meanwhile", async () => {
+    const folder = await makeWorkspace({ "a.yaml": [key("bye")], "b.yaml": [key("stays")] });
+    const cluster = await folder.open();
+    await cluster.addFinalizer(await until("the object", () => cluster.get("PlatformKey", "dev", "bye")));
+    const unblock = await blockWrites(folder, "objects", "PlatformKey", "bye");
+    await folder.write("c.yaml", key("bad", "scopes: [x]"));
+    await until("the refusal", () => folder.shown("PlatformKey", "bad"));
+    await folder.remove("a.yaml");
+    folder.pass(2_000);
+    await until("the report", () => cluster.said("PlatformKey dev/bye cannot be removed").length > 0);
+    expect(cluster.said("and removed")).toEqual([]);
+    await unblock();
+    await folder.write("b.yaml", key("stays", "preset: MCPReadWrite"));
+    folder.pass(2_000);
+    await until("its end", () => cluster.get("PlatformKey", "dev", "bye")?.deleting);
+    await until("it is said", () => cluster.said("and removed: PlatformKey dev/bye").length > 0);
+  });
+});
+
 describe("a replacement of a Secret that was committed and could not be carried out", () => {
   /** As it is when the carrying out of a committed replacement has failed. */
   async function interrupted() {
