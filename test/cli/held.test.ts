@@ -47,7 +47,8 @@ describe("c49: what is held as before", () => {
     home.write("faulty.yaml", key("faulty"));
     rmSync(join(home.manifests, "all.yaml"));
     await until("its end", async () => (await up.call(secret)) === 401);
-    expect(up.output()).toContain("gone from the manifests, and removed: PlatformKey dev/agent, PlatformKey dev/batch");
+    const removed = "gone from the manifests, and removed: PlatformKey dev/agent, PlatformKey dev/batch";
+    await until("it is said", () => up.output().includes(removed));
     await until("nothing is held", async () => !(await keyplane(["get", "keys", ...data])).out.includes("held"));
   });
 });

@@ -83,16 +83,17 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
 
   /** What could not be removed is missing still, and its origin says why: it is decided on anew. */
   async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {
-    const removed: ObjectRef[] = [];
+    const removed = new Set<ObjectRef>();
     const refs = gone.flatMap(({ key, kind, namespace, name }) =>
       kind === "Secret" || now.contested.has(key) ? [] : [{ key, ref: { kind, namespace, name } }],
     );
     const failed = await forEach(refs, async ({ key, ref }) => {
       if (await objects.remove(ref)) announce({ of: "object", ...ref });
       origins.forget(key);
-      removed.push(ref);
+      removed.add(ref);
     });
-    if (removed.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(removed)}`);
+    const inOrder = refs.map(({ ref }) => ref).filter((ref) => removed.has(ref));
+    if (inOrder.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(inOrder)}`);
     tellUnremoved(failed && `${failed.what} cannot be removed: ${failed.why}. It is tried again.`);
     for (const { kind, key, namespace, name } of gone) {
       if (now.contested.has(key)) origins.forget(key);
