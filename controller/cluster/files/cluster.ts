@@ -106,6 +106,7 @@ async function openLocked(
           signal: until,
           clock,
           look: manifests.look,
+          onTouched: manifests.touched,
           onError: onError(options.manifests),
         }),
         watchTree({

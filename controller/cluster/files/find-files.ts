@@ -4,7 +4,8 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
 const MAX_DEPTH = 32;
-const MANIFEST = /^[^.].*\.(ya?ml|json)$/s;
+/** The name of a file that is looked into. */
+export const MANIFEST = /^[^.].*\.(ya?ml|json)$/s;
 
 /** A folder, or whatever stands at a path that is neither a folder nor a manifest: a link to a folder, say. */
 export type Place =

@@ -3,7 +3,16 @@
  * which on Linux throws out of an event handler of its own, where nobody can catch it, when a file takes the place of a
  * folder at the wrong moment.
  */
-import { type Dirent, type FSWatcher, lstatSync, readdirSync, type Stats, statSync, watch } from "node:fs";
+import {
+  type Dirent,
+  type FSWatcher,
+  lstatSync,
+  readdirSync,
+  type Stats,
+  statSync,
+  type WatchEventType,
+  watch,
+} from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
 import { hasCode } from "./disk.ts";
 
@@ -26,7 +35,7 @@ export type FolderWatch = {
 export function createFolderWatch(
   root: string,
   clock: { monotonic(): number },
-  onTouched: (path: string) => void,
+  onTouched: (path: string, event: WatchEventType) => void,
 ): FolderWatch {
   const top = resolve(root);
   const watchers = new Map<string, FSWatcher>();
@@ -48,16 +57,15 @@ export function createFolderWatch(
   function begin(path: string, there: Dirent | Stats): void {
     if (!there.isDirectory() && !there.isSymbolicLink()) return;
     const place = join(top, path);
-    const watcher = watch(place, { persistent: false });
-    watchers.set(path, watcher);
-    watcher.on("error", () => end(path));
-    watcher.on("change", (event, name) => {
+    const watcher = watch(place, { persistent: false }, (event, name) => {
       // A folder that goes is notified in the one above it, and under its own name in itself, as the topmost must be.
       const isOwn = there.isSymbolicLink() || name === null || name === basename(place);
       const touched = isOwn ? path : join(path, String(name));
       if (event === "rename") renew(touched);
-      onTouched(touched);
+      onTouched(touched, event);
     });
+    watchers.set(path, watcher);
+    watcher.on("error", () => end(path));
     if (!there.isDirectory()) return;
     for (const entry of readdirSync(place, { withFileTypes: true })) {
       const below = join(path, entry.name);

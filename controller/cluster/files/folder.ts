@@ -7,6 +7,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { describe, type FoundFiles, findFiles } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
@@ -48,23 +49,25 @@ type KnownFile = {
   identity: string;
   inode: string;
   written: string;
-  cameWhole: boolean;
+  /** By what it came to be as it is: a rename into its place, its writing there, or one of the two. */
+  cameBy: "rename" | "writing" | "either";
   firstSeen: number;
   /** What it held last that was not the beginning of what it had held before. */
   whole: string;
   readAs: ParsedFile | undefined;
 };
 
-/**
- * Makes a reader that remembers what it read: each call reads what is new.
- *
- * @param except a folder below `root` that is not looked into: DATA may lie beside the manifests
- */
-export function createFolderReader(
-  root: string,
-  clock: { now(): number; monotonic(): number },
-  except?: string,
-): () => Promise<FolderReading> {
+export type FolderReaderOptions = {
+  readonly root: string;
+  readonly clock: { now(): number; monotonic(): number };
+  readonly arrivals: Pick<Arrivals, "take">;
+  /** A folder below `root` that is not looked into: DATA may lie beside the manifests. */
+  readonly except?: string;
+};
+
+/** Makes a reader that remembers what it read: each call reads what is new. */
+export function createFolderReader(options: FolderReaderOptions): () => Promise<FolderReading> {
+  const { root, clock, arrivals, except } = options;
   let known = new Map<string, KnownFile>();
   let tree: Pick<FoundFiles, "root" | "places"> | undefined;
 
@@ -98,7 +101,7 @@ export function createFolderReader(
 
   function newFile(): KnownFile {
     const unread = { identity: "", inode: "", written: "", firstSeen: 0, whole: "", readAs: undefined };
-    return { ...unread, cameWhole: false };
+    return { ...unread, cameBy: "writing" };
   }
 
   /** Notes the state of a file. Returns whether it is another one than before. */
@@ -107,8 +110,8 @@ export function createFolderReader(
     if (file.identity === identity) return false;
     const inode = inodeOf(stats);
     const written = `${stats.size}:${stats.mtimeNs}`;
-    if (file.inode !== inode) file.cameWhole = tree !== undefined && wasMoved(stats);
-    else if (file.written !== written) file.cameWhole = false;
+    if (file.inode !== inode) file.cameBy = tree === undefined ? "writing" : wasMoved(stats) ? "rename" : "either";
+    else if (file.written !== written) file.cameBy = "writing";
     Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
     return true;
   }
@@ -124,8 +127,11 @@ export function createFolderReader(
     const path = join(root, name);
     if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
     const text = await readFile(path, "utf8");
-    const { identity, inode, cameWhole } = file;
+    const { identity, inode } = file;
     if (identityOf(await stat(path, { bigint: true })) !== identity) return false;
+    const isArrival = arrivals.take(name);
+    if (file.cameBy === "either") file.cameBy = isArrival ? "rename" : "writing";
+    const cameWhole = file.cameBy === "rename";
     if (cameWhole || !isBeginning(text, file.whole)) file.whole = text;
     const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
     const { documents, faults, passedOver } = parsed;
@@ -137,7 +143,8 @@ export function createFolderReader(
 
 /**
  * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the inode.
- * What somebody creates and still writes is as new at its path as what was renamed there.
+ * What somebody creates and still writes is as new at its path as what was renamed there. Where both happened within one
+ * tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;

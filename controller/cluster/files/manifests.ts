@@ -2,11 +2,13 @@
  * Keeps the objects as the folder of manifests declares them. A declaration with a fault keeps its last good content
  * and stops no other; what is missing is removed only as removal.ts decides.
  */
+import type { WatchEventType } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { formatFault } from "../../../domain/manifest/fault.ts";
 import type { SecretManifest } from "../../../domain/manifest/validate.ts";
 import type { ClusterChange, SecretObject } from "../port.ts";
 import { foldersOf, type Origin } from "./absence.ts";
+import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
 import { createFolderReader, type FolderReading, type ParsedFile } from "./folder.ts";
 import { forEach } from "./for-each.ts";
@@ -24,6 +26,8 @@ export type Manifests = {
   readAll(signal: AbortSignal): Promise<void>;
   /** Reads what is new and applies it. Resolves with when to look again, if that is soon. */
   look(): Promise<number | undefined>;
+  /** Notes what the kernel notified of a path below the folder. */
+  touched(path: string, event: WatchEventType): void;
   /** Has the next look apply everything, since an object is gone that a manifest may declare. */
   reconsider(): void;
   /** A `Secret` manifest, as a Secret that is not ours. */
@@ -45,7 +49,8 @@ export type ManifestsOptions = {
 
 export function createManifests(options: ManifestsOptions): Manifests {
   const { folder, objects, origins, statusFiles, clock, randomUuid, log, announce } = options;
-  const readFolder = createFolderReader(folder, clock, options.data);
+  const arrivals = createArrivals();
+  const readFolder = createFolderReader({ root: folder, clock, arrivals, except: options.data });
   const secrets = new Map<string, SecretObject>();
   const readDeclarations = createDeclarationReader({
     spec: (ref) => objects.get(ref.kind, ref.namespace, ref.name)?.spec,
@@ -154,6 +159,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
   return {
     readAll,
     look,
+    touched: arrivals.note,
     reconsider() {
       stale = true;
     },

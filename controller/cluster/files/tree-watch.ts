@@ -2,6 +2,7 @@
  * Notices that something in a folder changed: by the kernel's notifications where they work, and by looking every so
  * often in any case, since they do not on every file system, and the folder may come later or be exchanged.
  */
+import type { WatchEventType } from "node:fs";
 import { createFolderWatch } from "./folder-watch.ts";
 
 /** How long to wait for more after a notification. */
@@ -22,15 +23,18 @@ export type TreeWatchOptions = {
    * that is sooner than usual. Never called twice at once.
    */
   readonly look: (touched: ReadonlySet<string> | undefined) => Promise<number | undefined>;
+  /** Told each notification at once. */
+  readonly onTouched?: (path: string, event: WatchEventType) => void;
   /** Told when looking failed; it is tried again. */
   readonly onError: (error: unknown) => void;
 };
 
 /** Watches until the signal. Resolves when the last look has ended. */
-export async function watchTree({ path, signal, clock, look, onError }: TreeWatchOptions): Promise<void> {
+export async function watchTree({ path, signal, clock, look, onTouched, onError }: TreeWatchOptions): Promise<void> {
   let touched = new Set<string>();
   let wake = () => {};
-  const folders = createFolderWatch(path, clock, (place) => {
+  const folders = createFolderWatch(path, clock, (place, event) => {
+    onTouched?.(place, event);
     touched.add(place);
     wake();
   });

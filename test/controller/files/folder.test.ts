@@ -2,6 +2,7 @@ import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
+import { createArrivals } from "../../../controller/cluster/files/arrivals.ts";
 import { type LogLine, openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
 import { createFolderReader } from "../../../controller/cluster/files/folder.ts";
 import { until } from "../../env/until.ts";
@@ -19,7 +20,11 @@ describe("reading a folder of manifests", () => {
     const folder = await makeFolder();
     const file = join(folder, "a.yaml");
     let ms = 0;
-    const read = createFolderReader(folder, { now: () => 0, monotonic: () => ms });
+    const read = createFolderReader({
+      root: folder,
+      arrivals: createArrivals(),
+      clock: { now: () => 0, monotonic: () => ms },
+    });
     const documents = async () => names((await read()).files.flatMap((one) => one.documents)).length;
 
     await writeFile(file, "a: 1\n");
@@ -43,14 +48,22 @@ describe("reading a folder of manifests", () => {
   it("takes a file at once that was written a while ago", async () => {
     const folder = await makeFolder();
     await writeFile(join(folder, "a.yaml"), "a: 1\n");
-    const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
+    const read = createFolderReader({
+      root: folder,
+      arrivals: createArrivals(),
+      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
+    });
     expect((await read()).files).toHaveLength(1);
   });
 
   it("c49: knows what came whole, by a rename, from what was written into the file that is there", async () => {
     const folder = await makeFolder();
     const file = join(folder, "a.yaml");
-    const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
+    const read = createFolderReader({
+      root: folder,
+      arrivals: createArrivals(),
+      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
+    });
     const cameWhole = async () => (await read()).files.map((one) => one.cameWhole);
     await writeFile(file, "a: 1\n");
     expect(await cameWhole()).toEqual([false]);
@@ -70,6 +83,19 @@ describe("reading a folder of manifests", () => {
     expect(await cameWhole()).toEqual([false]);
   });
 
+  it("c49: knows a rename in the same tick as the write by what was notified", async () => {
+    const arrivals = createArrivals("linux");
+    expect(arrivals.take("a.yaml")).toBe(false);
+    arrivals.note("a.yaml", "rename");
+    expect([arrivals.take("a.yaml"), arrivals.take("a.yaml")]).toEqual([true, false]);
+    arrivals.note("a.yaml", "rename");
+    arrivals.note("a.yaml", "change");
+    expect(arrivals.take("a.yaml")).toBe(false);
+    const elsewhere = createArrivals("darwin");
+    elsewhere.note("a.yaml", "rename");
+    expect(elsewhere.take("a.yaml")).toBe(false);
+  });
+
   it("takes .yaml, .yml and .json in any depth, and nothing else", async () => {
     const folder = await makeFolder();
     await mkdir(join(folder, "x/y"), { recursive: true });
@@ -77,7 +103,11 @@ describe("reading a folder of manifests", () => {
     for (const file of ["b.yml", "x/y/c.json", "a.yaml"]) await writeFile(join(folder, file), "{}\n");
     for (const file of [".git/d.yaml", ".e.yaml", "README.md", "f.yaml~", "g.yaml.tmp"])
       await writeFile(join(folder, file), "{");
-    const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
+    const read = createFolderReader({
+      root: folder,
+      arrivals: createArrivals(),
+      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
+    });
     expect((await read()).files.map(({ path }) => path.slice(folder.length + 1))).toEqual([
       "a.yaml",
       "b.yml",
@@ -102,7 +132,8 @@ describe("reading a folder of manifests", () => {
   it("says so when something cannot be read", async () => {
     const folder = await makeFolder();
     await symlink(join(folder, "nowhere"), join(folder, "a.yaml"));
-    const read = (path: string) => createFolderReader(path, { now: () => 0, monotonic: () => 0 })();
+    const read = (path: string) =>
+      createFolderReader({ root: path, arrivals: createArrivals(), clock: { now: () => 0, monotonic: () => 0 } })();
     expect((await read(folder)).unreadable).toContain("a.yaml");
     expect((await read(join(folder, "missing"))).unreadable).toContain("ENOENT");
   });
@@ -110,7 +141,11 @@ describe("reading a folder of manifests", () => {
   it("notices a file that was exchanged for another of the same size and time", async () => {
     const folder = await makeFolder();
     const file = join(folder, "a.yaml");
-    const read = createFolderReader(folder, { now: () => Date.now() + 1_000, monotonic: () => 0 });
+    const read = createFolderReader({
+      root: folder,
+      arrivals: createArrivals(),
+      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
+    });
     const write = async (text: string) => {
       await writeFile(`${file}.new`, text);
       await utimes(`${file}.new`, 1, 1);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -48,9 +48,6 @@ export async function makeWorkspace(files: Record<string, readonly string[]> = {
     const path = join(manifests, file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(`${path}.part`, documents.join("---\n"));
-    // A clock of the kernel's ticks between the write and the rename, as it does where a tool syncs what it wrote.
-    const written = new Date(Date.now() - 10);
-    await utimes(`${path}.part`, written, written);
     await rename(`${path}.part`, path);
   };
   for (const [file, documents] of Object.entries(files)) await write(file, ...documents);

@@ -1,0 +1,26 @@
+/**
+ * Which files came whole to their paths, by the kernel's notifications: a file that is created there and written is
+ * notified as both, one that is renamed there only as new.
+ */
+import type { WatchEventType } from "node:fs";
+import { basename } from "node:path";
+import { MANIFEST } from "./find-files.ts";
+
+export type Arrivals = {
+  note(path: string, event: WatchEventType): void;
+  /** Whether something came to the path and was not written there, since this was asked last. */
+  take(path: string): boolean;
+};
+
+/** On systems other than Linux nothing is told: their notifications may have a creation and a write in one. */
+export function createArrivals(platform: NodeJS.Platform = process.platform): Arrivals {
+  const arrived = new Set<string>();
+  return {
+    note(path, event) {
+      if (!MANIFEST.test(basename(path))) return;
+      if (event === "rename" && platform === "linux") arrived.add(path);
+      else arrived.delete(path);
+    },
+    take: (path) => arrived.delete(path),
+  };
+}
