@@ -4,13 +4,13 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { StatedCondition } from "../domain/conditions.ts";
-import { declareKey } from "../domain/declare-key.ts";
-import type { DeclaredKey } from "../domain/declared-key.ts";
-import { importHash } from "../domain/import.ts";
-import type { Importable, ObservedKey } from "../domain/observed-key.ts";
-import { type KeyAction, planKey } from "../domain/plan-key.ts";
-import type { StoredKey } from "../domain/stored-key.ts";
-import { retiringEndsAt } from "../domain/version-room.ts";
+import { declareKey } from "../domain/key/declare-key.ts";
+import type { DeclaredKey } from "../domain/key/declared-key.ts";
+import { importHash } from "../domain/key/import.ts";
+import type { Importable, ObservedKey } from "../domain/key/observed-key.ts";
+import { type KeyAction, planKey } from "../domain/key/plan-key.ts";
+import type { StoredKey } from "../domain/key/stored-key.ts";
+import { retiringEndsAt } from "../domain/key/version-room.ts";
 import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "./key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
 

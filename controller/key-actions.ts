@@ -1,9 +1,9 @@
-import { keyDigest, keyPrefix, mintKey } from "../domain/key-format.ts";
-import { policyChange, whyIssued } from "../domain/key-history.ts";
-import { isHeal } from "../domain/mint-reason.ts";
-import type { ObservedKey } from "../domain/observed-key.ts";
-import type { KeyAction } from "../domain/plan-key.ts";
-import { type StoredVersion, versionIn } from "../domain/stored-key.ts";
+import { keyDigest, keyPrefix, mintKey } from "../domain/key/key-format.ts";
+import { policyChange, whyIssued } from "../domain/key/key-history.ts";
+import { isHeal } from "../domain/key/mint-reason.ts";
+import type { ObservedKey } from "../domain/key/observed-key.ts";
+import type { KeyAction } from "../domain/key/plan-key.ts";
+import { type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
 import { change } from "../store/change.ts";
 import { newId } from "../store/ids.ts";
 import type { Reservation } from "../store/key-reservations.ts";

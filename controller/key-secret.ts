@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { DeclaredKey } from "../domain/declared-key.ts";
-import { keyDigest } from "../domain/key-format.ts";
-import type { ObservedSecret } from "../domain/observed-key.ts";
-import { type Endpoints, renderSecretData } from "../domain/secret-template.ts";
-import type { StoredKey } from "../domain/stored-key.ts";
+import type { DeclaredKey } from "../domain/key/declared-key.ts";
+import { keyDigest } from "../domain/key/key-format.ts";
+import type { ObservedSecret } from "../domain/key/observed-key.ts";
+import { type Endpoints, renderSecretData } from "../domain/key/secret-template.ts";
+import type { StoredKey } from "../domain/key/stored-key.ts";
 import {
   type DeclaredObject,
   KEY_ID_ANNOTATION,

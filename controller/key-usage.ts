@@ -1,4 +1,4 @@
-import type { KnownUsage, LastUse } from "../domain/known-usage.ts";
+import type { KnownUsage, LastUse } from "../domain/key/known-usage.ts";
 import { isRecord } from "../domain/manifest/identity.ts";
 import { strangerText } from "../domain/stranger-text.ts";
 import { readKnownUsage } from "../store/usage.ts";

@@ -1,4 +1,4 @@
-import { type KeyAction, type KeyPlan, planKey } from "../domain/plan-key.ts";
+import { type KeyAction, type KeyPlan, planKey } from "../domain/key/plan-key.ts";
 import type { DeclaredRows } from "../store/declared-key.ts";
 import { StaleLeaderError } from "../store/errors.ts";
 import { recordKeySecret } from "../store/key-secrets.ts";

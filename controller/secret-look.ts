@@ -3,10 +3,10 @@
  * reading it. What is heard may keep a key at rest. That a Secret is lost or was edited is decided by a read alone.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeclaredKey } from "../domain/declared-key.ts";
-import { keyDigest } from "../domain/key-format.ts";
-import type { ObservedSecret } from "../domain/observed-key.ts";
-import type { Endpoints } from "../domain/secret-template.ts";
+import type { DeclaredKey } from "../domain/key/declared-key.ts";
+import { keyDigest } from "../domain/key/key-format.ts";
+import type { ObservedSecret } from "../domain/key/observed-key.ts";
+import type { Endpoints } from "../domain/key/secret-template.ts";
 import type { StoredKey } from "../store/key-rows.ts";
 import type { KeySecret } from "../store/key-secrets.ts";
 import { findKeyOfDigest } from "../store/keys.ts";

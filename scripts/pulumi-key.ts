@@ -1,4 +1,4 @@
-import { MADE_KEY_FIELDS } from "../domain/made-key.ts";
+import { MADE_KEY_FIELDS } from "../domain/key/made-key.ts";
 import type { Schema } from "../domain/manifest/schema.ts";
 import {
   described,

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { NamedRef } from "../domain/declared-key.ts";
+import type { NamedRef } from "../domain/key/declared-key.ts";
 import type { Db } from "./change.ts";
 import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";

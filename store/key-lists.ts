@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { StoredVersion } from "../domain/stored-key.ts";
+import type { StoredVersion } from "../domain/key/stored-key.ts";
 import type { Db } from "./change.ts";
 import { loadKeys, type StoredKey, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
 import { toDate } from "./times.ts";

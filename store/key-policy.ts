@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { KeyPolicy } from "../domain/stored-key.ts";
+import type { KeyPolicy } from "../domain/key/stored-key.ts";
 import type { Tx } from "./change.ts";
 import { toDate } from "./times.ts";
 

@@ -1,4 +1,4 @@
-import type { KeySource } from "../domain/stored-key.ts";
+import type { KeySource } from "../domain/key/stored-key.ts";
 import type { Db } from "./change.ts";
 import { toDigest } from "./digest.ts";
 

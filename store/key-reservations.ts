@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { changedFields } from "../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../domain/made-key.ts";
-import type { KeyPolicy, KeySource, StoredVersion } from "../domain/stored-key.ts";
+import type { MadeKeySpec } from "../domain/key/made-key.ts";
+import type { KeyPolicy, KeySource, StoredVersion } from "../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./change.ts";
 import { toDigest } from "./digest.ts";

@@ -1,14 +1,14 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import type { KeyState, VersionState } from "../domain/key-record.ts";
-import type { MadeKeySpec } from "../domain/made-key.ts";
-import { isScope } from "../domain/scopes.ts";
+import type { MadeKeySpec } from "../domain/key/made-key.ts";
 import type {
   StoredKey as DomainKey,
   HealReason,
   KeySource,
   RevocationReason,
   StoredVersion,
-} from "../domain/stored-key.ts";
+} from "../domain/key/stored-key.ts";
+import type { KeyState, VersionState } from "../domain/key-record.ts";
+import { isScope } from "../domain/scopes.ts";
 import type { Db } from "./change.ts";
 import { fromDigest } from "./digest.ts";
 import type { KeySecret } from "./key-secrets.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { MAX_RETIRING } from "../domain/version-room.ts";
+import { MAX_RETIRING } from "../domain/key/version-room.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./change.ts";
 import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "./errors.ts";

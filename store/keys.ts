@@ -1,8 +1,8 @@
 /** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
 import { type RawBuilder, sql } from "kysely";
 import { type AuditedFields, changedFields } from "../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../domain/made-key.ts";
-import type { KeyPolicy, RevocationReason } from "../domain/stored-key.ts";
+import type { MadeKeySpec } from "../domain/key/made-key.ts";
+import type { KeyPolicy, RevocationReason } from "../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Db, Tx } from "./change.ts";
 import { toDigest } from "./digest.ts";

@@ -1,4 +1,4 @@
-import type { NamedRef } from "../domain/declared-key.ts";
+import type { NamedRef } from "../domain/key/declared-key.ts";
 import type { Db } from "./change.ts";
 
 /** What a reference leads to within a team: an id, or why none. */

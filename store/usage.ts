@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { KnownUsage, LastUse } from "../domain/known-usage.ts";
+import type { KnownUsage, LastUse } from "../domain/key/known-usage.ts";
 import type { Db } from "./change.ts";
 import type { Store } from "./open.ts";
 

@@ -1,5 +1,5 @@
-import { declareOverlap } from "../declare-key.ts";
-import { overlapLimit } from "../declared-key.ts";
+import { declareOverlap } from "../key/declare-key.ts";
+import { overlapLimit } from "../key/declared-key.ts";
 import { parseDuration } from "./duration.ts";
 import { effectiveScopes } from "./effective.ts";
 import type { Complaint } from "./fault.ts";

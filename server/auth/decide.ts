@@ -1,5 +1,5 @@
 import { authorize } from "../../domain/authorize.ts";
-import { keyDigest, keyShape } from "../../domain/key-format.ts";
+import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
 import type { RateVerdict } from "../../domain/rate-limit.ts";

@@ -1,4 +1,4 @@
-import { keyDigest, keyShape } from "../../domain/key-format.ts";
+import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { KeyRecord } from "../../domain/key-record.ts";
 import { SCOPES, scopeSet } from "../../domain/scopes.ts";
 

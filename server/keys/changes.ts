@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { RevocationReason } from "../../domain/stored-key.ts";
-import { MAX_RETIRING, roomAt } from "../../domain/version-room.ts";
+import type { RevocationReason } from "../../domain/key/stored-key.ts";
+import { MAX_RETIRING, roomAt } from "../../domain/key/version-room.ts";
 import type { Author } from "../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../store/change.ts";
 import type { StoredKey } from "../../store/key-rows.ts";

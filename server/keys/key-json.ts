@@ -1,4 +1,4 @@
-import type { MadeKeySpec } from "../../domain/made-key.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
 import { type ListedKey, type ListedState, listedState } from "../../store/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
 

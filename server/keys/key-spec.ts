@@ -1,5 +1,5 @@
-import type { NamedRef } from "../../domain/declared-key.ts";
-import type { MadeKeySpec } from "../../domain/made-key.ts";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
 import type { Db } from "../../store/change.ts";
 import type { ListedKey } from "../../store/key-lists.ts";
 import { namesOf } from "../../store/references.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { DEFAULT_OVERLAP, overlapLimit } from "../../domain/declared-key.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
+import { DEFAULT_OVERLAP, overlapLimit } from "../../domain/key/declared-key.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { parseDuration } from "../../domain/manifest/duration.ts";
 import type { Tx } from "../../store/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../store/errors.ts";

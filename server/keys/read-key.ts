@@ -1,10 +1,10 @@
-import { declareKey } from "../../domain/declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../../domain/declared-key.ts";
-import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../domain/made-key.ts";
+import { declareKey } from "../../domain/key/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
+import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../domain/key/made-key.ts";
+import { policyOf } from "../../domain/key/plan-key.ts";
+import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import type { FieldFault } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { policyOf } from "../../domain/plan-key.ts";
-import type { KeyPolicy } from "../../domain/stored-key.ts";
 import type { Db } from "../../store/change.ts";
 import { type Found, findInTeam } from "../../store/references.ts";
 import { type Given, invalid, readGiven } from "../management/faults.ts";

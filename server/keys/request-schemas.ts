@@ -1,4 +1,4 @@
-import { MADE_KEY_FIELDS } from "../../domain/made-key.ts";
+import { MADE_KEY_FIELDS } from "../../domain/key/made-key.ts";
 import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
 import { jsonSchema, pickFields } from "../../domain/manifest/json-schema.ts";
 import { LISTED_STATES, type ListedState } from "../../store/key-lists.ts";

@@ -4,7 +4,7 @@
  * `--expose-gc`.
  */
 import { hash, randomBytes } from "node:crypto";
-import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
 import { Lease } from "../../server/index/lease.ts";
 import { StreamRegistry } from "../../server/index/open-streams.ts";

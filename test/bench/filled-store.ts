@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import { keyDigest, keyPrefix } from "../../domain/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { PRESETS } from "../../domain/scopes.ts";
 import { change, type Tx } from "../../store/change.ts";
 import { toDigest } from "../../store/digest.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { keyDigest, keyPrefix } from "../../domain/key-format.ts";
+import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { change } from "../../store/change.ts";
 import { reserveVersion } from "../../store/keys.ts";
 import { migrate } from "../../store/migrate.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import { keyDigest, keyPrefix, mintKey } from "../../domain/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { PRESETS } from "../../domain/scopes.ts";
 import { LEASE_MS } from "../../server/index/lease.ts";
 import { change } from "../../store/change.ts";

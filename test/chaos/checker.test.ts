@@ -1,7 +1,7 @@
 /** The checker of a chaos run can fail: each of its rules is shown a world that breaks it, and one that does not. */
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { keyDigest } from "../../domain/key-format.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
 import { change } from "../../store/change.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
 import { describeOnPostgres } from "../env/engines.ts";

@@ -1,6 +1,6 @@
 /** Every value that a Secret ever held, and the Secrets that nobody may touch. */
 import { KEY_LABEL } from "../../controller/cluster/port.ts";
-import { keyDigest, keyPrefix, keyShape } from "../../domain/key-format.ts";
+import { keyDigest, keyPrefix, keyShape } from "../../domain/key/key-format.ts";
 import type { Model } from "./model.ts";
 import type { Report } from "./report.ts";
 import type { Seen } from "./watch.ts";

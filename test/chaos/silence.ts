@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
-import { keyDigest } from "../../domain/key-format.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
 import { keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
 import { NAMESPACES } from "./model.ts";
 import { hex } from "./probers.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import type { Random } from "../env/random.ts";
 import { type Admin, createAdmin, keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
 import { type Declared, everDeclared, type Model, NAMESPACES } from "./model.ts";

@@ -5,7 +5,7 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { checkBootstrapToken } from "../../cli/doctor-tokens.ts";
-import { mintKey } from "../../domain/key-format.ts";
+import { mintKey } from "../../domain/key/key-format.ts";
 import type { Store } from "../../store/open.ts";
 import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { mintKey } from "../../domain/key-format.ts";
+import { mintKey } from "../../domain/key/key-format.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, startWorld, team, type World } from "./fixtures/world.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keyDigest } from "../../domain/key-format.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres, type Store } from "../../store/open.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";

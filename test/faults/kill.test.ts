@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { keyShape } from "../../domain/key-format.ts";
+import { keyShape } from "../../domain/key/key-format.ts";
 import { key, makeHome, startUp, team, type Up } from "../cli/up.ts";
 import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";

@@ -1,7 +1,7 @@
 /** b78, b80: no byte of a key, of whatever standing and wherever it is put, comes out again. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { mintKey } from "../../domain/key-format.ts";
+import { mintKey } from "../../domain/key/key-format.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPGlite, type Store } from "../../store/open.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import { ConfigError, parseServerConfig } from "../../server/config.ts";
 
 test("without anything given it serves on loopback with the defaults of the spec", () => {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { BlockList } from "node:net";
 import { sql } from "kysely";
-import { keyDigest, mintKey } from "../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/scopes.ts";
 import { buildApp, type Mount } from "../../server/app.ts";

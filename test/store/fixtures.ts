@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { KeyPolicy } from "../../domain/stored-key.ts";
+import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import { change, type Tx } from "../../store/change.ts";
 import { snapshot } from "../../store/change-feed.ts";
 import { newId } from "../../store/ids.ts";

@@ -1,6 +1,6 @@
 /** The secrets of a key: made here, known to the store by their hashes, and to the state of a stack, encrypted. */
 import { hash, randomBytes } from "node:crypto";
-import { keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { parseDuration } from "../../../domain/manifest/duration.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { readVersion, type Version } from "./api-object.ts";

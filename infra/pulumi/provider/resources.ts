@@ -1,7 +1,7 @@
 /** The four kinds of resources, as a table: what is said once of each, here. */
 
 import { isDeepStrictEqual } from "node:util";
-import { MADE_KEY_FIELDS } from "../../../domain/made-key.ts";
+import { MADE_KEY_FIELDS } from "../../../domain/key/made-key.ts";
 import { specSchema } from "../../../domain/manifest/json-schema.ts";
 import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { Revealed } from "./values.ts";

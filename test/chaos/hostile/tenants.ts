@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { SCOPES, type Scope } from "../../../domain/scopes.ts";
 import { change } from "../../../store/change.ts";
 import { saveGateway } from "../../../store/gateways.ts";

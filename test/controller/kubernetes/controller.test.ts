@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../../controller/deps.ts";
 import { sweep } from "../../../controller/sweep.ts";
-import { keyDigest } from "../../../domain/key-format.ts";
+import { keyDigest } from "../../../domain/key/key-format.ts";
 import { listKeys } from "../../../store/keys.ts";
 import { migrate } from "../../../store/migrate.ts";
 import { openPostgres, type Store } from "../../../store/open.ts";

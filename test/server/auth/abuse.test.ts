@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checksum, keyDigest, mintKey } from "../../../domain/key-format.ts";
+import { checksum, keyDigest, mintKey } from "../../../domain/key/key-format.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { parsePlaceholders, resolvePlaceholders } from "../../../server/index/placeholders.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";

@@ -1,7 +1,7 @@
 /** Every decision of spec §2 against a table written from its text: {@link statusBySpec}. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { keyDigest, mintKey } from "../../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
 import type { KeyRecord } from "../../../domain/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/operations.ts";
 import { SCOPES, scopeSet } from "../../../domain/scopes.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyDigest, mintKey } from "../../../domain/key-format.ts";
+import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
 import { scopeSet } from "../../../domain/scopes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";

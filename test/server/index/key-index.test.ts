@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { keyDigest } from "../../../domain/key-format.ts";
+import { keyDigest } from "../../../domain/key/key-format.ts";
 import type { KeyRecord } from "../../../domain/key-record.ts";
 import { unusableBecause } from "../../../domain/key-state.ts";
 import { KeyIndex } from "../../../server/index/key-index.ts";

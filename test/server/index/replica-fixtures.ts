@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { keyDigest, keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import type { Clock } from "../../../server/deps.ts";
 import { feedOf } from "../../../server/index/feed.ts";
 import { StreamRegistry } from "../../../server/index/open-streams.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import { keyDigest } from "../../../domain/key-format.ts";
+import { keyDigest } from "../../../domain/key/key-format.ts";
 import { unusableBecause } from "../../../domain/key-state.ts";
 import { LEASE_MS } from "../../../server/index/lease.ts";
 import { parsePlaceholders } from "../../../server/index/placeholders.ts";

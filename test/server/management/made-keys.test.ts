@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyPrefix, mintKey } from "../../../domain/key-format.ts";
+import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { orphanedKeys, releaseKey } from "../../../store/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";

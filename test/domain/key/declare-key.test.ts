@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { declareKey } from "../../domain/declare-key.ts";
-import { key, storedSpec } from "./manifest/read.ts";
+import { declareKey } from "../../../domain/key/declare-key.ts";
+import { key, storedSpec } from "../manifest/read.ts";
 
 test("c63: an end that was declared before admission refused it is the nearest that every engine keeps", () => {
   const spec = storedSpec(key("{ preset: MCPReadOnly }"));

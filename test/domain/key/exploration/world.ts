@@ -2,14 +2,14 @@
  * A small world around the real `planKey`: one declaration, its Secret, the store's rows, one controller process and
  * the writes that are still on their way. Every transition returns a new world, so that all of them can be explored.
  */
-import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../domain/declared-key.ts";
-import type { KnownUsage } from "../../../domain/known-usage.ts";
-import { isHeal } from "../../../domain/mint-reason.ts";
-import type { ObservedKey } from "../../../domain/observed-key.ts";
-import { type KeyAction, type KeyPlan, planKey } from "../../../domain/plan-key.ts";
-import { dependsOnUsage } from "../../../domain/stale-consumers.ts";
-import type { StoredKey, StoredVersion } from "../../../domain/stored-key.ts";
-import { MAX_RETIRING } from "../../../domain/version-room.ts";
+import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declared-key.ts";
+import type { KnownUsage } from "../../../../domain/key/known-usage.ts";
+import { isHeal } from "../../../../domain/key/mint-reason.ts";
+import type { ObservedKey } from "../../../../domain/key/observed-key.ts";
+import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan-key.ts";
+import { dependsOnUsage } from "../../../../domain/key/stale-consumers.ts";
+import type { StoredKey, StoredVersion } from "../../../../domain/key/stored-key.ts";
+import { MAX_RETIRING } from "../../../../domain/key/version-room.ts";
 
 /** One unit of the world's clock, in milliseconds. */
 export const HOUR = 3_600_000;

@@ -1,7 +1,7 @@
 /** Breadth-first over every world that faults, tenants and declared changes can bring about. */
 import { hash } from "node:crypto";
-import type { DeclaredKey } from "../../../domain/declared-key.ts";
-import { type StoredKey, versionIn } from "../../../domain/stored-key.ts";
+import type { DeclaredKey } from "../../../../domain/key/declared-key.ts";
+import { type StoredKey, versionIn } from "../../../../domain/key/stored-key.ts";
 import {
   crash,
   declare,

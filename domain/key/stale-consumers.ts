@@ -1,6 +1,7 @@
 /** Who still uses a version that is being replaced, or was refused while doing so (spec §5, StaleConsumers). */
+
+import { condition, type StatedCondition } from "../conditions.ts";
 import { leastOverlapEnds, retiringVersions } from "./adoption.ts";
-import { condition, type StatedCondition } from "./conditions.ts";
 import { DEFAULT_QUIET, type DeclaredKey, type Overlap } from "./declared-key.ts";
 import type { LastUse } from "./known-usage.ts";
 import type { ObservedKey } from "./observed-key.ts";

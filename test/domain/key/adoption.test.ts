@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { adoptedVersion, nextAdoptionLook } from "../../domain/adoption.ts";
-import type { Overlap } from "../../domain/declared-key.ts";
-import type { KnownUsage } from "../../domain/known-usage.ts";
-import type { ObservedKey } from "../../domain/observed-key.ts";
-import { planKey } from "../../domain/plan-key.ts";
-import { dependsOnUsage, staleUse } from "../../domain/stale-consumers.ts";
-import type { StoredKey, StoredVersion } from "../../domain/stored-key.ts";
+import { adoptedVersion, nextAdoptionLook } from "../../../domain/key/adoption.ts";
+import type { Overlap } from "../../../domain/key/declared-key.ts";
+import type { KnownUsage } from "../../../domain/key/known-usage.ts";
+import type { ObservedKey } from "../../../domain/key/observed-key.ts";
+import { planKey } from "../../../domain/key/plan-key.ts";
+import { dependsOnUsage, staleUse } from "../../../domain/key/stale-consumers.ts";
+import type { StoredKey, StoredVersion } from "../../../domain/key/stored-key.ts";
 import { HOUR, observe, ownedKey, plan, rotated, type World } from "./exploration/world.ts";
 
 const MINUTE = 60_000;

@@ -10,7 +10,7 @@ import {
   MAX_KEY_LENGTH,
   mintKey,
   PREFIX_LENGTH,
-} from "../../domain/key-format.ts";
+} from "../../../domain/key/key-format.ts";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const minted = fc.infiniteStream(fc.integer({ min: 0, max: 255 })).map((bytes) => mintKey(takeFrom(bytes)));

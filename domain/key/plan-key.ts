@@ -1,5 +1,5 @@
+import type { StatedCondition } from "../conditions.ts";
 import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
-import type { StatedCondition } from "./conditions.ts";
 import type { DeclaredKey } from "./declared-key.ts";
 import { expiryNotice } from "./expiry-notice.ts";
 import { keyConditions } from "./key-conditions.ts";

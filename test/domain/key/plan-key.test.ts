@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DEFAULT_OVERLAP } from "../../domain/declared-key.ts";
-import { planKey } from "../../domain/plan-key.ts";
+import { DEFAULT_OVERLAP } from "../../../domain/key/declared-key.ts";
+import { planKey } from "../../../domain/key/plan-key.ts";
 import { declare, newWorld, observe, rotated } from "./exploration/world.ts";
 
 describe("a Secret that may not be read", () => {

@@ -1,4 +1,4 @@
-import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "./conditions.ts";
+import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "../conditions.ts";
 import { contestedSecret } from "./contested-secret.ts";
 import { isHeal, isLost, isTampered, wantedVersion } from "./mint-reason.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
