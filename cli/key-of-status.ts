@@ -1,10 +1,11 @@
 /** A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest. */
+
+import type { VersionState } from "../domain/access/key-record.ts";
 import { declareKey } from "../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../domain/key/declared-key.ts";
 import type { ObservedSecret } from "../domain/key/observed-key.ts";
 import { policyOf } from "../domain/key/plan-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
-import type { VersionState } from "../domain/key-record.ts";
 import type { PlanWorld } from "./plan-world.ts";
 import type { StatusObject } from "./status-files.ts";
 

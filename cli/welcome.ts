@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Scope } from "../domain/scopes.ts";
+import type { Scope } from "../domain/access/scopes.ts";
 import { getObjects } from "./get.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import type { GatewayRecord, KeyRecord } from "../domain/key-record.ts";
-import type { RateVerdict } from "../domain/rate-limit.ts";
+import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
+import type { RateVerdict } from "../domain/access/rate-limit.ts";
 import type { Keyring } from "../store/keyring.ts";
 import type { Store } from "../store/open.ts";
 import type { JudgedJwt } from "./auth/jwt.ts";

@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../domain/key-record.ts";
+import type { KeyRecord } from "../domain/access/key-record.ts";
 import { strangerText } from "../domain/stranger-text.ts";
 import type { Store } from "../store/open.ts";
 import { markUsageWritten, recordUsage } from "../store/usage.ts";

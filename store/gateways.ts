@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/key-record.ts";
+import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./change.ts";

@@ -1,5 +1,5 @@
-import type { KeyState, KeyTerms, VersionState } from "../domain/key-record.ts";
-import { isScope, scopeSet } from "../domain/scopes.ts";
+import type { KeyState, KeyTerms, VersionState } from "../domain/access/key-record.ts";
+import { isScope, scopeSet } from "../domain/access/scopes.ts";
 import { fromDigest } from "./digest.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */

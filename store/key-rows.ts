@@ -1,4 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
+import type { KeyState, VersionState } from "../domain/access/key-record.ts";
+import { isScope } from "../domain/access/scopes.ts";
 import type { MadeKeySpec } from "../domain/key/made-key.ts";
 import type {
   StoredKey as DomainKey,
@@ -7,8 +9,6 @@ import type {
   RevocationReason,
   StoredVersion,
 } from "../domain/key/stored-key.ts";
-import type { KeyState, VersionState } from "../domain/key-record.ts";
-import { isScope } from "../domain/scopes.ts";
 import type { Db } from "./change.ts";
 import { fromDigest } from "./digest.ts";
 import type { KeySecret } from "./key-secrets.ts";

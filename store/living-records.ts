@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { KeyTerms } from "../domain/key-record.ts";
+import type { KeyTerms } from "../domain/access/key-record.ts";
 import type { Tx } from "./change.ts";
 import {
   ENDED_VERSION_STATES,

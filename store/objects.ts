@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RouteRecord, UpstreamRecord } from "../domain/key-record.ts";
+import type { RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import type { Db, Tx } from "./change.ts";
 

@@ -1,7 +1,7 @@
+import type { RateLimit } from "../access/rate-limit.ts";
 import { parseDuration } from "../manifest/duration.ts";
 import { effectiveScopes, secretTarget } from "../manifest/effective.ts";
 import type { Spec } from "../manifest/kinds.ts";
-import type { RateLimit } from "../rate-limit.ts";
 import { DEFAULT_OVERLAP, DEFAULT_QUIET, type DeclaredKey, type NamedRef, type Overlap } from "./declared-key.ts";
 
 /** Reads a valid spec. `namespace` and `name` are the object's own. */

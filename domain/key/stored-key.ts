@@ -1,6 +1,6 @@
-import type { KeyState, VersionState } from "../key-record.ts";
-import type { RateLimit } from "../rate-limit.ts";
-import type { Scope } from "../scopes.ts";
+import type { KeyState, VersionState } from "../access/key-record.ts";
+import type { RateLimit } from "../access/rate-limit.ts";
+import type { Scope } from "../access/scopes.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned";

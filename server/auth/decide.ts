@@ -1,9 +1,9 @@
-import { authorize } from "../../domain/authorize.ts";
+import { authorize } from "../../domain/access/authorize.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { Product } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
-import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
-import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
-import type { RateVerdict } from "../../domain/rate-limit.ts";
-import type { Product } from "../../domain/scopes.ts";
 import type { ServerConfig } from "../config.ts";
 import type { Clock, KeyIndexView, OpenStreams } from "../deps.ts";
 import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
-import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
-import type { OperationName } from "../../domain/operations.ts";
-import type { RateVerdict } from "../../domain/rate-limit.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { OperationName } from "../../domain/access/operations.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
 import { Problem, problem } from "../errors.ts";

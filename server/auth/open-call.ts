@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
 import { type Problem, problem } from "../errors.ts";
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, HTTPMethods } from "fastify";
-import type { Product } from "../../domain/scopes.ts";
+import type { Product } from "../../domain/access/scopes.ts";
 import { problem } from "../errors.ts";
 import { productOf } from "./route-config.ts";
 

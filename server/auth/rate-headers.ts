@@ -1,4 +1,4 @@
-import type { RateLimit, RateVerdict } from "../../domain/rate-limit.ts";
+import type { RateLimit, RateVerdict } from "../../domain/access/rate-limit.ts";
 
 const SECOND = 1e9;
 

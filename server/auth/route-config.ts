@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
-import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/operations.ts";
-import type { Product } from "../../domain/scopes.ts";
+import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
+import type { Product } from "../../domain/access/scopes.ts";
 import type { Problem } from "../errors.ts";
 
 /** Names the operation of a gateway's request from what the router matched; undefined where there is none. */

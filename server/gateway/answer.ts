@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Dialect } from "../../domain/key-record.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../errors.ts";
 import { CredentialMask, maskWhole, needleOf } from "./credential-mask.ts";
 import { terminalEvent } from "./dialect-errors.ts";

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../domain/key-record.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
 import { readCredential } from "../auth/credential.ts";
 import { headerOf } from "./headers.ts";
 

@@ -1,5 +1,5 @@
-import type { Dialect } from "../../domain/key-record.ts";
-import type { GatewayOperation } from "../../domain/operations.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
 
 /** What a request under `/g/<public id>/` asks for. */
 export type GatewayCall = {

@@ -1,4 +1,4 @@
-import type { Dialect } from "../../domain/key-record.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
 import type { Problem, ProblemCode } from "../errors.ts";
 
 /** The word that each format has for a problem; a code that is not listed takes its status's class. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { Dialect, UpstreamRecord } from "../../domain/key-record.ts";
+import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
 import { Problem, problem } from "../errors.ts";

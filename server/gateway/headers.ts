@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { Dialect } from "../../domain/key-record.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
 import { type SeenNames, spellingOf } from "./header-names.ts";
 

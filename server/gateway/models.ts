@@ -1,4 +1,4 @@
-import type { Dialect, GatewayRecord, RouteRecord } from "../../domain/key-record.ts";
+import type { Dialect, GatewayRecord, RouteRecord } from "../../domain/access/key-record.ts";
 
 /** The two answers that a format has about models. */
 type Shape = { readonly one: (model: string) => object; readonly list: (models: readonly string[]) => object };

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { Dialect } from "../../domain/key-record.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
 import type { Problem } from "../errors.ts";
 import { dialectError } from "./dialect-errors.ts";
 import { INERT_HEADERS } from "./headers.ts";

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { buildConnector, Pool } from "undici";
-import type { UpstreamRecord } from "../../domain/key-record.ts";
+import type { UpstreamRecord } from "../../domain/access/key-record.ts";
 import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
 import { SeenNames } from "./header-names.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { GatewayRecord } from "../../domain/key-record.ts";
+import type { GatewayRecord } from "../../domain/access/key-record.ts";
 import type { OpenCall } from "../deps.ts";
 import { problem } from "../errors.ts";
 import { BodyFault } from "../http/json-scanner.ts";

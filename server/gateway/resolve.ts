@@ -1,4 +1,4 @@
-import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/key-record.ts";
+import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 
 /** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */
 export type Candidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };

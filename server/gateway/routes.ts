@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { permits } from "../../domain/authorize.ts";
-import type { Dialect, GatewayRecord } from "../../domain/key-record.ts";
-import type { GatewayOperation } from "../../domain/operations.ts";
+import { permits } from "../../domain/access/authorize.ts";
+import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
 import { accessNow } from "../auth/hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";

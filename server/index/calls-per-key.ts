@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 
 type Call = { readonly record: KeyRecord };
 

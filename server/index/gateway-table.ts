@@ -1,4 +1,4 @@
-import type { GatewayRecord } from "../../domain/key-record.ts";
+import type { GatewayRecord } from "../../domain/access/key-record.ts";
 
 /** Gateways by public id. One that changes hands is the new gateway's alone. */
 export class GatewayTable {

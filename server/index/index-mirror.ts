@@ -1,5 +1,5 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { KeyIndexView } from "../deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexNews } from "./index-news.ts";

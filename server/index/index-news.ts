@@ -1,4 +1,4 @@
-import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { KeyTableBuffers } from "./key-table.ts";
 import type { NumberedTerms } from "./terms-catalogue.ts";
 

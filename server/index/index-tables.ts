@@ -1,5 +1,5 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
-import type { RateVerdict } from "../../domain/rate-limit.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";

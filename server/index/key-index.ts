@@ -1,4 +1,4 @@
-import type { GatewayRecord, KeyRecord, KeyTerms } from "../../domain/key-record.ts";
+import type { GatewayRecord, KeyRecord, KeyTerms } from "../../domain/access/key-record.ts";
 import type { IndexedKey } from "../../store/key-records.ts";
 import type { Announce } from "./index-news.ts";
 import { IndexTables, type Rows } from "./index-tables.ts";

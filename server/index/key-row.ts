@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unpackKeyId } from "./key-id.ts";
 import type { KeyTable } from "./key-table.ts";
 import type { NumberedTerms } from "./terms-catalogue.ts";

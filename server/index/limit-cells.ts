@@ -1,4 +1,4 @@
-import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/rate-limit.ts";
+import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/access/rate-limit.ts";
 
 /** Cells in one buffer. */
 const CHUNK_BITS = 12;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { getHeapStatistics } from "node:v8";
-import type { KeyRecord } from "../../domain/key-record.ts";
-import { unusableBecause } from "../../domain/key-state.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { unusableBecause } from "../../domain/access/key-state.ts";
 import type { CallFigures, CutCause, OpenCall, OpenStreams } from "../deps.ts";
 import { BodyPace } from "../http/body-pace.ts";
 import { CallsPerKey } from "./calls-per-key.ts";

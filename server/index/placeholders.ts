@@ -1,6 +1,6 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
-import type { KeyRecord } from "../../domain/key-record.ts";
-import { SCOPES, scopeSet } from "../../domain/scopes.ts";
 
 /** A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one. */
 export type Placeholder = { readonly digest: string; readonly team: string | null };

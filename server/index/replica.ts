@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { watchReplicas } from "../../store/replica-watch.ts";
 import type { Place } from "../../store/replicas.ts";
 import type { Clock, KeyIndexView } from "../deps.ts";

@@ -1,5 +1,5 @@
-import type { GatewayRecord, KeyRecord } from "../../domain/key-record.ts";
-import type { RateVerdict } from "../../domain/rate-limit.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Changes, Snapshot } from "../../store/change-feed.ts";
 import { KeyringError } from "../../store/errors.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";

@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { LEASE_MS, type Lease } from "./lease.ts";
 import type { StreamRegistry } from "./open-streams.ts";
 

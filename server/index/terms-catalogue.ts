@@ -1,4 +1,4 @@
-import type { KeyTerms } from "../../domain/key-record.ts";
+import type { KeyTerms } from "../../domain/access/key-record.ts";
 
 /** Terms as a row refers to them. */
 export type NumberedTerms = KeyTerms & {

@@ -1,4 +1,4 @@
-import type { RouteRecord, UpstreamRecord } from "../../domain/key-record.ts";
+import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { FieldFault } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";

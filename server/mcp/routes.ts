@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
-import { permits } from "../../domain/authorize.ts";
-import { OPERATIONS } from "../../domain/operations.ts";
+import { permits } from "../../domain/access/authorize.ts";
+import { OPERATIONS } from "../../domain/access/operations.ts";
 import type { ServerDeps } from "../deps.ts";
 import { problem, problemOf } from "../errors.ts";
 import { parseJsonOnly, requireJsonType } from "../json-body.ts";

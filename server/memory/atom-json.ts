@@ -1,4 +1,4 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Atom, AtomRevision } from "../../store/atoms.ts";
 import { libraryName } from "./libraries.ts";
 

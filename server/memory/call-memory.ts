@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/change.ts";
 import { accessNow } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";

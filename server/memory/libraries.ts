@@ -1,5 +1,5 @@
-import type { KeyRecord } from "../../domain/key-record.ts";
-import { defaultLibraryOf } from "../../domain/library-access.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import type { Reach } from "../../store/atoms.ts";
 import type { Db } from "../../store/change.ts";
 import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/reachable-libraries.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { searchAtoms } from "../../store/atom-search.ts";
 import {
   type Correction,

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
-import { mayReachLibrary } from "../../domain/library-access.ts";
-import type { OperationName } from "../../domain/operations.ts";
+import { mayReachLibrary } from "../../domain/access/library-access.ts";
+import type { OperationName } from "../../domain/access/operations.ts";
 import type { Correction, Reach } from "../../store/atoms.ts";
 import type { Db, Tx } from "../../store/change.ts";
 import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";

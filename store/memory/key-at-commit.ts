@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Tx } from "../change.ts";
 import { RECORD_COLUMNS, type RecordRow, recordReader } from "../key-records.ts";
 import type { Store } from "../open.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { PRESETS } from "../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
-import { PRESETS } from "../../domain/scopes.ts";
 import { change, type Tx } from "../../store/change.ts";
 import { toDigest } from "../../store/digest.ts";
 import { saveGateway } from "../../store/gateways.ts";

@@ -10,9 +10,9 @@ import { createApiClient } from "../../controller/cluster/kubernetes/api-client.
 import { connect } from "../../controller/cluster/kubernetes/connection.ts";
 import { eventsPath, objectPath, objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { FINALIZER } from "../../controller/cluster/port.ts";
+import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { PRESETS } from "../../domain/scopes.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { change, takeLeadership } from "../../store/change.ts";
 import { newId } from "../../store/ids.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
+import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
-import { PRESETS } from "../../domain/scopes.ts";
 import { LEASE_MS } from "../../server/index/lease.ts";
 import { change } from "../../store/change.ts";
 import { createConfirmer } from "../../store/confirmer.ts";

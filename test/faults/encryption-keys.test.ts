@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { PRESETS } from "../../domain/scopes.ts";
+import { PRESETS } from "../../domain/access/scopes.ts";
 import { parseServerConfig } from "../../server/config.ts";
 import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";

@@ -1,6 +1,6 @@
 /** A replica on a real PostgreSQL, reached through a proxy that can go wrong, and a way around it. */
 import type { TestContext } from "vitest";
-import { unusableBecause } from "../../domain/key-state.ts";
+import { unusableBecause } from "../../domain/access/key-state.ts";
 import { migrate } from "../../store/migrate.ts";
 import { openPostgres, type Store } from "../../store/open.ts";
 import { freshDatabase } from "../env/engines.ts";

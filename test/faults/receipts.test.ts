@@ -1,7 +1,7 @@
 /** What a receipt says while a replica is out of reach, and what that replica does by then. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { PRESETS } from "../../domain/scopes.ts";
+import { PRESETS } from "../../domain/access/scopes.ts";
 import { managementToken } from "../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../server/config.ts";
 import { LEASE_MS } from "../../server/index/lease.ts";

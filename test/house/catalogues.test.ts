@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { OPERATIONS } from "../../domain/access/operations.ts";
+import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
-import { OPERATIONS } from "../../domain/operations.ts";
-import { SCOPES } from "../../domain/scopes.ts";
 import { filesBelow, read } from "./sources.ts";
 
 const sources = ["domain", "controller", "server"].flatMap((folder) => filesBelow(folder, ".ts"));
@@ -18,7 +18,7 @@ describe("one catalogue for each thing", () => {
 
   it.each(Object.keys(OPERATIONS))("the operation %s is served", (operation) => {
     const tool = operation.startsWith("mcp.memory_") ? operation.slice("mcp.".length) : operation;
-    expect(isUsed(tool, "domain/operations.ts")).toBe(true);
+    expect(isUsed(tool, "domain/access/operations.ts")).toBe(true);
   });
 
   it.each(SCOPES)("the scope %s is needed by an operation, and declarable", (scope) => {

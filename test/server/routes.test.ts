@@ -1,6 +1,6 @@
 /** What each route declares: checked on the real products, all of them. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { OPERATIONS } from "../../domain/operations.ts";
+import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";

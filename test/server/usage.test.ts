@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../../domain/key-record.ts";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { KeyIndex } from "../../server/index/key-index.ts";
 import { createLog } from "../../server/log.ts";
 import { UsageBuffer } from "../../server/usage.ts";

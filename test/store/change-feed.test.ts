@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { scopeSet } from "../../domain/scopes.ts";
+import { scopeSet } from "../../domain/access/scopes.ts";
 import { change, type Tx } from "../../store/change.ts";
 import { CHANGES_CHANNEL, type Change, changesAfter } from "../../store/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../store/gateways.ts";

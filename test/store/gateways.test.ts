@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { UpstreamRecord } from "../../domain/key-record.ts";
+import type { UpstreamRecord } from "../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../store/errors.ts";
 import { findGateway, type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";

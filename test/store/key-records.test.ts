@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { scopeSet } from "../../domain/scopes.ts";
+import { scopeSet } from "../../domain/access/scopes.ts";
 import { changesAfter } from "../../store/change-feed.ts";
 import { activateVersion, reserveVersion } from "../../store/keys.ts";
 import { saveLibrary } from "../../store/libraries.ts";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Scope } from "../../../domain/scopes.ts";
+import type { Scope } from "../../../domain/access/scopes.ts";
 import { LEASE_MS } from "../../../server/index/lease.ts";
 import { change } from "../../../store/change.ts";
 import { createConfirmer } from "../../../store/confirmer.ts";

@@ -1,9 +1,9 @@
 /** Who and what is in the store before the first call: the hostile team, another team, and the team of the probed keys. */
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
+import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
-import { SCOPES, type Scope } from "../../../domain/scopes.ts";
 import { change } from "../../../store/change.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";

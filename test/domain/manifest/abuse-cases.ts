@@ -1,4 +1,4 @@
-import { SCOPES } from "../../../domain/scopes.ts";
+import { SCOPES } from "../../../domain/access/scopes.ts";
 import { key, manifest, team } from "./read.ts";
 
 const CHOICE = `write one of ${SCOPES.join(", ")}`;

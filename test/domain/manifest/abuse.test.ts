@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { SCOPES } from "../../../domain/scopes.ts";
+import { SCOPES } from "../../../domain/access/scopes.ts";
 import { CLIMBING, SCOPES_OUTSIDE_THE_LIST } from "./abuse-cases.ts";
 import { errorsOf, key, manifest, readText, warningsOf } from "./read.ts";
 

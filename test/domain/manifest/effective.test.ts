@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { PRESETS } from "../../../domain/access/scopes.ts";
 import { effectiveScopes, secretTarget } from "../../../domain/manifest/effective.ts";
 import type { Spec } from "../../../domain/manifest/kinds.ts";
-import { PRESETS } from "../../../domain/scopes.ts";
 import { key, storedSpec } from "./read.ts";
 
 const specOf = (text: string) => storedSpec(key(text)) as Spec<"PlatformKey">;

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { DIALECTS } from "../../../domain/key-record.ts";
+import { DIALECTS } from "../../../domain/access/key-record.ts";
+import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
 import { isClusterScoped, isKind, KINDS } from "../../../domain/manifest/kinds.ts";
 import type { Schema } from "../../../domain/manifest/schema.ts";
 import { PATTERNS } from "../../../domain/manifest/schema-check.ts";
-import { PRESETS, SCOPES } from "../../../domain/scopes.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const run = promisify(execFile);

@@ -1,10 +1,10 @@
 /** Every decision of spec §2 against a table written from its text: {@link statusBySpec}. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
+import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
-import type { KeyRecord } from "../../../domain/key-record.ts";
-import { OPERATIONS, type OperationName } from "../../../domain/operations.ts";
-import { SCOPES, scopeSet } from "../../../domain/scopes.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/errors.ts";
 import { KeyIndex } from "../../../server/index/key-index.ts";

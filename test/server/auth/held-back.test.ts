@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
-import { scopeSet } from "../../../domain/scopes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";

@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { requestHead } from "../raw-http.ts";
 import { allDialects, routeOf, startGateway } from "./gateway.ts";

@@ -1,4 +1,4 @@
-import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../../domain/key-record.ts";
+import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { UPSTREAM_TIMES, type UpstreamTimes } from "../../../server/gateway/forward.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";

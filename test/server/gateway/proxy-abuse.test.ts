@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 import { allDialects, PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";

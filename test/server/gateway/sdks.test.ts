@@ -2,7 +2,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { type ModelStub, startModelStub } from "../../../examples/model-stub/stub.ts";
 import type { Harness } from "../harness.ts";
 import { allDialects, routeOf, startGateway } from "./gateway.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
-import type { KeyRecord } from "../../../domain/key-record.ts";
-import { unusableBecause } from "../../../domain/key-state.ts";
 import { KeyIndex } from "../../../server/index/key-index.ts";
 import { newId } from "../../../store/ids.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";

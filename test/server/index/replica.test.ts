@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
+import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
-import { unusableBecause } from "../../../domain/key-state.ts";
 import { LEASE_MS } from "../../../server/index/lease.ts";
 import { parsePlaceholders } from "../../../server/index/placeholders.ts";
 import { change } from "../../../store/change.ts";

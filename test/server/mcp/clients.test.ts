@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import { Ajv } from "ajv";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import type { Store } from "../../../store/open.ts";
 import { type Harness, startHarness } from "../harness.ts";

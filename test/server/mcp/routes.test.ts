@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { SCOPES, scopeSet } from "../../../domain/scopes.ts";
+import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import type { Store } from "../../../store/open.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { scopeSet } from "../../../domain/scopes.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/open.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { VersionState } from "../../../../domain/access/key-record.ts";
 import { DEFAULT_OVERLAP, type Overlap } from "../../../../domain/key/declared-key.ts";
 import { versionIn } from "../../../../domain/key/stored-key.ts";
-import type { VersionState } from "../../../../domain/key-record.ts";
 import { type Budget, type Checks, explore, settle, usableInSecret } from "./explore.ts";
 import {
   declare,

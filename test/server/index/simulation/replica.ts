@@ -1,5 +1,5 @@
 import type { Scheduler } from "fast-check";
-import { unusableBecause } from "../../../../domain/key-state.ts";
+import { unusableBecause } from "../../../../domain/access/key-state.ts";
 import type { Feed } from "../../../../server/index/feed.ts";
 import { StreamRegistry } from "../../../../server/index/open-streams.ts";
 import { Replica } from "../../../../server/index/replica.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { defaultLibraryOf, mayReachLibrary } from "../../domain/library-access.ts";
-import { keyRecord } from "../server/harness.ts";
+import { defaultLibraryOf, mayReachLibrary } from "../../../domain/access/library-access.ts";
+import { keyRecord } from "../../server/harness.ts";
 
 const library = fc.constantFrom("l1", "l2", "l3");
 const list = fc.option(fc.array(library), { nil: null });

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { KeyRecord } from "../../domain/key-record.ts";
-import { unusableBecause } from "../../domain/key-state.ts";
-import { keyRecord } from "../server/harness.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { unusableBecause } from "../../../domain/access/key-state.ts";
+import { keyRecord } from "../../server/harness.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { judgeRate, type RateLimit } from "../../domain/rate-limit.ts";
+import { judgeRate, type RateLimit } from "../../../domain/access/rate-limit.ts";
 
 const SECOND = 1e9;
 const limits = fc.record({

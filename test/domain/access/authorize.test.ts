@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { authorize, type Demand, permits } from "../../domain/authorize.ts";
-import type { KeyRecord } from "../../domain/key-record.ts";
-import { unusableBecause } from "../../domain/key-state.ts";
-import { OPERATIONS, type OperationName } from "../../domain/operations.ts";
-import { productScopes, SCOPES, scopeSet } from "../../domain/scopes.ts";
-import { keyRecord } from "../server/harness.ts";
+import { authorize, type Demand, permits } from "../../../domain/access/authorize.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { unusableBecause } from "../../../domain/access/key-state.ts";
+import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
+import { productScopes, SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
+import { keyRecord } from "../../server/harness.ts";
 
 const NOW = 1_800_000_000_000;
 const operations = Object.keys(OPERATIONS) as OperationName[];

@@ -9,7 +9,7 @@ import {
   type ScopeSet,
   scopeBit,
   scopeSet,
-} from "../../domain/scopes.ts";
+} from "../../../domain/access/scopes.ts";
 
 /** The scopes of a set, in the catalogue's order. */
 function scopesOf(set: ScopeSet): Scope[] {
