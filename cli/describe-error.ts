@@ -1,5 +1,5 @@
 import { hasCode } from "../controller/cluster/files/disk.ts";
-import { DISK_FULL } from "../store/errors.ts";
+import { DISK_FULL } from "../store/database/errors.ts";
 
 /** What to do about what the system refuses, by its code. */
 const ADVICE: readonly (readonly [readonly string[], string])[] = [

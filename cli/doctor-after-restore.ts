@@ -3,7 +3,7 @@ import type { Cluster } from "../controller/cluster/port.ts";
 import { SWEPT } from "../controller/sweep.ts";
 import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
-import type { Db } from "../store/change.ts";
+import type { Db } from "../store/database/change.ts";
 import { listKeys } from "../store/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { whenMissing } from "../controller/cluster/files/disk.ts";
 import type { Environment } from "../domain/environment.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
-import { KeyringError } from "../store/errors.ts";
+import { KeyringError } from "../store/database/errors.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import {
   bootstrapTokenFile,

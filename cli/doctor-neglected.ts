@@ -8,7 +8,7 @@ import { readNamespace } from "../controller/cluster/kubernetes/namespace.ts";
 import { objectsPath } from "../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../controller/main.ts";
 import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
-import { type Db, leaderScopes } from "../store/change.ts";
+import { type Db, leaderScopes } from "../store/database/change.ts";
 import { livingKeysByNamespace } from "../store/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

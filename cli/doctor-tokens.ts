@@ -1,4 +1,4 @@
-import type { Db } from "../store/change.ts";
+import type { Db } from "../store/database/change.ts";
 import { replicasWithSpareToken } from "../store/replicas.ts";
 import { type Finding, note, ok } from "./finding.ts";
 

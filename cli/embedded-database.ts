@@ -1,9 +1,9 @@
 /** The embedded database of a data folder, which knows whose folder it is when `cluster-id` does not. */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
+import { migrate } from "../store/database/migrate.ts";
+import { type EmbeddedStore, openPGlite } from "../store/database/open.ts";
 import { type DeclaredCluster, declaredClusters } from "../store/declared-clusters.ts";
-import { migrate } from "../store/migrate.ts";
-import { type EmbeddedStore, openPGlite } from "../store/open.ts";
 
 /** Opened once, by whoever asks first, and with the folder's lock held. */
 export function embeddedDatabase(data: string) {

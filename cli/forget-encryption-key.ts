@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { lockData } from "../controller/cluster/files/lock.ts";
 import { systemClock } from "../server/system-clock.ts";
+import { assertSchemaVersion } from "../store/database/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../store/database/open.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";
-import { assertSchemaVersion } from "../store/migrate.ts";
-import { openPGlite, openPostgres, type Store } from "../store/open.ts";
 import { type AddCommand, required } from "./command.ts";
 import { assertDataFolder } from "./data-folder.ts";
 

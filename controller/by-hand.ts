@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CHANGES_CHANNEL } from "../store/change-feed.ts";
+import type { ListenConnection } from "../store/database/open.ts";
 import { keysChangedByHand } from "../store/keys-by-hand.ts";
-import type { ListenConnection } from "../store/open.ts";
 import type { Place } from "../store/replicas.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createConfirmer } from "../store/confirmer.ts";
-import type { Store } from "../store/open.ts";
+import type { Store } from "../store/database/open.ts";
 import { replicaRegister } from "../store/replicas.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Kind } from "../domain/manifest/kinds.ts";
-import { StaleLeaderError } from "../store/errors.ts";
+import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { watchByHand } from "./by-hand.ts";
 import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";

@@ -1,6 +1,6 @@
-import type { Fence } from "../store/change.ts";
+import type { Fence } from "../store/database/change.ts";
+import type { Store } from "../store/database/open.ts";
 import type { Keyring } from "../store/keyring.ts";
-import type { Store } from "../store/open.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";

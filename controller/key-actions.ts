@@ -4,8 +4,8 @@ import { isHeal } from "../domain/key/mint-reason.ts";
 import type { ObservedKey } from "../domain/key/observed-key.ts";
 import type { KeyAction } from "../domain/key/plan-key.ts";
 import { type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
-import { change } from "../store/change.ts";
-import { newId } from "../store/ids.ts";
+import { change } from "../store/database/change.ts";
+import { newId } from "../store/database/ids.ts";
 import type { Reservation } from "../store/key-reservations.ts";
 import { recordKeySecret } from "../store/key-secrets.ts";
 import {

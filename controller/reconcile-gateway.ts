@@ -1,7 +1,7 @@
 import { condition, type StatedCondition } from "../domain/conditions.ts";
 import { generatedPublicId } from "../domain/public-id.ts";
-import { change } from "../store/change.ts";
-import { PublicIdTakenError } from "../store/errors.ts";
+import { change } from "../store/database/change.ts";
+import { PublicIdTakenError } from "../store/database/errors.ts";
 import { findGateway, type GatewayDraft, releaseGateway, saveGateway } from "../store/gateways.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";

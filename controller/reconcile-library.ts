@@ -1,5 +1,5 @@
 import { condition } from "../domain/conditions.ts";
-import { change } from "../store/change.ts";
+import { change } from "../store/database/change.ts";
 import { findLibrary, removeLibrary, saveLibrary } from "../store/libraries.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../store/memory/deleted-libraries.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";

@@ -1,8 +1,8 @@
 import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
 import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
-import { change } from "../store/change.ts";
-import { StaleDeclarationError } from "../store/errors.ts";
+import { change } from "../store/database/change.ts";
+import { StaleDeclarationError } from "../store/database/errors.ts";
 import { findLibrary } from "../store/libraries.ts";
 import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";

@@ -1,6 +1,6 @@
 import { type Answer, beginLook, endLook, LOOKS_APART_MS, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
-import { change, type Db, type Tx } from "../store/change.ts";
+import { change, type Db, type Tx } from "../store/database/change.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
 import { orphanedKeys, revokeKey } from "../store/keys.ts";
 import { orphanedLibraries, removeLibrary } from "../store/libraries.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
 import type { RateVerdict } from "../domain/access/rate-limit.ts";
+import type { Store } from "../store/database/open.ts";
 import type { Keyring } from "../store/keyring.ts";
-import type { Store } from "../store/open.ts";
 import type { JudgedJwt } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import type { ServerConfig } from "./config.ts";

@@ -5,7 +5,7 @@ import {
   MemoryBusyError,
   MemoryTimeoutError,
   SearchTextError,
-} from "../store/errors.ts";
+} from "../store/database/errors.ts";
 import type { Logger } from "./log.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store } from "../store/open.ts";
+import type { Store } from "../store/database/open.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import type { Logger } from "./log.ts";
 

@@ -1,6 +1,6 @@
+import type { Store } from "../store/database/open.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
-import type { Store } from "../store/open.ts";
 import type { Logger } from "./log.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
 import { strangerText } from "../domain/stranger-text.ts";
-import type { Store } from "../store/open.ts";
+import type { Store } from "../store/database/open.ts";
 import { markUsageWritten, recordUsage } from "../store/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";

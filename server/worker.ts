@@ -1,6 +1,6 @@
 /** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openPostgres } from "../store/open.ts";
+import { openPostgres } from "../store/database/open.ts";
 import { openConfiguredToken } from "./auth/bootstrap-token.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";

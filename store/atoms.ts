@@ -1,5 +1,5 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
 import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./memory/atom-pages.ts";
 import { withOrderedPlans } from "./memory/ordered-plans.ts";
 

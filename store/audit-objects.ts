@@ -1,6 +1,6 @@
 import { changedFields } from "../domain/audited-fields.ts";
 import { type Author, appendAudit } from "./audit.ts";
-import type { Tx } from "./change.ts";
+import type { Tx } from "./database/change.ts";
 import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "./objects.ts";
 
 /** What is recorded of an object of each kind, and no more: of a credential only whether there is one. */

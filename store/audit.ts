@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
 
 /** Who changed something, from where and why. */
 export type Author = {

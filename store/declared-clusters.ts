@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../domain/api-cluster.ts";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
 
 /** A cluster of whose declarations the database has living rows. */
 export type DeclaredCluster = { readonly cluster: string; readonly keys: number };

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import type { NamedRef } from "../domain/key/declared-key.ts";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
+import { plannedOnce } from "./database/postgres.ts";
 import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";
-import { plannedOnce } from "./postgres.ts";
 
 const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).join(", "));
 

@@ -3,10 +3,10 @@
  * must have it, whoever seals seals under it, and another takes its place only when every replica has that.
  */
 import { sql } from "kysely";
-import { change, type Db, type Tx } from "./change.ts";
-import { EncryptionKeyError } from "./errors.ts";
+import { change, type Db, type Tx } from "./database/change.ts";
+import { EncryptionKeyError } from "./database/errors.ts";
+import type { Store } from "./database/open.ts";
 import { type Keyring, seal, unseal } from "./keyring.ts";
-import type { Store } from "./open.ts";
 
 /** A replica that gave no sign of life for so long serves no more. Milliseconds. */
 const LIVING_MS = 10_000;

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
-import type { Db, Tx } from "./change.ts";
+import type { Db, Tx } from "./database/change.ts";
+import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
+import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
-import { KeyringError, PublicIdTakenError } from "./errors.ts";
-import { newId } from "./ids.ts";
 import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Tx } from "./change.ts";
-import { toDigest } from "./digest.ts";
+import type { Tx } from "./database/change.ts";
+import { toDigest } from "./database/digest.ts";
 
 /** A creation that may be repeated. Digests are SHA-256, 32 latin1 characters. */
 export type Creation = {

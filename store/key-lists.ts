@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { StoredVersion } from "../domain/key/stored-key.ts";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
+import { toDate } from "./database/times.ts";
 import { loadKeys, type StoredKey, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
-import { toDate } from "./times.ts";
 
 /** A key as lists show it: of a secret, the prefix alone. */
 export type ListedKey = Omit<StoredKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };

@@ -3,8 +3,8 @@ import { changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/key/made-key.ts";
 import type { KeyPolicy, KeySource, StoredVersion } from "../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
-import type { Tx } from "./change.ts";
-import { toDigest } from "./digest.ts";
+import type { Tx } from "./database/change.ts";
+import { toDigest } from "./database/digest.ts";
 import {
   DigestTakenError,
   OwnerTakenError,
@@ -13,12 +13,12 @@ import {
   VersionEndedError,
   VersionTakenError,
   violatedConstraint,
-} from "./errors.ts";
+} from "./database/errors.ts";
+import { DATABASE_NOW, databaseTimeIn, toDate } from "./database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { isPrefixTaken } from "./key-prefixes.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { lockLivingKey } from "./key-versions.ts";
-import { DATABASE_NOW, databaseTimeIn, toDate } from "./times.ts";
 
 const ENDED: ReadonlySet<string> = new Set(ENDED_VERSION_STATES);
 

@@ -9,11 +9,11 @@ import type {
   RevocationReason,
   StoredVersion,
 } from "../domain/key/stored-key.ts";
-import type { Db } from "./change.ts";
-import { fromDigest } from "./digest.ts";
+import type { Db } from "./database/change.ts";
+import { fromDigest } from "./database/digest.ts";
+import type { Database } from "./database/schema.ts";
+import { toMs } from "./database/times.ts";
 import type { KeySecret } from "./key-secrets.ts";
-import type { Database } from "./schema.ts";
-import { toMs } from "./times.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
 export type StoredKey = DomainKey & {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject, randomBytes } from "node:crypto";
-import { KeyringError } from "./errors.ts";
+import { KeyringError } from "./database/errors.ts";
 
 /**
  * The keys that provider credentials are stored under: the first encrypts, all decrypt (threats b21). The keys are

@@ -4,14 +4,14 @@ import { type AuditedFields, changedFields } from "../domain/audited-fields.ts";
 import type { MadeKeySpec } from "../domain/key/made-key.ts";
 import type { KeyPolicy, RevocationReason } from "../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "./audit.ts";
-import type { Db, Tx } from "./change.ts";
-import { toDigest } from "./digest.ts";
-import { StaleDeclarationError } from "./errors.ts";
+import type { Db, Tx } from "./database/change.ts";
+import { toDigest } from "./database/digest.ts";
+import { StaleDeclarationError } from "./database/errors.ts";
+import { DATABASE_NOW } from "./database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { loadKeys, type StoredKey } from "./key-rows.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
-import { DATABASE_NOW } from "./times.ts";
 
 export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
 export { reserveVersion } from "./key-reservations.ts";

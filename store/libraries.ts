@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
-import type { Db, Tx } from "./change.ts";
-import { newId } from "./ids.ts";
+import type { Db, Tx } from "./database/change.ts";
+import { newId } from "./database/ids.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
 
 export type LibraryDraft = {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { KeyTerms } from "../domain/access/key-record.ts";
-import type { Tx } from "./change.ts";
+import type { Tx } from "./database/change.ts";
+import type { Store } from "./database/open.ts";
 import {
   ENDED_VERSION_STATES,
   type IndexedKey,
@@ -9,7 +10,6 @@ import {
   recordReader,
   termsReader,
 } from "./key-records.ts";
-import type { Store } from "./open.ts";
 
 /** Takes a page of keys, and how many there are of all pages. */
 type Receive = (keys: readonly IndexedKey[], total: number) => void;

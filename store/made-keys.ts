@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { API_CLUSTER } from "../domain/api-cluster.ts";
-import type { Tx } from "./change.ts";
+import type { Tx } from "./database/change.ts";
 import type { StoredKey } from "./key-rows.ts";
 import { findKey } from "./keys.ts";
 import { lockName } from "./objects.ts";

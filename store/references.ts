@@ -1,5 +1,5 @@
 import type { NamedRef } from "../domain/key/declared-key.ts";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
 
 /** What a reference leads to within a team: an id, or why none. */
 export type Found = { readonly id: string } | "absent" | "ambiguous";

@@ -1,9 +1,9 @@
+import { assertListenWorks } from "./database/listen-check.ts";
+import { assertSchemaVersion } from "./database/migrate.ts";
+import type { Store } from "./database/open.ts";
 import { assertServerVersion } from "./database/server-version.ts";
 import { assertKeyring } from "./encryption-key.ts";
 import type { Keyring } from "./keyring.ts";
-import { assertListenWorks } from "./listen-check.ts";
-import { assertSchemaVersion } from "./migrate.ts";
-import type { Store } from "./open.ts";
 
 /**
  * What has to hold of a database before a server or a controller relies on it.

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./change.ts";
+import type { Db } from "./database/change.ts";
 
 /** By what a person or a machine is named among a team's members (spec §5, PlatformTeam). */
 export type MemberNames = {

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import type { TeamMember } from "../domain/team-member.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
-import type { Db, Tx } from "./change.ts";
-import { StaleDeclarationError } from "./errors.ts";
-import { newId } from "./ids.ts";
+import type { Db, Tx } from "./database/change.ts";
+import { StaleDeclarationError } from "./database/errors.ts";
+import { newId } from "./database/ids.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
 
 export type TeamDraft = {

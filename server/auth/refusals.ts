@@ -1,4 +1,4 @@
-import type { Store } from "../../store/open.ts";
+import type { Store } from "../../store/database/open.ts";
 import { appendRefusals, countRefusals } from "../../store/refusals.ts";
 import type { Clock, RefusalEvent, RefusalRecorder } from "../deps.ts";
 import type { Logger } from "../log.ts";

@@ -1,4 +1,4 @@
-import type { ListenConnection } from "../../store/open.ts";
+import type { ListenConnection } from "../../store/database/open.ts";
 import type { Clock } from "../deps.ts";
 import type { Logger } from "../log.ts";
 import { answerWithin } from "./deadline.ts";

@@ -31,7 +31,7 @@ const PAIRS: readonly string[] = Array.from(
   (_, bits) => ALPHABET.charAt(bits >> 5) + ALPHABET.charAt(bits & 31),
 );
 
-/** Packs the id and number of a version (the ids of `store/ids.ts`: 100 random bits). */
+/** Packs the id and number of a version (the ids of `store/database/ids.ts`: 100 random bits). */
 export function packVersion(keyId: string, version: number, foreign: boolean): PackedVersion {
   const flag = foreign ? FOREIGN : 0;
   if (keyId.length === ID_LENGTH && keyId.startsWith(SCHEME) && version <= MAX_VERSION) {

@@ -5,7 +5,7 @@ import { policyOf } from "../../domain/key/plan-key.ts";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import type { FieldFault } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import { type Found, findInTeam } from "../../store/references.ts";
 import { type Given, invalid, readGiven } from "../management/faults.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { createConfirmer } from "../../store/confirmer.ts";
-import { DatabaseAwayError } from "../../store/errors.ts";
-import type { Store } from "../../store/open.ts";
+import { DatabaseAwayError } from "../../store/database/errors.ts";
+import type { Store } from "../../store/database/open.ts";
 import { replicaRegister } from "../../store/replicas.ts";
 import type { Clock } from "../deps.ts";
 import { LEASE_MS } from "../index/lease.ts";

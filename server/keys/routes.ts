@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Db, Tx } from "../../store/change.ts";
+import type { Db, Tx } from "../../store/database/change.ts";
 import { type ListedKey, listKeys, withoutDigests } from "../../store/key-lists.ts";
 import { findKey } from "../../store/keys.ts";
 import { teamNames } from "../../store/teams.ts";

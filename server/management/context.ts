@@ -1,5 +1,5 @@
+import type { Store } from "../../store/database/open.ts";
 import type { Keyring } from "../../store/keyring.ts";
-import type { Store } from "../../store/open.ts";
 import type { Clock } from "../deps.ts";
 import type { Receipts } from "../keys/receipt.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { commitChange, seqIfKnown, type Tx } from "../../store/change.ts";
+import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../errors.ts";
 import type { Receipt } from "../keys/receipt.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
-import type { Tx } from "../../store/change.ts";
-import { PublicIdTakenError } from "../../store/errors.ts";
+import type { Tx } from "../../store/database/change.ts";
+import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { invalid } from "./faults.ts";

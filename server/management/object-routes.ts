@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Author } from "../../store/audit.ts";
-import { change, commitChange, type Db, seqIfKnown, type Tx } from "../../store/change.ts";
-import { isId } from "../../store/ids.ts";
+import { change, commitChange, type Db, seqIfKnown, type Tx } from "../../store/database/change.ts";
+import { isId } from "../../store/database/ids.ts";
 import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../store/objects.ts";
 import { problem } from "../errors.ts";
 import type { RouteDocs } from "../openapi.ts";

@@ -1,5 +1,5 @@
 import type { preValidationHookHandler } from "fastify";
-import { isId } from "../../store/ids.ts";
+import { isId } from "../../store/database/ids.ts";
 import { problem } from "../errors.ts";
 
 /** One page of a list that was read one row too far. A cursor is the last id of the page before, and grants nothing. */

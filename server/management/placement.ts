@@ -1,5 +1,5 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import { holdsNamespace, teamsNamed } from "../../store/teams.ts";
 import { type Problem, problem } from "../errors.ts";
 import { invalid } from "./faults.ts";

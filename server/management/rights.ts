@@ -1,4 +1,4 @@
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import { rolesOf } from "../../store/team-roles.ts";
 import type { InstallationRole, Manager } from "../auth/manager.ts";
 import { type Problem, problem } from "../errors.ts";

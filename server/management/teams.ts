@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { type TeamMember, teamMember } from "../../domain/team-member.ts";
-import type { Tx } from "../../store/change.ts";
+import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { invalid, readGiven } from "./faults.ts";

@@ -1,7 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problemOf } from "../errors.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";

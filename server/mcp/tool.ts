@@ -2,7 +2,7 @@ import type { Tool } from "@modelcontextprotocol/server";
 import { Ajv } from "ajv";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { explain } from "../explain.ts";

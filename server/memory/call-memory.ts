@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import { accessNow } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../errors.ts";

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import type { Reach } from "../../store/atoms.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/reachable-libraries.ts";
 
 /** What a key may reach of its team's memory: goes into every statement. */

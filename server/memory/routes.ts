@@ -10,7 +10,7 @@ import {
   listAtoms,
   listRevisions,
 } from "../../store/atoms.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../errors.ts";

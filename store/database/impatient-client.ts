@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { Socket } from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
-import { DatabaseAwayError, sqlState } from "../errors.ts";
 import { requestCancel } from "./cancel-request.ts";
+import { DatabaseAwayError, sqlState } from "./errors.ts";
 
 const PLANNED_ONCE = "/* planned once */";
 /**

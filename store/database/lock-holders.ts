@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../change.ts";
+import type { Db } from "./change.ts";
 
 /** A session that holds what another waits for. What it asks is not told: a statement may hold a secret. */
 export type LockHolder = {

@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { DatabaseAwayError } from "../errors.ts";
+import { DatabaseAwayError } from "./errors.ts";
 import type { Failure, FromThread, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */

@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { PGlite, type Transaction } from "@electric-sql/pglite";
-import { DISK_FULL } from "../errors.ts";
+import { DISK_FULL } from "./errors.ts";
 import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
 const main = parentPort;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import type { Db } from "../change.ts";
-import { ServerVersionError } from "../errors.ts";
+import type { Db } from "./change.ts";
+import { ServerVersionError } from "./errors.ts";
 
 /** As `server_version_num` has it: 15.0 is 150000. */
 const OLDEST = 150_000;

@@ -1,7 +1,13 @@
 import type { Kysely } from "kysely";
+import {
+  CallerLeftError,
+  DatabaseAwayError,
+  MemoryBusyError,
+  MemoryTimeoutError,
+  sqlState,
+} from "../database/errors.ts";
 import { CANCELLED } from "../database/impatient-client.ts";
-import { CallerLeftError, DatabaseAwayError, MemoryBusyError, MemoryTimeoutError, sqlState } from "../errors.ts";
-import type { Database } from "../schema.ts";
+import type { Database } from "../database/schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 
 /** Whose call it is, and how its end is known. */

@@ -1,4 +1,4 @@
-import { MemoryBusyError } from "../errors.ts";
+import { MemoryBusyError } from "../database/errors.ts";
 
 export type ShareLimits = {
   /** Calls that run at a time, of all teams and of one. */

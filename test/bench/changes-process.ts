@@ -3,8 +3,8 @@
  * `revocation.ts` with the database's URL, the keys' name and the rate; prints `ready`.
  */
 import { sql } from "kysely";
-import { change } from "../../store/change.ts";
-import { openPostgres } from "../../store/open.ts";
+import { change } from "../../store/database/change.ts";
+import { openPostgres } from "../../store/database/open.ts";
 
 const [url = "", name = "", rate] = process.argv.slice(2);
 const store = await openPostgres(url, { maxConnections: 4 });

@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
-import { change, type Tx } from "../../store/change.ts";
-import { toDigest } from "../../store/digest.ts";
+import { change, type Tx } from "../../store/database/change.ts";
+import { toDigest } from "../../store/database/digest.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import type { Store } from "../../store/database/open.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import { reserveVersion } from "../../store/keys.ts";
-import { migrate } from "../../store/migrate.ts";
-import type { Store } from "../../store/open.ts";
 import { makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { PROVIDER_CREDENTIAL } from "./traffic.ts";
 

@@ -14,10 +14,10 @@ import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { systemClock } from "../../server/system-clock.ts";
-import { change, takeLeadership } from "../../store/change.ts";
-import { newId } from "../../store/ids.ts";
+import { change, takeLeadership } from "../../store/database/change.ts";
+import { newId } from "../../store/database/ids.ts";
+import { openPostgres } from "../../store/database/open.ts";
 import { activateVersion, reserveVersion } from "../../store/keys.ts";
-import { openPostgres } from "../../store/open.ts";
 import { policyOf } from "../store/fixtures.ts";
 
 /** As the controller's. */

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { SCHEMA_VERSION } from "../../store/migrate.ts";
+import { SCHEMA_VERSION } from "../../store/database/migrate.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { keyplane } from "./up.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { runUp } from "../../cli/up.ts";
-import { DatabaseAwayError } from "../../store/errors.ts";
+import { DatabaseAwayError } from "../../store/database/errors.ts";
 import { until } from "../env/until.ts";
 
 test("keyplane up ends, with the reason, when its database has ended by itself", async () => {

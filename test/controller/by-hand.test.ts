@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { revokeByHand, rotateByHand } from "../../server/keys/changes.ts";
-import { change } from "../../store/change.ts";
+import { change } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/open.ts";
 import { revokeKey } from "../../store/keys.ts";
-import type { Store } from "../../store/open.ts";
 import { registerReplica } from "../../store/replicas.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";

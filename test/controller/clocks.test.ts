@@ -1,6 +1,6 @@
 /** Clocks that are wrong: the controller's own decides nothing, and the database's ends nothing for good when it jumps. */
 import { expect, it } from "vitest";
-import { change } from "../../store/change.ts";
+import { change } from "../../store/database/change.ts";
 import { requestRotation } from "../../store/keys.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds, describeWorldsOnEachCluster } from "./fixtures/setup.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { change } from "../../store/change.ts";
+import { change } from "../../store/database/change.ts";
 import { requestRotation } from "../../store/keys.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";

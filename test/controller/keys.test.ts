@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { keyPrefix } from "../../domain/key/key-format.ts";
-import { change } from "../../store/change.ts";
+import { change } from "../../store/database/change.ts";
 import { requestRotation, revokeKey } from "../../store/keys.ts";
 import { until } from "../env/until.ts";
 import { describeWorldsOnEachEngine } from "./fixtures/setup.ts";

@@ -2,9 +2,9 @@
 import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
 import type { Cluster } from "../../controller/cluster/port.ts";
-import { takeLeadership } from "../../store/change.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite, type Store } from "../../store/open.ts";
+import { takeLeadership } from "../../store/database/change.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../store/database/open.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";

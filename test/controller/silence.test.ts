@@ -1,8 +1,8 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite } from "../../store/database/open.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/index/replica-fixtures.ts";
 import { rowsOf } from "./fixtures/rows.ts";

@@ -7,10 +7,10 @@ import { newKeyMemory } from "../../controller/key-memory.ts";
 import { createSweep, SWEEP_INTERVAL } from "../../controller/sweep.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import type { Store } from "../../store/database/open.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/libraries.ts";
-import type { Store } from "../../store/open.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 

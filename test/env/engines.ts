@@ -4,8 +4,8 @@ import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../../store/database/open.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
 
 export type Engine = Store["engine"];

@@ -1,8 +1,8 @@
 /** `examples/kubernetes` as its README has it, and what the project's README shows of it. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../store/migrate.ts";
-import { openPostgres } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/open.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { kubernetesMissing } from "../env/kubernetes/missing.ts";

@@ -1,8 +1,8 @@
 /** A replica on a real PostgreSQL, reached through a proxy that can go wrong, and a way around it. */
 import type { TestContext } from "vitest";
 import { unusableBecause } from "../../domain/access/key-state.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPostgres, type Store } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres, type Store } from "../../store/database/open.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { startReplica } from "../server/index/replica-fixtures.ts";

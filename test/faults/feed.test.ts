@@ -10,7 +10,7 @@ import { Replica } from "../../server/index/replica.ts";
 import { createLog } from "../../server/log.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { systemClock } from "../../server/system-clock.ts";
-import { openPostgres } from "../../store/open.ts";
+import { openPostgres } from "../../store/database/open.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { dropNotifications, repeatNotifications } from "../env/notifications.ts";
 import { startOwnPostgres } from "../env/postgres.ts";

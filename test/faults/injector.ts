@@ -4,8 +4,8 @@
  */
 import { sql } from "kysely";
 import { type Cluster, ClusterError } from "../../controller/cluster/port.ts";
-import type { Tx } from "../../store/change.ts";
-import type { Store } from "../../store/open.ts";
+import type { Tx } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/open.ts";
 
 /** As `createSecret`, or `commit key.reserved`. */
 export type Effect = string;

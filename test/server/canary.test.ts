@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/key-format.ts";
 import { PRODUCTS } from "../../server/products.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite, type Store } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../store/database/open.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../server/app.ts";
 import { PROBLEMS, problem } from "../../server/errors.ts";
-import { DatabaseAwayError } from "../../store/errors.ts";
+import { DatabaseAwayError } from "../../store/database/errors.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { requestHead, sendRaw } from "./raw-http.ts";
 

@@ -5,7 +5,7 @@ import { parseServerConfig } from "../../server/config.ts";
 import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
-import { openPGlite, type Store } from "../../store/open.ts";
+import { openPGlite, type Store } from "../../store/database/open.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";

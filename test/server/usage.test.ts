@@ -4,7 +4,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { KeyIndex } from "../../server/index/key-index.ts";
 import { createLog } from "../../server/log.ts";
 import { UsageBuffer } from "../../server/usage.ts";
-import type { Store } from "../../store/open.ts";
+import type { Store } from "../../store/database/open.ts";
 import { deregisterReplica, registerReplica } from "../../store/replicas.ts";
 import { readKnownUsage } from "../../store/usage.ts";
 import { describeOnEachEngine } from "../env/engines.ts";

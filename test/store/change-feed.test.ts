@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { scopeSet } from "../../domain/access/scopes.ts";
-import { change, type Tx } from "../../store/change.ts";
 import { CHANGES_CHANNEL, type Change, changesAfter } from "../../store/change-feed.ts";
+import { change, type Tx } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/open.ts";
 import { releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
 import { removeLibrary, saveLibrary } from "../../store/libraries.ts";
-import type { Store } from "../../store/open.ts";
 import { pruneChanges } from "../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";

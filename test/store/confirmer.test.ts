@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { createConfirmer } from "../../store/confirmer.ts";
-import type { Store } from "../../store/open.ts";
+import type { Store } from "../../store/database/open.ts";
 import { heartbeat, registerReplica, replicaRegister } from "../../store/replicas.ts";
 import { saveTeam } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { EncryptionKeyError } from "../../store/database/errors.ts";
+import type { Store } from "../../store/database/open.ts";
 import {
   adoptFirstKey,
   assertKeyring,
@@ -8,10 +10,8 @@ import {
   forgetEncryptionKey,
   sealingKeyring,
 } from "../../store/encryption-key.ts";
-import { EncryptionKeyError } from "../../store/errors.ts";
 import { readCredential, saveGateway } from "../../store/gateways.ts";
 import { isSealedByFirst, type Keyring, parseKeyring } from "../../store/keyring.ts";
-import type { Store } from "../../store/open.ts";
 import { deregisterReplica, registerReplica } from "../../store/replicas.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, run, unique } from "./fixtures.ts";

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
-import { change, type Tx } from "../../store/change.ts";
 import { snapshot } from "../../store/change-feed.ts";
-import { newId } from "../../store/ids.ts";
+import { change, type Tx } from "../../store/database/change.ts";
+import { newId } from "../../store/database/ids.ts";
+import type { Store } from "../../store/database/open.ts";
 import type { IndexedKey } from "../../store/key-records.ts";
 import type { Reservation } from "../../store/key-reservations.ts";
 import { reserveVersion } from "../../store/keys.ts";
-import type { Store } from "../../store/open.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { standingAt } from "../env/database-clock.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { UpstreamRecord } from "../../domain/access/key-record.ts";
-import { KeyringError, PublicIdTakenError } from "../../store/errors.ts";
+import { KeyringError, PublicIdTakenError } from "../../store/database/errors.ts";
 import { findGateway, type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Tx } from "../../store/change.ts";
 import { changesAfter } from "../../store/change-feed.ts";
-import { StoreError } from "../../store/errors.ts";
-import { newId } from "../../store/ids.ts";
+import type { Tx } from "../../store/database/change.ts";
+import { StoreError } from "../../store/database/errors.ts";
+import { newId } from "../../store/database/ids.ts";
+import type { Store } from "../../store/database/open.ts";
 import {
   activateVersion,
   endRetiring,
@@ -14,7 +15,6 @@ import {
   revokeKey,
   updateKeyPolicy,
 } from "../../store/keys.ts";
-import type { Store } from "../../store/open.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, readSnapshot, reservationOf, run, unique } from "./fixtures.ts";
 

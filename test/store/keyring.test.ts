@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { KeyringError } from "../../store/errors.ts";
+import { KeyringError } from "../../store/database/errors.ts";
 import { isSealedByFirst, parseKeyring, seal, unseal } from "../../store/keyring.ts";
 
 const bytes = (byte: number) => Buffer.alloc(32, byte).toString("base64");

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { change } from "../../store/change.ts";
+import { change } from "../../store/database/change.ts";
 import {
   DigestTakenError,
   KeyRevokedError,
@@ -10,8 +10,9 @@ import {
   UnknownKeyError,
   VersionEndedError,
   VersionTakenError,
-} from "../../store/errors.ts";
-import { newId } from "../../store/ids.ts";
+} from "../../store/database/errors.ts";
+import { newId } from "../../store/database/ids.ts";
+import type { Store } from "../../store/database/open.ts";
 import type { StoredKey } from "../../store/key-rows.ts";
 import {
   activateVersion,
@@ -26,7 +27,6 @@ import {
   revokeKey,
   updateKeyPolicy,
 } from "../../store/keys.ts";
-import type { Store } from "../../store/open.ts";
 import { recordUsage } from "../../store/usage.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import {

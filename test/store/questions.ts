@@ -2,11 +2,11 @@
 import { sql } from "kysely";
 import type { TeamMember } from "../../domain/team-member.ts";
 import type { AuditEvent } from "../../store/audit.ts";
-import type { Db } from "../../store/change.ts";
+import type { Db } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/open.ts";
+import { toMs } from "../../store/database/times.ts";
 import { loadKeys, type StoredKey } from "../../store/key-rows.ts";
 import { ownedBy } from "../../store/keys.ts";
-import type { Store } from "../../store/open.ts";
-import { toMs } from "../../store/times.ts";
 
 export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
   readonly id: number;

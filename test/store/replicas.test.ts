@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import { migrate } from "../../store/migrate.ts";
-import { openPostgres } from "../../store/open.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/open.ts";
 import { watchReplicas } from "../../store/replica-watch.ts";
 import {
   deregisterReplica,

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, type TestContext, test } from "vitest";
-import { change, type Fence, takeLeadership } from "../../store/change.ts";
-import { StaleLeaderError } from "../../store/errors.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPostgres } from "../../store/open.ts";
+import { change, type Fence, takeLeadership } from "../../store/database/change.ts";
+import { StaleLeaderError } from "../../store/database/errors.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/open.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { restorableDatabase } from "../env/restorable-database.ts";
 import { until } from "../env/until.ts";

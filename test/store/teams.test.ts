@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StaleDeclarationError } from "../../store/errors.ts";
+import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import { makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";

@@ -4,12 +4,12 @@ import { sql } from "kysely";
 import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
-import { change } from "../../../store/change.ts";
+import { change } from "../../../store/database/change.ts";
+import type { Store } from "../../../store/database/open.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
-import type { Store } from "../../../store/open.ts";
 import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 
 export const LIBRARY = "notes";

@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../store/migrate.ts";
-import { openPostgres, type Store } from "../../../store/open.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres, type Store } from "../../../store/database/open.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";

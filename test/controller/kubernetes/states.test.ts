@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REASONS } from "../../../domain/conditions.ts";
-import { migrate } from "../../../store/migrate.ts";
-import { openPostgres, type Store } from "../../../store/open.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres, type Store } from "../../../store/database/open.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { API, inNamespace, type Key } from "../../env/kubernetes/declarations.ts";

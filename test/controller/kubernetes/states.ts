@@ -1,8 +1,8 @@
 /** The states that a declaration can be in, and what is seen of each. */
 import type { Reason } from "../../../domain/conditions.ts";
-import { change } from "../../../store/change.ts";
+import { change } from "../../../store/database/change.ts";
+import type { Store } from "../../../store/database/open.ts";
 import { revokeKey } from "../../../store/keys.ts";
-import type { Store } from "../../../store/open.ts";
 import type { inNamespace } from "../../env/kubernetes/declarations.ts";
 import type { Kstatus } from "../../env/kubernetes/kstatus.ts";
 

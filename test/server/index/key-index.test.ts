@@ -5,7 +5,7 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { KeyIndex } from "../../../server/index/key-index.ts";
-import { newId } from "../../../store/ids.ts";
+import { newId } from "../../../store/database/ids.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";
 
 const version = (number: number, fields: Partial<KeyRecord> = {}, foreign = false) =>

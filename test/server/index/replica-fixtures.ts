@@ -7,9 +7,9 @@ import type { Placeholder } from "../../../server/index/placeholders.ts";
 import { Replica } from "../../../server/index/replica.ts";
 import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
+import type { Store } from "../../../store/database/open.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys.ts";
-import type { Store } from "../../../store/open.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */

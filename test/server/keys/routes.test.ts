@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../store/database/open.ts";
 import { LISTED_STATES } from "../../../store/key-lists.ts";
 import { activateVersion, findKey, releaseKey, revokeKey } from "../../../store/keys.ts";
-import { migrate } from "../../../store/migrate.ts";
-import { openPGlite, type Store } from "../../../store/open.ts";
 import { registerReplica } from "../../../store/replicas.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { recordUsage } from "../../../store/usage.ts";

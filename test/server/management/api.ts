@@ -5,7 +5,7 @@ import type { Clock } from "../../../server/deps.ts";
 import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import type { Store } from "../../../store/open.ts";
+import type { Store } from "../../../store/database/open.ts";
 import { keyring } from "../index/replica-fixtures.ts";
 
 export const TOKEN = "kpt_the-token-of-this-installation";

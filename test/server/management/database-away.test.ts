@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { migrate } from "../../../store/migrate.ts";
-import { openPostgres, type Store } from "../../../store/open.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres, type Store } from "../../../store/database/open.ts";
 import { describeOnPostgres, freshDatabase } from "../../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";

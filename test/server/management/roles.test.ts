@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
-import { change } from "../../../store/change.ts";
-import { migrate } from "../../../store/migrate.ts";
-import { openPGlite, type Store } from "../../../store/open.ts";
+import { change } from "../../../store/database/change.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../store/database/open.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams.ts";
 import { makeTeam, reserveKey, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";

@@ -4,8 +4,8 @@ import { parseServerConfig } from "../../../server/config.ts";
 import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";
-import { migrate } from "../../../store/migrate.ts";
-import { openPGlite } from "../../../store/open.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite } from "../../../store/database/open.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyring, storeKey } from "../index/replica-fixtures.ts";
 

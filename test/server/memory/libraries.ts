@@ -1,6 +1,6 @@
 import { sql } from "kysely";
-import { migrate } from "../../../store/migrate.ts";
-import { openPGlite, type Store } from "../../../store/open.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../store/database/open.ts";
 
 /** The libraries that the tests of the memory are about, as (id, team, namespace, name). */
 const LIBRARIES = [

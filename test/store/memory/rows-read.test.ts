@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/atom-search.ts";
 import { listAtoms, type Reach } from "../../../store/atoms.ts";
-import type { Database } from "../../../store/schema.ts";
+import type { Database } from "../../../store/database/schema.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "./filled-library.ts";
 

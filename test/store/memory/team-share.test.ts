@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MemoryBusyError } from "../../../store/errors.ts";
+import { MemoryBusyError } from "../../../store/database/errors.ts";
 import { TeamShare } from "../../../store/memory/team-share.ts";
 
 const NEVER = new AbortController().signal;

@@ -1,9 +1,9 @@
 import { Kysely } from "kysely";
-import { ConnectionQueue, type Priority } from "./database/connection-queue.ts";
-import { PGliteClient } from "./database/pglite-client.ts";
-import { pgliteDialect } from "./database/pglite-dialect.ts";
-import { memoryDatabase } from "./memory/memory-database.ts";
+import { memoryDatabase } from "../memory/memory-database.ts";
+import { ConnectionQueue, type Priority } from "./connection-queue.ts";
 import type { EmbeddedStore, Store } from "./open.ts";
+import { PGliteClient } from "./pglite-client.ts";
+import { pgliteDialect } from "./pglite-dialect.ts";
 import type { Database } from "./schema.ts";
 
 /** One at a time: on one connection a second could but wait, and would go before other teams' calls. */

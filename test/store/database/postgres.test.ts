@@ -2,17 +2,17 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { change } from "../../store/change.ts";
-import { DatabaseAwayError, ListenError, ServerVersionError } from "../../store/errors.ts";
-import { assertListenWorks } from "../../store/listen-check.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPostgres } from "../../store/open.ts";
-import { assertUsable } from "../../store/start-check.ts";
-import { freshDatabase, postgresMissing } from "../env/engines.ts";
-import { delayNotifications, dropNotifications } from "../env/notifications.ts";
-import { startOwnPostgres } from "../env/postgres.ts";
-import { startTcpProxy } from "../env/tcp-proxy.ts";
-import { until } from "../env/until.ts";
+import { change } from "../../../store/database/change.ts";
+import { DatabaseAwayError, ListenError, ServerVersionError } from "../../../store/database/errors.ts";
+import { assertListenWorks } from "../../../store/database/listen-check.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres } from "../../../store/database/open.ts";
+import { assertUsable } from "../../../store/start-check.ts";
+import { freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { delayNotifications, dropNotifications } from "../../env/notifications.ts";
+import { startOwnPostgres } from "../../env/postgres.ts";
+import { startTcpProxy } from "../../env/tcp-proxy.ts";
+import { until } from "../../env/until.ts";
 
 const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
 

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
+import type { MemoryDatabase } from "../memory/memory-database.ts";
 import type { CopyQuestion } from "./copy.ts";
-import type { MemoryDatabase } from "./memory/memory-database.ts";
 import { openPGliteDatabase } from "./pglite.ts";
 import { openPostgresDatabase, type PostgresOptions } from "./postgres.ts";
 import type { Database } from "./schema.ts";

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { change } from "../../store/change.ts";
-import { DatabaseAwayError, sqlState, violatedConstraint } from "../../store/errors.ts";
-import { assertListenWorks } from "../../store/listen-check.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite } from "../../store/open.ts";
-import { findTeamOfNamespace, saveTeam } from "../../store/teams.ts";
-import { readSnapshot, teamDraft } from "./fixtures.ts";
+import { change } from "../../../store/database/change.ts";
+import { DatabaseAwayError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
+import { assertListenWorks } from "../../../store/database/listen-check.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite } from "../../../store/database/open.ts";
+import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
+import { readSnapshot, teamDraft } from "../fixtures.ts";
 
 describe("The embedded database", () => {
   let folder = "";

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, type TestContext, test } from "vitest";
-import { SchemaVersionError } from "../../store/errors.ts";
-import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../../store/migrate.ts";
-import { openPGlite, openPostgres, type Store } from "../../store/open.ts";
-import { describeOnEachEngine, freshDatabase, postgresMissing } from "../env/engines.ts";
-import { until } from "../env/until.ts";
-import { startReplica } from "../server/index/replica-fixtures.ts";
+import { SchemaVersionError } from "../../../store/database/errors.ts";
+import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../../../store/database/migrate.ts";
+import { openPGlite, openPostgres, type Store } from "../../../store/database/open.ts";
+import { describeOnEachEngine, freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
+import { startReplica } from "../../server/index/replica-fixtures.ts";
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>

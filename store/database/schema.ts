@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
-import type { RouteRecord } from "../domain/access/key-record.ts";
-import type { MadeKeySpec } from "../domain/key/made-key.ts";
+import type { RouteRecord } from "../../domain/access/key-record.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
 
 /**
  * The tables as Kysely sees them; `migrations/` is what makes them. Both drivers give `timestamptz` as Date, `bigint`

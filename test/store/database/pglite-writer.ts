@@ -1,9 +1,9 @@
 /** A process that writes to a PGlite folder until it is killed: prints `wrote N` once N is committed. */
-import { change } from "../../store/change.ts";
-import { migrate } from "../../store/migrate.ts";
-import { openPGlite } from "../../store/open.ts";
-import { saveTeam } from "../../store/teams.ts";
-import { teamDraft } from "./fixtures.ts";
+import { change } from "../../../store/database/change.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite } from "../../../store/database/open.ts";
+import { saveTeam } from "../../../store/teams.ts";
+import { teamDraft } from "../fixtures.ts";
 
 const store = await openPGlite(process.argv[2] ?? "");
 await migrate(store);

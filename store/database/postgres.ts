@@ -1,10 +1,10 @@
 import { Socket } from "node:net";
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
+import { MAX_RUN_MS, memoryDatabase } from "../memory/memory-database.ts";
+import { lendConnections } from "../memory/postgres-memory.ts";
 import { copyRows } from "./copy.ts";
-import { awayOr, ImpatientClient, plannedOnce } from "./database/impatient-client.ts";
-import { MAX_RUN_MS, memoryDatabase } from "./memory/memory-database.ts";
-import { lendConnections } from "./memory/postgres-memory.ts";
+import { awayOr, ImpatientClient, plannedOnce } from "./impatient-client.ts";
 import type { ListenConnection, Store } from "./open.ts";
 import type { Database } from "./schema.ts";
 

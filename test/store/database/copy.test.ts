@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { changesAfter, snapshot } from "../../store/change-feed.ts";
-import { copyRows } from "../../store/copy.ts";
-import type { IndexedKey } from "../../store/key-records.ts";
-import type { Store } from "../../store/open.ts";
-import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
-import { makeTeam, reserveKey } from "./fixtures.ts";
+import { changesAfter, snapshot } from "../../../store/change-feed.ts";
+import { copyRows } from "../../../store/database/copy.ts";
+import type { Store } from "../../../store/database/open.ts";
+import type { IndexedKey } from "../../../store/key-records.ts";
+import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { makeTeam, reserveKey } from "../fixtures.ts";
 
 describeOnPostgres("Rows that are copied", (store) => {
   /** What {@link copyRows} makes of a statement, as of a moment that is exported for it. */

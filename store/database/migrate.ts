@@ -1,27 +1,27 @@
 import { sql } from "kysely";
+import { sql as foundation } from "../migrations/001-foundation.ts";
+import { sql as atoms } from "../migrations/002-atoms.ts";
+import { sql as keySecrets } from "../migrations/003-key-secrets.ts";
+import { sql as usageKnown } from "../migrations/004-usage-known.ts";
+import { sql as fullQueue } from "../migrations/005-full-queue.ts";
+import { sql as management } from "../migrations/006-management.ts";
+import { sql as changeByIndex } from "../migrations/007-change-by-index.ts";
+import { sql as concurrent } from "../migrations/008-concurrent.ts";
+import { sql as keyPrefix } from "../migrations/009-key-prefix.ts";
+import { sql as atomTerms } from "../migrations/010-atom-terms.ts";
+import { sql as atomStatistics } from "../migrations/011-atom-statistics.ts";
+import { sql as atomIds, uuidv7Before18 } from "../migrations/012-atom-ids.ts";
+import { sql as versionRoom } from "../migrations/013-version-room.ts";
+import { sql as encryptionKey } from "../migrations/014-encryption-key.ts";
+import { sql as leaderTerm } from "../migrations/015-leader-term.ts";
+import { sql as deletedAtoms } from "../migrations/016-deleted-atoms.ts";
+import { sql as bootstrapToken } from "../migrations/017-bootstrap-token.ts";
 import type { Db } from "./change.ts";
-import { lockWaits } from "./database/lock-waits.ts";
-import { assertServerVersion } from "./database/server-version.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
-import { sql as foundation } from "./migrations/001-foundation.ts";
-import { sql as atoms } from "./migrations/002-atoms.ts";
-import { sql as keySecrets } from "./migrations/003-key-secrets.ts";
-import { sql as usageKnown } from "./migrations/004-usage-known.ts";
-import { sql as fullQueue } from "./migrations/005-full-queue.ts";
-import { sql as management } from "./migrations/006-management.ts";
-import { sql as changeByIndex } from "./migrations/007-change-by-index.ts";
-import { sql as concurrent } from "./migrations/008-concurrent.ts";
-import { sql as keyPrefix } from "./migrations/009-key-prefix.ts";
-import { sql as atomTerms } from "./migrations/010-atom-terms.ts";
-import { sql as atomStatistics } from "./migrations/011-atom-statistics.ts";
-import { sql as atomIds, uuidv7Before18 } from "./migrations/012-atom-ids.ts";
-import { sql as versionRoom } from "./migrations/013-version-room.ts";
-import { sql as encryptionKey } from "./migrations/014-encryption-key.ts";
-import { sql as leaderTerm } from "./migrations/015-leader-term.ts";
-import { sql as deletedAtoms } from "./migrations/016-deleted-atoms.ts";
-import { sql as bootstrapToken } from "./migrations/017-bootstrap-token.ts";
+import { lockWaits } from "./lock-waits.ts";
 import type { Store } from "./open.ts";
+import { assertServerVersion } from "./server-version.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
 const MIGRATIONS = [

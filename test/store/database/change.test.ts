@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { appendAudit } from "../../store/audit.ts";
-import { change, type Tx, takeLeadership } from "../../store/change.ts";
-import { type Change, changesAfter } from "../../store/change-feed.ts";
-import { StaleLeaderError } from "../../store/errors.ts";
-import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import { appendAudit } from "../../../store/audit.ts";
+import { type Change, changesAfter } from "../../../store/change-feed.ts";
+import { change, type Tx, takeLeadership } from "../../../store/database/change.ts";
+import { StaleLeaderError } from "../../../store/database/errors.ts";
+import { type GatewayDraft, releaseGateway, saveGateway } from "../../../store/gateways.ts";
+import { parseKeyring } from "../../../store/keyring.ts";
 import {
   activateVersion,
   endRetiring,
@@ -18,13 +18,19 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../../store/keys.ts";
-import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
-import { deregisterReplica, heartbeat, readReplicas, registerReplica, removeReplicas } from "../../store/replicas.ts";
-import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../store/teams.ts";
-import { recordUsage } from "../../store/usage.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { until } from "../env/until.ts";
+} from "../../../store/keys.ts";
+import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import {
+  deregisterReplica,
+  heartbeat,
+  readReplicas,
+  registerReplica,
+  removeReplicas,
+} from "../../../store/replicas.ts";
+import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
+import { recordUsage } from "../../../store/usage.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
 import {
   HOUR,
   makeTeam,
@@ -37,8 +43,8 @@ import {
   run,
   teamDraft,
   unique,
-} from "./fixtures.ts";
-import { auditOfKey, findKeyByOwner, membersOfTeam } from "./questions.ts";
+} from "../fixtures.ts";
+import { auditOfKey, findKeyByOwner, membersOfTeam } from "../questions.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
