@@ -4,7 +4,7 @@ import { SWEPT } from "../controller/sweep.ts";
 import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
 import type { Db } from "../store/database/change.ts";
-import { listKeys } from "../store/keys.ts";
+import { listKeys } from "../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;

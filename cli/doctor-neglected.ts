@@ -9,7 +9,7 @@ import { objectsPath } from "../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../controller/main.ts";
 import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
 import { type Db, leaderScopes } from "../store/database/change.ts";
-import { livingKeysByNamespace } from "../store/keys.ts";
+import { livingKeysByNamespace } from "../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** A leader that has not renewed its Lease for so long has given up. Milliseconds. */

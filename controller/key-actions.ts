@@ -6,8 +6,8 @@ import type { KeyAction } from "../domain/key/plan-key.ts";
 import { type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
 import { change } from "../store/database/change.ts";
 import { newId } from "../store/database/ids.ts";
-import type { Reservation } from "../store/key-reservations.ts";
-import { recordKeySecret } from "../store/key-secrets.ts";
+import type { Reservation } from "../store/keys/key-reservations.ts";
+import { recordKeySecret } from "../store/keys/key-secrets.ts";
 import {
   activateVersion,
   endRetiring,
@@ -16,7 +16,7 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../store/keys.ts";
+} from "../store/keys/keys.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";

@@ -6,10 +6,10 @@ import type { Importable, ObservedKey, ResolvedReferences } from "../domain/key/
 import type { Endpoints } from "../domain/key/secret-template.ts";
 import { dependsOnUsage } from "../domain/key/stale-consumers.ts";
 import { versionIn } from "../domain/key/stored-key.ts";
-import { type DeclaredRows, findDeclaredKey } from "../store/declared-key.ts";
-import { isPrefixTaken } from "../store/key-prefixes.ts";
-import type { StoredKey } from "../store/key-rows.ts";
-import { findKeyOfDigest } from "../store/keys.ts";
+import { type DeclaredRows, findDeclaredKey } from "../store/keys/declared-key.ts";
+import { isPrefixTaken } from "../store/keys/key-prefixes.ts";
+import type { StoredKey } from "../store/keys/key-rows.ts";
+import { findKeyOfDigest } from "../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";

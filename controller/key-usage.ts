@@ -1,7 +1,7 @@
 import type { KnownUsage, LastUse } from "../domain/key/known-usage.ts";
 import { isRecord } from "../domain/manifest/identity.ts";
 import { strangerText } from "../domain/stranger-text.ts";
-import { readKnownUsage } from "../store/usage.ts";
+import { readKnownUsage } from "../store/keys/usage.ts";
 import type { DeclaredObject } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 

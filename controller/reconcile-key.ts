@@ -1,7 +1,7 @@
 import { type KeyAction, type KeyPlan, planKey } from "../domain/key/plan-key.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
-import type { DeclaredRows } from "../store/declared-key.ts";
-import { recordKeySecret } from "../store/key-secrets.ts";
+import type { DeclaredRows } from "../store/keys/declared-key.ts";
+import { recordKeySecret } from "../store/keys/key-secrets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { actOnKey } from "./key-actions.ts";

@@ -2,9 +2,9 @@ import { type Answer, beginLook, endLook, LOOKS_APART_MS, type Suspects } from "
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { change, type Db, type Tx } from "../store/database/change.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
-import { orphanedKeys, revokeKey } from "../store/keys.ts";
+import { orphanedKeys, revokeKey } from "../store/keys/keys.ts";
+import type { Orphan, Orphans } from "../store/keys/orphans.ts";
 import { orphanedLibraries, removeLibrary } from "../store/libraries.ts";
-import type { Orphan, Orphans } from "../store/orphans.ts";
 import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key-memory.ts";

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
 import { strangerText } from "../domain/stranger-text.ts";
 import type { Store } from "../store/database/open.ts";
-import { markUsageWritten, recordUsage } from "../store/usage.ts";
+import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";
 import type { VersionUse } from "./index/key-index.ts";

@@ -7,7 +7,7 @@ import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
 import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
-import { findOrphans, type Orphans } from "./orphans.ts";
+import { findOrphans, type Orphans } from "./keys/orphans.ts";
 
 export type GatewayDraft = {
   readonly cluster: string;

@@ -3,7 +3,7 @@ import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { newId } from "./database/ids.ts";
-import { findOrphans, type Orphans } from "./orphans.ts";
+import { findOrphans, type Orphans } from "./keys/orphans.ts";
 
 export type LibraryDraft = {
   readonly cluster: string;

@@ -5,7 +5,7 @@ import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { StaleDeclarationError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
-import { findOrphans, type Orphans } from "./orphans.ts";
+import { findOrphans, type Orphans } from "./keys/orphans.ts";
 
 export type TeamDraft = {
   readonly cluster: string;

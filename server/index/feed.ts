@@ -1,8 +1,8 @@
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/change-feed.ts";
 import { assertSchemaVersion } from "../../store/database/migrate.ts";
 import type { ListenConnection, Store } from "../../store/database/open.ts";
-import type { IndexedKey } from "../../store/key-records.ts";
 import type { Keyring } from "../../store/keyring.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { ReplicaRegister } from "../../store/replica-watch.ts";
 import {
   deregisterReplica,

@@ -1,5 +1,5 @@
 import type { GatewayRecord, KeyRecord, KeyTerms } from "../../domain/access/key-record.ts";
-import type { IndexedKey } from "../../store/key-records.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Announce } from "./index-news.ts";
 import { IndexTables, type Rows } from "./index-tables.ts";
 import { packVersion } from "./key-id.ts";

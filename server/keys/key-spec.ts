@@ -1,7 +1,7 @@
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { MadeKeySpec } from "../../domain/key/made-key.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { ListedKey } from "../../store/key-lists.ts";
+import type { ListedKey } from "../../store/keys/key-lists.ts";
 import { namesOf } from "../../store/references.ts";
 
 /**

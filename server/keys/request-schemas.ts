@@ -1,7 +1,7 @@
 import { MADE_KEY_FIELDS } from "../../domain/key/made-key.ts";
 import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
 import { jsonSchema, pickFields } from "../../domain/manifest/json-schema.ts";
-import { LISTED_STATES, type ListedState } from "../../store/key-lists.ts";
+import { LISTED_STATES, type ListedState } from "../../store/keys/key-lists.ts";
 import {
   NAME,
   NEW_NAME,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Db, Tx } from "../../store/database/change.ts";
-import { type ListedKey, listKeys, withoutDigests } from "../../store/key-lists.ts";
-import { findKey } from "../../store/keys.ts";
+import { type ListedKey, listKeys, withoutDigests } from "../../store/keys/key-lists.ts";
+import { findKey } from "../../store/keys/keys.ts";
 import { teamNames } from "../../store/teams.ts";
 import { keyAnswer, pageAnswer, RECEIPT } from "../management/answer-schemas.ts";
 import { authorOf, managerOf } from "../management/author.ts";

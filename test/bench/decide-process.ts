@@ -14,8 +14,8 @@ import { createMetrics } from "../../server/metrics.ts";
 import { systemClock } from "../../server/system-clock.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
-import { type IndexedKey, recordReader } from "../../store/key-records.ts";
 import { parseKeyring } from "../../store/keyring.ts";
+import { type IndexedKey, recordReader } from "../../store/keys/key-records.ts";
 import type { DecideFigures } from "./decide.ts";
 import { figure, median } from "./table.ts";
 

@@ -17,7 +17,7 @@ import { systemClock } from "../../server/system-clock.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import { openPostgres } from "../../store/database/open.ts";
-import { activateVersion, reserveVersion } from "../../store/keys.ts";
+import { activateVersion, reserveVersion } from "../../store/keys/keys.ts";
 import { policyOf } from "../store/fixtures.ts";
 
 /** As the controller's. */

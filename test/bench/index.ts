@@ -6,7 +6,7 @@ import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../store/database/open.ts";
-import { reserveVersion } from "../../store/keys.ts";
+import { reserveVersion } from "../../store/keys/keys.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";

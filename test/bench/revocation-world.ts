@@ -9,7 +9,7 @@ import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/open.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../store/keys/keys.ts";
 import { replicaRegister } from "../../store/replicas.ts";
 import { dropNotifications } from "../env/notifications.ts";
 import { startOwnPostgres } from "../env/postgres.ts";

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { keyDigest } from "../../domain/key/key-format.ts";
 import { change } from "../../store/database/change.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../store/keys/keys.ts";
 import { describeOnPostgres } from "../env/engines.ts";
 import { makeTeam, reservationOf } from "../store/fixtures.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";

@@ -1,7 +1,7 @@
 /** What users do, as a table. Each move chooses from the model alone, so that a seed makes the same choices again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { change, type Tx } from "../../store/database/change.ts";
-import { requestRotation, revokeKey } from "../../store/keys.ts";
+import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import type { Random } from "../env/random.ts";
 import { findKeyByOwner } from "../store/questions.ts";
 import { keysPath, secretsPath } from "./admin.ts";

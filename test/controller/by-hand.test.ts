@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { revokeByHand, rotateByHand } from "../../server/keys/changes.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/open.ts";
-import { revokeKey } from "../../store/keys.ts";
+import { revokeKey } from "../../store/keys/keys.ts";
 import { registerReplica } from "../../store/replicas.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";

@@ -1,7 +1,7 @@
 /** Clocks that are wrong: the controller's own decides nothing, and the database's ends nothing for good when it jumps. */
 import { expect, it } from "vitest";
 import { change } from "../../store/database/change.ts";
-import { requestRotation } from "../../store/keys.ts";
+import { requestRotation } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds, describeWorldsOnEachCluster } from "./fixtures/setup.ts";
 import { HOUR, key, startWorld, type World } from "./fixtures/world.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { keyPrefix } from "../../domain/key/key-format.ts";
 import { change } from "../../store/database/change.ts";
-import { requestRotation, revokeKey } from "../../store/keys.ts";
+import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
 import { describeWorldsOnEachEngine } from "./fixtures/setup.ts";
 import { key, library, NAMESPACE, startWorld, team } from "./fixtures/world.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { ClusterError } from "../../controller/cluster/port.ts";
 import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
-import { recordUsage } from "../../store/usage.ts";
+import { recordUsage } from "../../store/keys/usage.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { HOUR, key, library, startWorld, team, type World } from "./fixtures/world.ts";

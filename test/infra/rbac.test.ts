@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../store/database/open.ts";
-import { listKeys } from "../../store/keys.ts";
+import { listKeys } from "../../store/keys/keys.ts";
 import { listObjects } from "../../store/objects.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";

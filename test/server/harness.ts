@@ -16,8 +16,8 @@ import { createLog } from "../../server/log.ts";
 import { type Sampling, sampleLog } from "../../server/log-sampler.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import type { Store } from "../../store/database/open.ts";
-import type { IndexedKey } from "../../store/key-records.ts";
 import { parseKeyring } from "../../store/keyring.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { DEFAULT_RETENTION_MS } from "../../store/retention.ts";
 
 /** A clock that stands still until it is told. */

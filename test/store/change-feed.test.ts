@@ -6,7 +6,7 @@ import { change, type Tx } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/open.ts";
 import { releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../store/keys.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../store/keys/keys.ts";
 import { removeLibrary, saveLibrary } from "../../store/libraries.ts";
 import { pruneChanges } from "../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";

@@ -4,9 +4,9 @@ import { snapshot } from "../../store/change-feed.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Store } from "../../store/database/open.ts";
-import type { IndexedKey } from "../../store/key-records.ts";
-import type { Reservation } from "../../store/key-reservations.ts";
-import { reserveVersion } from "../../store/keys.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
+import type { Reservation } from "../../store/keys/key-reservations.ts";
+import { reserveVersion } from "../../store/keys/keys.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { standingAt } from "../env/database-clock.ts";
 

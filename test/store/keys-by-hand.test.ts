@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { change } from "../../store/database/change.ts";
-import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../store/keys.ts";
+import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import { keysChangedByHand } from "../../store/keys-by-hand.ts";
 import type { Place } from "../../store/replicas.ts";
 import { pruneChanges } from "../../store/retention.ts";

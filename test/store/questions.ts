@@ -5,8 +5,8 @@ import type { AuditEvent } from "../../store/audit.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/open.ts";
 import { toMs } from "../../store/database/times.ts";
-import { loadKeys, type StoredKey } from "../../store/key-rows.ts";
-import { ownedBy } from "../../store/keys.ts";
+import { loadKeys, type StoredKey } from "../../store/keys/key-rows.ts";
+import { ownedBy } from "../../store/keys/keys.ts";
 
 export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
   readonly id: number;

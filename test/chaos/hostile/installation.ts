@@ -9,7 +9,7 @@ import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite, openPostgres, type Store } from "../../../store/database/open.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import { revokeKey } from "../../../store/keys.ts";
+import { revokeKey } from "../../../store/keys/keys.ts";
 import { replicaRegister } from "../../../store/replicas.ts";
 import { makeHome, tokenOf } from "../../cli/up.ts";
 import { freePort } from "../../env/free-port.ts";

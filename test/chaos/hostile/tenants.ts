@@ -8,7 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/open.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
-import { activateVersion, reserveVersion } from "../../../store/keys.ts";
+import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 

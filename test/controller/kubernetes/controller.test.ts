@@ -11,7 +11,7 @@ import { sweep } from "../../../controller/sweep.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../../store/database/open.ts";
-import { listKeys } from "../../../store/keys.ts";
+import { listKeys } from "../../../store/keys/keys.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { startApiProxy } from "../../env/kubernetes/api-proxy.ts";

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../../store/database/open.ts";
-import { listKeys } from "../../../store/keys.ts";
+import { listKeys } from "../../../store/keys/keys.ts";
 import { listObjects } from "../../../store/objects.ts";
 import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../../store/database/open.ts";
-import { listKeys } from "../../../store/keys.ts";
+import { listKeys } from "../../../store/keys/keys.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";

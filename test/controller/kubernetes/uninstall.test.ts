@@ -5,7 +5,7 @@ import { objectsPath } from "../../../controller/cluster/kubernetes/resources.ts
 import { KINDS } from "../../../domain/manifest/kinds.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../../store/database/open.ts";
-import { listKeys } from "../../../store/keys.ts";
+import { listKeys } from "../../../store/keys/keys.ts";
 import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";

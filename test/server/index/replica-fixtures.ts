@@ -9,7 +9,7 @@ import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/open.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys/keys.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */

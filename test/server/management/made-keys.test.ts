@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
-import { orphanedKeys, releaseKey } from "../../../store/keys.ts";
+import { orphanedKeys, releaseKey } from "../../../store/keys/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

@@ -18,7 +18,8 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../../../store/keys.ts";
+} from "../../../store/keys/keys.ts";
+import { recordUsage } from "../../../store/keys/usage.ts";
 import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
 import {
   deregisterReplica,
@@ -28,7 +29,6 @@ import {
   removeReplicas,
 } from "../../../store/replicas.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
-import { recordUsage } from "../../../store/usage.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import {

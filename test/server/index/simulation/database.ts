@@ -1,5 +1,5 @@
 import type { Change, Changes, Snapshot } from "../../../../store/change-feed.ts";
-import type { IndexedKey } from "../../../../store/key-records.ts";
+import type { IndexedKey } from "../../../../store/keys/key-records.ts";
 import type { Heartbeat, Place, ReplicaRow, Replicas } from "../../../../store/replicas.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { API_CLUSTER } from "../domain/api-cluster.ts";
-import type { Tx } from "./database/change.ts";
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import type { Tx } from "../database/change.ts";
+import { lockName } from "../objects.ts";
 import type { StoredKey } from "./key-rows.ts";
 import { findKey } from "./keys.ts";
-import { lockName } from "./objects.ts";
 
 /** Locks a key, so that what is read of it stays so until the transaction ends. */
 export async function lockKey(tx: Tx, keyId: string): Promise<StoredKey | undefined> {

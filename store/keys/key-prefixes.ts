@@ -1,6 +1,6 @@
-import type { KeySource } from "../domain/key/stored-key.ts";
-import type { Db } from "./database/change.ts";
-import { toDigest } from "./database/digest.ts";
+import type { KeySource } from "../../domain/key/stored-key.ts";
+import type { Db } from "../database/change.ts";
+import { toDigest } from "../database/digest.ts";
 
 /** What an import is to be known by. */
 export type ImportedPrefix = {

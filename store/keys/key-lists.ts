@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { StoredVersion } from "../domain/key/stored-key.ts";
-import type { Db } from "./database/change.ts";
-import { toDate } from "./database/times.ts";
+import type { StoredVersion } from "../../domain/key/stored-key.ts";
+import type { Db } from "../database/change.ts";
+import { toDate } from "../database/times.ts";
 import { loadKeys, type StoredKey, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
 
 /** A key as lists show it: of a secret, the prefix alone. */

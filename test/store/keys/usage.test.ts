@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../../store/database/open.ts";
+import { markUsageWritten, readKnownUsage, recordUsage } from "../../../store/keys/usage.ts";
 import {
   deregisterReplica,
   readReplicas,
   registerReplica,
   removeAllReplicas,
   removeReplicas,
-} from "../../store/replicas.ts";
-import { markUsageWritten, readKnownUsage, recordUsage } from "../../store/usage.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, NOW, reserveKey } from "./fixtures.ts";
+} from "../../../store/replicas.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { makeTeam, NOW, reserveKey } from "../fixtures.ts";
 
 async function databaseNow(store: Store): Promise<number> {
   const { rows } = await sql<{ now: number }>`

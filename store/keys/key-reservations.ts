@@ -1,10 +1,10 @@
 import { sql } from "kysely";
-import { changedFields } from "../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../domain/key/made-key.ts";
-import type { KeyPolicy, KeySource, StoredVersion } from "../domain/key/stored-key.ts";
-import { type Author, appendAudit } from "./audit.ts";
-import type { Tx } from "./database/change.ts";
-import { toDigest } from "./database/digest.ts";
+import { changedFields } from "../../domain/audited-fields.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { KeyPolicy, KeySource, StoredVersion } from "../../domain/key/stored-key.ts";
+import { type Author, appendAudit } from "../audit.ts";
+import type { Tx } from "../database/change.ts";
+import { toDigest } from "../database/digest.ts";
 import {
   DigestTakenError,
   OwnerTakenError,
@@ -13,8 +13,8 @@ import {
   VersionEndedError,
   VersionTakenError,
   violatedConstraint,
-} from "./database/errors.ts";
-import { DATABASE_NOW, databaseTimeIn, toDate } from "./database/times.ts";
+} from "../database/errors.ts";
+import { DATABASE_NOW, databaseTimeIn, toDate } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { isPrefixTaken } from "./key-prefixes.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";

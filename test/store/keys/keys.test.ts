@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { change } from "../../store/database/change.ts";
+import { change } from "../../../store/database/change.ts";
 import {
   DigestTakenError,
   KeyRevokedError,
@@ -10,10 +10,10 @@ import {
   UnknownKeyError,
   VersionEndedError,
   VersionTakenError,
-} from "../../store/database/errors.ts";
-import { newId } from "../../store/database/ids.ts";
-import type { Store } from "../../store/database/open.ts";
-import type { StoredKey } from "../../store/key-rows.ts";
+} from "../../../store/database/errors.ts";
+import { newId } from "../../../store/database/ids.ts";
+import type { Store } from "../../../store/database/open.ts";
+import type { StoredKey } from "../../../store/keys/key-rows.ts";
 import {
   activateVersion,
   endRetiring,
@@ -26,9 +26,9 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../../store/keys.ts";
-import { recordUsage } from "../../store/usage.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
+} from "../../../store/keys/keys.ts";
+import { recordUsage } from "../../../store/keys/usage.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import {
   digestOf,
   HOUR,
@@ -40,8 +40,8 @@ import {
   reserveKey,
   run,
   unique,
-} from "./fixtures.ts";
-import { auditOfKey, findKeyByOwner } from "./questions.ts";
+} from "../fixtures.ts";
+import { auditOfKey, findKeyByOwner } from "../questions.ts";
 
 async function read(store: Store, keyId: string): Promise<StoredKey> {
   const key = await findKey(store.db, keyId);

@@ -1,13 +1,13 @@
 /** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
 import { type RawBuilder, sql } from "kysely";
-import { type AuditedFields, changedFields } from "../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../domain/key/made-key.ts";
-import type { KeyPolicy, RevocationReason } from "../domain/key/stored-key.ts";
-import { type Author, appendAudit } from "./audit.ts";
-import type { Db, Tx } from "./database/change.ts";
-import { toDigest } from "./database/digest.ts";
-import { StaleDeclarationError } from "./database/errors.ts";
-import { DATABASE_NOW } from "./database/times.ts";
+import { type AuditedFields, changedFields } from "../../domain/audited-fields.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
+import { type Author, appendAudit } from "../audit.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { toDigest } from "../database/digest.ts";
+import { StaleDeclarationError } from "../database/errors.ts";
+import { DATABASE_NOW } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { loadKeys, type StoredKey } from "./key-rows.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changesAfter } from "../../store/change-feed.ts";
-import type { Tx } from "../../store/database/change.ts";
-import { StoreError } from "../../store/database/errors.ts";
-import { newId } from "../../store/database/ids.ts";
-import type { Store } from "../../store/database/open.ts";
+import { changesAfter } from "../../../store/change-feed.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { StoreError } from "../../../store/database/errors.ts";
+import { newId } from "../../../store/database/ids.ts";
+import type { Store } from "../../../store/database/open.ts";
 import {
   activateVersion,
   endRetiring,
@@ -14,9 +14,9 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../../store/keys.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { digestOf, HOUR, makeTeam, NOW, policyOf, readSnapshot, reservationOf, run, unique } from "./fixtures.ts";
+} from "../../../store/keys/keys.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { digestOf, HOUR, makeTeam, NOW, policyOf, readSnapshot, reservationOf, run, unique } from "../fixtures.ts";
 
 /** One call, of a controller, a person or a controller that comes back from long ago. */
 type Step =

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "./database/change.ts";
+import type { Db } from "../database/change.ts";
 
 /** What a declaration owns although there is no such declaration any longer. */
 export type Orphan = {

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { scopeSet } from "../../domain/access/scopes.ts";
-import { changesAfter } from "../../store/change-feed.ts";
-import { activateVersion, reserveVersion } from "../../store/keys.ts";
-import { saveLibrary } from "../../store/libraries.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { HOUR, makeTeam, NOW, nextVersion, policyOf, readSnapshot, reserveKey, run, unique } from "./fixtures.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { changesAfter } from "../../../store/change-feed.ts";
+import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
+import { saveLibrary } from "../../../store/libraries.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { HOUR, makeTeam, NOW, nextVersion, policyOf, readSnapshot, reserveKey, run, unique } from "../fixtures.ts";
 
 /** What a database's text may hold, and what its writing of a record has a meaning for. */
 const text = fc.oneof(

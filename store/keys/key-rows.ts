@@ -1,18 +1,18 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
-import type { KeyState, VersionState } from "../domain/access/key-record.ts";
-import { isScope } from "../domain/access/scopes.ts";
-import type { MadeKeySpec } from "../domain/key/made-key.ts";
+import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
+import { isScope } from "../../domain/access/scopes.ts";
+import type { MadeKeySpec } from "../../domain/key/made-key.ts";
 import type {
   StoredKey as DomainKey,
   HealReason,
   KeySource,
   RevocationReason,
   StoredVersion,
-} from "../domain/key/stored-key.ts";
-import type { Db } from "./database/change.ts";
-import { fromDigest } from "./database/digest.ts";
-import type { Database } from "./database/schema.ts";
-import { toMs } from "./database/times.ts";
+} from "../../domain/key/stored-key.ts";
+import type { Db } from "../database/change.ts";
+import { fromDigest } from "../database/digest.ts";
+import type { Database } from "../database/schema.ts";
+import { toMs } from "../database/times.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */

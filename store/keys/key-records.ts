@@ -1,6 +1,6 @@
-import type { KeyState, KeyTerms, VersionState } from "../domain/access/key-record.ts";
-import { isScope, scopeSet } from "../domain/access/scopes.ts";
-import { fromDigest } from "./database/digest.ts";
+import type { KeyState, KeyTerms, VersionState } from "../../domain/access/key-record.ts";
+import { isScope, scopeSet } from "../../domain/access/scopes.ts";
+import { fromDigest } from "../database/digest.ts";
 
 /** One version of a key, by its digest (32 latin1 characters). */
 export type IndexedKey = {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import type { KeyPolicy } from "../domain/key/stored-key.ts";
-import type { Tx } from "./database/change.ts";
-import { toDate } from "./database/times.ts";
+import type { KeyPolicy } from "../../domain/key/stored-key.ts";
+import type { Tx } from "../database/change.ts";
+import { toDate } from "../database/times.ts";
 
 /** A policy as columns of `keys`. */
 export function policyColumns(policy: KeyPolicy) {

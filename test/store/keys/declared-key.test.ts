@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { findDeclaredKey } from "../../store/declared-key.ts";
-import { saveGateway } from "../../store/gateways.ts";
-import { recordKeySecret } from "../../store/key-secrets.ts";
-import { parseKeyring } from "../../store/keyring.ts";
-import { reserveVersion } from "../../store/keys.ts";
-import { saveLibrary } from "../../store/libraries.ts";
-import { deleteTeam } from "../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { type Home, makeTeam, nextVersion, reserveKey, run, unique } from "./fixtures.ts";
-import { findKeyByOwner } from "./questions.ts";
+import { saveGateway } from "../../../store/gateways.ts";
+import { parseKeyring } from "../../../store/keyring.ts";
+import { findDeclaredKey } from "../../../store/keys/declared-key.ts";
+import { recordKeySecret } from "../../../store/keys/key-secrets.ts";
+import { reserveVersion } from "../../../store/keys/keys.ts";
+import { saveLibrary } from "../../../store/libraries.ts";
+import { deleteTeam } from "../../../store/teams.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { type Home, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";
+import { findKeyByOwner } from "../questions.ts";
 
 const keyring = parseKeyring(randomBytes(32).toString("base64"));
 

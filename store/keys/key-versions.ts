@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { MAX_RETIRING } from "../domain/key/version-room.ts";
-import { type Author, appendAudit } from "./audit.ts";
-import type { Tx } from "./database/change.ts";
-import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "./database/errors.ts";
-import { DATABASE_NOW, databaseTimeIn } from "./database/times.ts";
+import { MAX_RETIRING } from "../../domain/key/version-room.ts";
+import { type Author, appendAudit } from "../audit.ts";
+import type { Tx } from "../database/change.ts";
+import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "../database/errors.ts";
+import { DATABASE_NOW, databaseTimeIn } from "../database/times.ts";
 
 /** The places of old versions: a unique index has each taken once. */
 const SLOTS = Array.from({ length: MAX_RETIRING }, (_, i) => i + 1);

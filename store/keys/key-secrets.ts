@@ -1,4 +1,4 @@
-import type { Db } from "./database/change.ts";
+import type { Db } from "../database/change.ts";
 
 /** A key's Secret as it was found: holding a version of the key, and all else in it as declared. */
 export type KeySecret = {
