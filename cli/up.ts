@@ -11,8 +11,8 @@ import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import type { Store } from "../store/database/open.ts";
 import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
+import { removeAllReplicas } from "../store/feed/replicas.ts";
 import { type Keyring, parseKeyring } from "../store/keyring.ts";
-import { removeAllReplicas } from "../store/replicas.ts";
 import { type AddCommand, required } from "./command.ts";
 import { encryptionKeys, setting } from "./config.ts";
 import {

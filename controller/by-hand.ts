@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { CHANGES_CHANNEL } from "../store/change-feed.ts";
 import type { ListenConnection } from "../store/database/open.ts";
-import { keysChangedByHand } from "../store/keys-by-hand.ts";
-import type { Place } from "../store/replicas.ts";
+import { CHANGES_CHANNEL } from "../store/feed/change-feed.ts";
+import { keysChangedByHand } from "../store/feed/keys-by-hand.ts";
+import type { Place } from "../store/feed/replicas.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createConfirmer } from "../store/confirmer.ts";
 import type { Store } from "../store/database/open.ts";
-import { replicaRegister } from "../store/replicas.ts";
+import { createConfirmer } from "../store/feed/confirmer.ts";
+import { replicaRegister } from "../store/feed/replicas.ts";
 
 /**
  * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then ever

@@ -1,9 +1,7 @@
-import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/change-feed.ts";
 import { assertSchemaVersion } from "../../store/database/migrate.ts";
 import type { ListenConnection, Store } from "../../store/database/open.ts";
-import type { Keyring } from "../../store/keyring.ts";
-import type { IndexedKey } from "../../store/keys/key-records.ts";
-import type { ReplicaRegister } from "../../store/replica-watch.ts";
+import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
+import type { ReplicaRegister } from "../../store/feed/replica-watch.ts";
 import {
   deregisterReplica,
   type Heartbeat,
@@ -11,7 +9,9 @@ import {
   type Place,
   registerReplica,
   replicaRegister,
-} from "../../store/replicas.ts";
+} from "../../store/feed/replicas.ts";
+import type { Keyring } from "../../store/keyring.ts";
+import type { IndexedKey } from "../../store/keys/key-records.ts";
 
 /** What a replica asks of the database to keep its index current. */
 export type Feed = {

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { watchReplicas } from "../../store/replica-watch.ts";
-import type { Place } from "../../store/replicas.ts";
+import { watchReplicas } from "../../store/feed/replica-watch.ts";
+import type { Place } from "../../store/feed/replicas.ts";
 import type { Clock, KeyIndexView } from "../deps.ts";
 import type { IndexFigures, ServerMetrics } from "../metrics.ts";
 import { ChangeListener } from "./change-listener.ts";

@@ -1,7 +1,7 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
-import type { Changes, Snapshot } from "../../store/change-feed.ts";
 import { KeyringError } from "../../store/database/errors.ts";
+import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { createConfirmer } from "../../store/confirmer.ts";
 import { DatabaseAwayError } from "../../store/database/errors.ts";
 import type { Store } from "../../store/database/open.ts";
-import { replicaRegister } from "../../store/replicas.ts";
+import { createConfirmer } from "../../store/feed/confirmer.ts";
+import { replicaRegister } from "../../store/feed/replicas.ts";
 import type { Clock } from "../deps.ts";
 import { LEASE_MS } from "../index/lease.ts";
 

@@ -5,7 +5,7 @@ import type { Cluster } from "../../controller/cluster/port.ts";
 import { takeLeadership } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPGlite, type Store } from "../../store/database/open.ts";
-import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas.ts";
+import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
 import { describeWorlds } from "./fixtures/setup.ts";

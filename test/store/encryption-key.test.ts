@@ -10,9 +10,9 @@ import {
   forgetEncryptionKey,
   sealingKeyring,
 } from "../../store/encryption-key.ts";
+import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
 import { readCredential, saveGateway } from "../../store/gateways.ts";
 import { isSealedByFirst, type Keyring, parseKeyring } from "../../store/keyring.ts";
-import { deregisterReplica, registerReplica } from "../../store/replicas.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, run, unique } from "./fixtures.ts";
 

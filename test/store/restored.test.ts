@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { changesAfter } from "../../store/change-feed.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPGlite } from "../../store/database/open.ts";
+import { changesAfter } from "../../store/feed/change-feed.ts";
 import { saveTeam } from "../../store/teams.ts";
 import { teamDraft } from "./fixtures.ts";
 import { feedHead } from "./questions.ts";

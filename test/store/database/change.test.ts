@@ -1,9 +1,16 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { appendAudit } from "../../../store/audit.ts";
-import { type Change, changesAfter } from "../../../store/change-feed.ts";
 import { change, type Tx, takeLeadership } from "../../../store/database/change.ts";
 import { StaleLeaderError } from "../../../store/database/errors.ts";
+import { type Change, changesAfter } from "../../../store/feed/change-feed.ts";
+import {
+  deregisterReplica,
+  heartbeat,
+  readReplicas,
+  registerReplica,
+  removeReplicas,
+} from "../../../store/feed/replicas.ts";
 import { type GatewayDraft, releaseGateway, saveGateway } from "../../../store/gateways.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import {
@@ -21,13 +28,6 @@ import {
 } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
-import {
-  deregisterReplica,
-  heartbeat,
-  readReplicas,
-  registerReplica,
-  removeReplicas,
-} from "../../../store/replicas.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

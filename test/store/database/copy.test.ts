@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { changesAfter, snapshot } from "../../../store/change-feed.ts";
 import { copyRows } from "../../../store/database/copy.ts";
 import type { Store } from "../../../store/database/open.ts";
+import { changesAfter, snapshot } from "../../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../../store/keys/key-records.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
 import { makeTeam, reserveKey } from "../fixtures.ts";

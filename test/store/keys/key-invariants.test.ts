@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changesAfter } from "../../../store/change-feed.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/open.ts";
+import { changesAfter } from "../../../store/feed/change-feed.ts";
 import {
   activateVersion,
   endRetiring,

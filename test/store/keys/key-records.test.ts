@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import { changesAfter } from "../../../store/change-feed.ts";
+import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
 import { saveLibrary } from "../../../store/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";

@@ -1,6 +1,6 @@
-import type { Change, Changes, Snapshot } from "../../../../store/change-feed.ts";
+import type { Change, Changes, Snapshot } from "../../../../store/feed/change-feed.ts";
+import type { Heartbeat, Place, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
 import type { IndexedKey } from "../../../../store/keys/key-records.ts";
-import type { Heartbeat, Place, ReplicaRow, Replicas } from "../../../../store/replicas.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";
 

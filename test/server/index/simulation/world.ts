@@ -1,8 +1,8 @@
 import type { Scheduler } from "fast-check";
 import { LEASE_MS } from "../../../../server/index/lease.ts";
-import { createConfirmer } from "../../../../store/confirmer.ts";
-import type { ReplicaRegister } from "../../../../store/replica-watch.ts";
-import { LEASE_MARGIN_MS } from "../../../../store/replicas.ts";
+import { createConfirmer } from "../../../../store/feed/confirmer.ts";
+import type { ReplicaRegister } from "../../../../store/feed/replica-watch.ts";
+import { LEASE_MARGIN_MS } from "../../../../store/feed/replicas.ts";
 import { digestOfKey, SimDatabase } from "./database.ts";
 import { type Hint, KEYS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
 import { SimReplica } from "./replica.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "./database/change.ts";
-import type { Store } from "./database/open.ts";
-import { plannedOnce } from "./database/postgres.ts";
-import type { Keyring } from "./keyring.ts";
+import type { Db } from "../database/change.ts";
+import type { Store } from "../database/open.ts";
+import { plannedOnce } from "../database/postgres.ts";
+import type { Keyring } from "../keyring.ts";
 import type { ReplicaRegister } from "./replica-watch.ts";
 
 /** How much longer than its lease a replica is taken to serve: clocks do not run alike. */

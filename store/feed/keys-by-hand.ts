@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "./database/change.ts";
+import type { Db } from "../database/change.ts";
 import type { Place } from "./replicas.ts";
 
 /** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */

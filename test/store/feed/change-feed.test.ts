@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { scopeSet } from "../../domain/access/scopes.ts";
-import { CHANGES_CHANNEL, type Change, changesAfter } from "../../store/change-feed.ts";
-import { change, type Tx } from "../../store/database/change.ts";
-import type { Store } from "../../store/database/open.ts";
-import { releaseGateway, saveGateway } from "../../store/gateways.ts";
-import { parseKeyring } from "../../store/keyring.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../store/keys/keys.ts";
-import { removeLibrary, saveLibrary } from "../../store/libraries.ts";
-import { pruneChanges } from "../../store/retention.ts";
-import { deleteTeam, saveTeam } from "../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { until } from "../env/until.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { change, type Tx } from "../../../store/database/change.ts";
+import type { Store } from "../../../store/database/open.ts";
+import { CHANGES_CHANNEL, type Change, changesAfter } from "../../../store/feed/change-feed.ts";
+import { releaseGateway, saveGateway } from "../../../store/gateways.ts";
+import { parseKeyring } from "../../../store/keyring.ts";
+import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys/keys.ts";
+import { removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import { pruneChanges } from "../../../store/retention.ts";
+import { deleteTeam, saveTeam } from "../../../store/teams.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
 import {
   digestOf,
   HOUR,
@@ -24,7 +24,7 @@ import {
   reserveKey,
   run,
   unique,
-} from "./fixtures.ts";
+} from "../fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 

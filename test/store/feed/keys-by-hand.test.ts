@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
-import { change } from "../../store/database/change.ts";
-import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../store/keys/keys.ts";
-import { keysChangedByHand } from "../../store/keys-by-hand.ts";
-import type { Place } from "../../store/replicas.ts";
-import { pruneChanges } from "../../store/retention.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, reserveKey, run, unique } from "./fixtures.ts";
-import { feedHead } from "./questions.ts";
+import { change } from "../../../store/database/change.ts";
+import { keysChangedByHand } from "../../../store/feed/keys-by-hand.ts";
+import type { Place } from "../../../store/feed/replicas.ts";
+import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
+import { pruneChanges } from "../../../store/retention.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { makeTeam, reserveKey, run, unique } from "../fixtures.ts";
+import { feedHead } from "../questions.ts";
 
 describeOnEachEngine("What was changed by hand", (store) => {
   /** A declared and delivered key in a cluster of its own. */

@@ -1,16 +1,16 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "./database/change.ts";
-import type { Store } from "./database/open.ts";
-import { plannedOnce } from "./database/postgres.ts";
-import { type GatewayRow, type SealedGateway, toSealedGateways } from "./gateways.ts";
+import type { Db, Tx } from "../database/change.ts";
+import type { Store } from "../database/open.ts";
+import { plannedOnce } from "../database/postgres.ts";
+import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways.ts";
 import {
   ENDED_VERSION_STATES,
   type IndexedKey,
   RECORD_COLUMNS,
   type RecordRow,
   recordReader,
-} from "./keys/key-records.ts";
-import { readLivingRecords } from "./keys/living-records.ts";
+} from "../keys/key-records.ts";
+import { readLivingRecords } from "../keys/living-records.ts";
 
 /** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
 export const CHANGES_CHANNEL = "keyplane_changes";

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
-import { watchReplicas } from "../../store/replica-watch.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres } from "../../../store/database/open.ts";
+import { watchReplicas } from "../../../store/feed/replica-watch.ts";
 import {
   deregisterReplica,
   heartbeat,
@@ -10,11 +10,11 @@ import {
   registerReplica,
   removeReplicas,
   replicaRegister,
-} from "../../store/replicas.ts";
-import { pruneChanges } from "../../store/retention.ts";
-import { describeOnEachEngine, postgresMissing } from "../env/engines.ts";
-import { startOwnPostgres } from "../env/postgres.ts";
-import { makeTeam, readSnapshot } from "./fixtures.ts";
+} from "../../../store/feed/replicas.ts";
+import { pruneChanges } from "../../../store/retention.ts";
+import { describeOnEachEngine, postgresMissing } from "../../env/engines.ts";
+import { startOwnPostgres } from "../../env/postgres.ts";
+import { makeTeam, readSnapshot } from "../fixtures.ts";
 
 const LEASE_MS = 5_000;
 const LEASE_AND_MARGIN_MS = LEASE_MS + 1_000;

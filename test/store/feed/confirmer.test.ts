@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
-import { createConfirmer } from "../../store/confirmer.ts";
-import type { Store } from "../../store/database/open.ts";
-import { heartbeat, registerReplica, replicaRegister } from "../../store/replicas.ts";
-import { saveTeam } from "../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { makeTeam, readSnapshot, run, teamDraft } from "./fixtures.ts";
+import type { Store } from "../../../store/database/open.ts";
+import { createConfirmer } from "../../../store/feed/confirmer.ts";
+import { heartbeat, registerReplica, replicaRegister } from "../../../store/feed/replicas.ts";
+import { saveTeam } from "../../../store/teams.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
 
 const LEASE_MS = 5_000;
 
