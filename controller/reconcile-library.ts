@@ -1,7 +1,7 @@
 import { condition } from "../domain/conditions.ts";
 import { change } from "../store/database/change.ts";
-import { findLibrary, removeLibrary, saveLibrary } from "../store/libraries.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../store/memory/deleted-libraries.ts";
+import { findLibrary, removeLibrary, saveLibrary } from "../store/memory/libraries.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";

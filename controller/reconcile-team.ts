@@ -3,7 +3,7 @@ import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/database/change.ts";
 import { StaleDeclarationError } from "../store/database/errors.ts";
-import { findLibrary } from "../store/libraries.ts";
+import { findLibrary } from "../store/memory/libraries.ts";
 import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";

@@ -4,7 +4,7 @@ import { change, type Db, type Tx } from "../store/database/change.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
 import { orphanedKeys, revokeKey } from "../store/keys/keys.ts";
 import type { Orphan, Orphans } from "../store/keys/orphans.ts";
-import { orphanedLibraries, removeLibrary } from "../store/libraries.ts";
+import { orphanedLibraries, removeLibrary } from "../store/memory/libraries.ts";
 import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key-memory.ts";

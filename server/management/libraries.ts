@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Tx } from "../../store/database/change.ts";
-import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
+import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { readGiven } from "./faults.ts";
 import type { Hand, Resource } from "./object-routes.ts";

@@ -1,5 +1,5 @@
-import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
-import { findAtoms, listAtoms } from "../../store/atoms.ts";
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
+import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
 import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";

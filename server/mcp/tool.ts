@@ -3,7 +3,7 @@ import { Ajv } from "ajv";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
+import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { explain } from "../explain.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";

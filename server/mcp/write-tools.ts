@@ -1,4 +1,4 @@
-import { correctAtom, insertAtom } from "../../store/atoms.ts";
+import { correctAtom, insertAtom } from "../../store/memory/atoms.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary } from "../memory/libraries.ts";
 import {

@@ -1,8 +1,8 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
-import type { Reach } from "../../store/atoms.ts";
 import type { Db } from "../../store/database/change.ts";
-import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/reachable-libraries.ts";
+import type { Reach } from "../../store/memory/atoms.ts";
+import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 
 /** What a key may reach of its team's memory: goes into every statement. */
 export function reachOf(key: KeyRecord): Reach {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { searchAtoms } from "../../store/atom-search.ts";
+import type { Db } from "../../store/database/change.ts";
+import { searchAtoms } from "../../store/memory/atom-search.ts";
 import {
   type Correction,
   correctAtom,
@@ -9,9 +10,8 @@ import {
   insertAtom,
   listAtoms,
   listRevisions,
-} from "../../store/atoms.ts";
-import type { Db } from "../../store/database/change.ts";
-import type { ReachableLibrary } from "../../store/reachable-libraries.ts";
+} from "../../store/memory/atoms.ts";
+import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../errors.ts";
 import { parseJsonOnly, requireJsonType } from "../json-body.ts";

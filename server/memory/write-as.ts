@@ -1,8 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
-import type { Correction, Reach } from "../../store/atoms.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
+import type { Correction, Reach } from "../../store/memory/atoms.ts";
 import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/hook.ts";

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Kysely, type KyselyPlugin, sql } from "kysely";
-import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
-import { insertAtom, listAtoms, type Reach } from "../../store/atoms.ts";
 import { openPGlite, openPostgres, type Store } from "../../store/database/open.ts";
 import type { Database } from "../../store/database/schema.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
+import { insertAtom, listAtoms, type Reach } from "../../store/memory/atoms.ts";
 import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import {

@@ -10,7 +10,7 @@ import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import type { Store } from "../../store/database/open.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { saveLibrary } from "../../store/libraries.ts";
+import { saveLibrary } from "../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 

@@ -9,7 +9,7 @@ import type { Store } from "../../../store/database/open.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
-import { saveLibrary } from "../../../store/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 
 export const LIBRARY = "notes";

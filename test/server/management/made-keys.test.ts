@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { orphanedKeys, releaseKey } from "../../../store/keys/keys.ts";
-import { saveLibrary } from "../../../store/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { orphanedGateways } from "../../../store/gateways.ts";
-import { saveLibrary } from "../../../store/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";

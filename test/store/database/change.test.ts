@@ -27,7 +27,7 @@ import {
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
-import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

@@ -7,7 +7,7 @@ import { CHANGES_CHANNEL, type Change, changesAfter } from "../../../store/feed/
 import { releaseGateway, saveGateway } from "../../../store/gateways.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys/keys.ts";
-import { removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";

@@ -6,7 +6,7 @@ import { parseKeyring } from "../../../store/keyring.ts";
 import { findDeclaredKey } from "../../../store/keys/declared-key.ts";
 import { recordKeySecret } from "../../../store/keys/key-secrets.ts";
 import { reserveVersion } from "../../../store/keys/keys.ts";
-import { saveLibrary } from "../../../store/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { type Home, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";

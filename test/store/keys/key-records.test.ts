@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
-import { saveLibrary } from "../../../store/libraries.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { HOUR, makeTeam, NOW, nextVersion, policyOf, readSnapshot, reserveKey, run, unique } from "../fixtures.ts";
 

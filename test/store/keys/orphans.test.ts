@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { orphanedGateways, releaseGateway, saveGateway } from "../../../store/gateways.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import { orphanedLibraries, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import { orphanedLibraries, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam, orphanedTeams, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, run, unique } from "../fixtures.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import { insertAtom, listAtoms, type Reach } from "../../../store/atoms.ts";
 import type { Store } from "../../../store/database/open.ts";
-import { findLibrary, removeLibrary, saveLibrary } from "../../../store/libraries.ts";
+import { insertAtom, listAtoms, type Reach } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
+import { findLibrary, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import type { Author } from "./audit.ts";
-import { auditObject } from "./audit-objects.ts";
-import type { Db, Tx } from "./database/change.ts";
-import { newId } from "./database/ids.ts";
-import { findOrphans, type Orphans } from "./keys/orphans.ts";
+import type { Author } from "../audit.ts";
+import { auditObject } from "../audit-objects.ts";
+import type { Db, Tx } from "../database/change.ts";
+import { newId } from "../database/ids.ts";
+import { findOrphans, type Orphans } from "../keys/orphans.ts";
 
 export type LibraryDraft = {
   readonly cluster: string;

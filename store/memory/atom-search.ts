@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../database/change.ts";
 import { ATOM_COLUMNS, type Atom, type AtomRow, atomOf, type Reach, reachable, toAtom } from "./atoms.ts";
-import type { Db } from "./database/change.ts";
-import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./memory/candidates.ts";
-import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./memory/index-condition.ts";
-import { withOrderedPlans } from "./memory/ordered-plans.ts";
+import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
+import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
+import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** An atom that a search found. */
 export type AtomHit = {

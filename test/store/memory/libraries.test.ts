@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../store/libraries.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { type Home, makeTeam, run, unique } from "./fixtures.ts";
+import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { type Home, makeTeam, run, unique } from "../fixtures.ts";
 
 describeOnEachEngine("A library", (store) => {
   const draftOf = (home: Home): LibraryDraft => ({

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/atom-search.ts";
+import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
 import {
   type AtomFields,
   correctAtom,
@@ -10,11 +10,11 @@ import {
   listAtoms,
   listRevisions,
   type Reach,
-} from "../../store/atoms.ts";
-import { findLibraryById, findLibraryByName } from "../../store/reachable-libraries.ts";
-import { cpuTimeOf } from "../env/cpu-time.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
+} from "../../../store/memory/atoms.ts";
+import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
+import { cpuTimeOf } from "../../env/cpu-time.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const TEAM_B: Reach = { teamId: "team-b", libraryIds: null };

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
-import type { Db } from "./database/change.ts";
-import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./memory/atom-pages.ts";
-import { withOrderedPlans } from "./memory/ordered-plans.ts";
+import type { Db } from "../database/change.ts";
+import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
+import { withOrderedPlans } from "./ordered-plans.ts";
 
 /**
  * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
