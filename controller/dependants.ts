@@ -1,6 +1,6 @@
 import { KINDS } from "../domain/manifest/kinds.ts";
 import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluster/port.ts";
-import { secretsNamedBy } from "./secret-names.ts";
+import { secretsNamedBy } from "./key/secret-names.ts";
 
 /**
  * Makes a question for each change that a cluster tells of: what has to be looked at because of it? It keeps account of

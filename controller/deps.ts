@@ -4,7 +4,7 @@ import type { Keyring } from "../store/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
-import type { KeyMemory } from "./key-memory.ts";
+import type { KeyMemory } from "./key/key-memory.ts";
 
 /** One line of the controller's log, with names and prefixes only. */
 export type LogLine = (

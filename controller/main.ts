@@ -7,7 +7,7 @@ import { watchConfirmations } from "./confirmations.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
 import { watchDatabaseClock } from "./database-clock.ts";
 import type { LogLine } from "./deps.ts";
-import { newKeyMemory } from "./key-memory.ts";
+import { newKeyMemory } from "./key/key-memory.ts";
 
 /** How long a replica serves without proof that its view is current (design §3). Milliseconds. */
 const LEASE = 5_000;

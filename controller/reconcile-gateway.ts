@@ -6,8 +6,8 @@ import { findGateway, type GatewayDraft, releaseGateway, saveGateway } from "../
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
+import { readIfAllowed } from "./key/secret-reading.ts";
 import { declaredStatus, unclaimedStatus } from "./object-status.ts";
-import { readIfAllowed } from "./secret-reading.ts";
 import { writeStatus } from "./status-write.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { Orphan, Orphans } from "../store/keys/orphans.ts";
 import { orphanedLibraries, removeLibrary } from "../store/memory/libraries.ts";
 import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
-import { forgetKey } from "./key-memory.ts";
+import { forgetKey } from "./key/key-memory.ts";
 
 /** From the end of a look to the next, in milliseconds: two of them come within a minute (threats c13). */
 export const SWEEP_INTERVAL = LOOKS_APART_MS + 500;

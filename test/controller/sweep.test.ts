@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../controller/deps.ts";
-import { newKeyMemory } from "../../controller/key-memory.ts";
+import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { createSweep, SWEEP_INTERVAL } from "../../controller/sweep.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";

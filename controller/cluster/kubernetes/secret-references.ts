@@ -1,5 +1,5 @@
 /** Which Secrets matter: those that keys deliver to or import from, and those with a gateway's credentials. */
-import { secretsNamedBy } from "../../secret-names.ts";
+import { secretsNamedBy } from "../../key/secret-names.ts";
 import type { ObjectRef } from "../port.ts";
 import type { HeldObject } from "./read-object.ts";
 

@@ -1,13 +1,13 @@
-import { keyDigest, keyPrefix, mintKey } from "../domain/key/key-format.ts";
-import { policyChange, whyIssued } from "../domain/key/key-history.ts";
-import { isHeal } from "../domain/key/mint-reason.ts";
-import type { ObservedKey } from "../domain/key/observed-key.ts";
-import type { KeyAction } from "../domain/key/plan-key.ts";
-import { type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
-import { change } from "../store/database/change.ts";
-import { newId } from "../store/database/ids.ts";
-import type { Reservation } from "../store/keys/key-reservations.ts";
-import { recordKeySecret } from "../store/keys/key-secrets.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
+import { isHeal } from "../../domain/key/mint-reason.ts";
+import type { ObservedKey } from "../../domain/key/observed-key.ts";
+import type { KeyAction } from "../../domain/key/plan-key.ts";
+import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
+import { change } from "../../store/database/change.ts";
+import { newId } from "../../store/database/ids.ts";
+import type { Reservation } from "../../store/keys/key-reservations.ts";
+import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import {
   activateVersion,
   endRetiring,
@@ -16,14 +16,14 @@ import {
   retireVersions,
   revokeKey,
   updateKeyPolicy,
-} from "../store/keys/keys.ts";
-import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "./cluster/port.ts";
-import type { ControllerDeps } from "./deps.ts";
-import { errorText } from "./error-text.ts";
+} from "../../store/keys/keys.ts";
+import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { errorText } from "../error-text.ts";
+import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
 import type { KeyObservation } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
-import { recordEvent } from "./record-event.ts";
 import { rememberSecret, secretToRecord } from "./secret-look.ts";
 
 type Act<A extends KeyAction["do"]> = (

@@ -1,4 +1,4 @@
-import type { SecretObject } from "./cluster/port.ts";
+import type { SecretObject } from "../cluster/port.ts";
 
 /**
  * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseServerConfig } from "../../server/config.ts";
-import { createLog } from "../../server/log.ts";
-import { startServer } from "../../server/main.ts";
-import { systemClock } from "../../server/system-clock.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../store/database/open.ts";
-import { markUsageWritten, recordUsage } from "../../store/keys/usage.ts";
-import { until } from "../env/until.ts";
-import { keyring, startReplica } from "../server/index/replica-fixtures.ts";
-import { HOUR, key, NO_VIEW, startWorld, type World } from "./fixtures/world.ts";
+import { parseServerConfig } from "../../../server/config.ts";
+import { createLog } from "../../../server/log.ts";
+import { startServer } from "../../../server/main.ts";
+import { systemClock } from "../../../server/system-clock.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../store/database/open.ts";
+import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
+import { until } from "../../env/until.ts";
+import { keyring, startReplica } from "../../server/index/replica-fixtures.ts";
+import { HOUR, key, NO_VIEW, startWorld, type World } from "../fixtures/world.ts";
 
 const MINUTE = 60_000;
 

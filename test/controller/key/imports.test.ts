@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld } from "./fixtures/world.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { HOUR, key, type Manifest, startWorld } from "../fixtures/world.ts";
 
 /** A key as another system made it: of another shape than ours. */
 const elsewhere = () => `inf_${randomBytes(24).toString("hex")}`;

@@ -1,9 +1,9 @@
-import type { KnownUsage, LastUse } from "../domain/key/known-usage.ts";
-import { isRecord } from "../domain/manifest/identity.ts";
-import { strangerText } from "../domain/stranger-text.ts";
-import { readKnownUsage } from "../store/keys/usage.ts";
-import type { DeclaredObject } from "./cluster/port.ts";
-import type { ControllerDeps } from "./deps.ts";
+import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { strangerText } from "../../domain/stranger-text.ts";
+import { readKnownUsage } from "../../store/keys/usage.ts";
+import type { DeclaredObject } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
 
 /** The longest that a status shows of what a consumer says of itself, in characters. */
 const LONGEST = 120;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { until } from "../env/until.ts";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { HOUR, key, startWorld, type World } from "./fixtures/world.ts";
+import { until } from "../../env/until.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
 
 const fixed = (duration: string, rest: Record<string, unknown> = {}) => ({
   rotation: { overlap: { mode: "Fixed", duration }, ...rest },

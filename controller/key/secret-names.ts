@@ -1,5 +1,5 @@
-import { secretTarget } from "../domain/manifest/effective.ts";
-import type { DeclaredObject } from "./cluster/port.ts";
+import { secretTarget } from "../../domain/manifest/effective.ts";
+import type { DeclaredObject } from "../cluster/port.ts";
 
 /** The Secrets of its namespace that an object delivers to, imports from, or takes credentials from. */
 export function secretsNamedBy(object: DeclaredObject): string[] {

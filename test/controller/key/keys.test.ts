@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { keyPrefix } from "../../domain/key/key-format.ts";
-import { change } from "../../store/database/change.ts";
-import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
-import { until } from "../env/until.ts";
-import { describeWorldsOnEachEngine } from "./fixtures/setup.ts";
-import { key, library, NAMESPACE, startWorld, team } from "./fixtures/world.ts";
+import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { change } from "../../../store/database/change.ts";
+import { requestRotation, revokeKey } from "../../../store/keys/keys.ts";
+import { until } from "../../env/until.ts";
+import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";
+import { key, library, NAMESPACE, startWorld, team } from "../fixtures/world.ts";
 
 describeWorldsOnEachEngine("a declared key", (setup) => {
   it("is minted once, delivered to its Secret, and works at the moment its Secret can be read", async (context) => {

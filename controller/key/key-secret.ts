@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
-import type { DeclaredKey } from "../domain/key/declared-key.ts";
-import { keyDigest } from "../domain/key/key-format.ts";
-import type { ObservedSecret } from "../domain/key/observed-key.ts";
-import { type Endpoints, renderSecretData } from "../domain/key/secret-template.ts";
-import type { StoredKey } from "../domain/key/stored-key.ts";
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
+import type { ObservedSecret } from "../../domain/key/observed-key.ts";
+import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
+import type { StoredKey } from "../../domain/key/stored-key.ts";
 import {
   type DeclaredObject,
   KEY_ID_ANNOTATION,
@@ -11,7 +11,7 @@ import {
   KEY_VERSION_ANNOTATION,
   type SecretDraft,
   type SecretObject,
-} from "./cluster/port.ts";
+} from "../cluster/port.ts";
 import type { Delivered } from "./key-memory.ts";
 
 /** The Secret that delivers a version: the whole of it, as the declaration wants it. */

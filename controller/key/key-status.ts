@@ -1,16 +1,16 @@
-import { expiryNotice } from "../domain/key/expiry-notice.ts";
-import { rotationDueAt } from "../domain/key/mint-reason.ts";
-import { governedKey, type ObservedKey } from "../domain/key/observed-key.ts";
-import type { KeyPlan } from "../domain/key/plan-key.ts";
-import { staleUse } from "../domain/key/stale-consumers.ts";
-import type { StoredKey, StoredVersion } from "../domain/key/stored-key.ts";
-import { versionIn } from "../domain/key/stored-key.ts";
-import { retiringEndsAt } from "../domain/key/version-room.ts";
-import { isRecord } from "../domain/manifest/identity.ts";
-import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
+import { expiryNotice } from "../../domain/key/expiry-notice.ts";
+import { rotationDueAt } from "../../domain/key/mint-reason.ts";
+import { governedKey, type ObservedKey } from "../../domain/key/observed-key.ts";
+import type { KeyPlan } from "../../domain/key/plan-key.ts";
+import { staleUse } from "../../domain/key/stale-consumers.ts";
+import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
+import { versionIn } from "../../domain/key/stored-key.ts";
+import { retiringEndsAt } from "../../domain/key/version-room.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
+import { mergeConditions } from "../object-status.ts";
+import { rfc3339 } from "../rfc3339.ts";
 import type { KeyObservation } from "./key-observation.ts";
-import { mergeConditions } from "./object-status.ts";
-import { rfc3339 } from "./rfc3339.ts";
 
 /** How many versions a status lists. */
 const VERSIONS_SHOWN = 5;

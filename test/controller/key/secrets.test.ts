@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
-import { mintKey } from "../../domain/key/key-format.ts";
-import { until } from "../env/until.ts";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { key, startWorld, team, type World } from "./fixtures/world.ts";
+import { mintKey } from "../../../domain/key/key-format.ts";
+import { until } from "../../env/until.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { key, startWorld, team, type World } from "../fixtures/world.ts";
 
 const stranger = () => mintKey(randomBytes);
 
@@ -198,7 +198,7 @@ describeWorlds("the Secret of a key", (setup) => {
     const world = await startWorld(context, setup(), key("agent"), key("other"));
     const plaintext = await world.plaintextOf("agent");
     await world.stop();
-    const { ClusterError } = await import("../../controller/cluster/port.ts");
+    const { ClusterError } = await import("../../../controller/cluster/port.ts");
     world.wrapWith((cluster, store) => ({
       store,
       cluster: {

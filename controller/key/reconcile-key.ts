@@ -1,17 +1,17 @@
-import { type KeyAction, type KeyPlan, planKey } from "../domain/key/plan-key.ts";
-import { StaleLeaderError } from "../store/database/errors.ts";
-import type { DeclaredRows } from "../store/keys/declared-key.ts";
-import { recordKeySecret } from "../store/keys/key-secrets.ts";
-import { ClusterError, type DeclaredObject, type ObjectStatus } from "./cluster/port.ts";
-import type { ControllerDeps } from "./deps.ts";
+import { type KeyAction, type KeyPlan, planKey } from "../../domain/key/plan-key.ts";
+import { StaleLeaderError } from "../../store/database/errors.ts";
+import type { DeclaredRows } from "../../store/keys/declared-key.ts";
+import { recordKeySecret } from "../../store/keys/key-secrets.ts";
+import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { retryingStatus } from "../object-status.ts";
+import { recordEvent } from "../record-event.ts";
+import { writeStatus } from "../status-write.ts";
+import type { Afterwards } from "../work-queue.ts";
 import { actOnKey } from "./key-actions.ts";
 import { type KeyObservation, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
-import { retryingStatus } from "./object-status.ts";
-import { recordEvent } from "./record-event.ts";
 import { lookAtSecret, readSecretOf, secretToRecord } from "./secret-look.ts";
-import { writeStatus } from "./status-write.ts";
-import type { Afterwards } from "./work-queue.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MOST_STEPS = 32;

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { until } from "../env/until.ts";
-import { makeTeam } from "../store/fixtures.ts";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { key, library, type Manifest, startWorld, team, type World } from "./fixtures/world.ts";
+import { until } from "../../env/until.ts";
+import { makeTeam } from "../../store/fixtures.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { key, library, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
 
 const restricted = (...names: string[]) => ({
   preset: "MCPReadWrite",

@@ -1,10 +1,10 @@
 /** Statuses that said what was not so. */
 import { expect, it } from "vitest";
-import type { DeclaredObject, ObjectStatus } from "../../controller/cluster/port.ts";
-import { retryingStatus } from "../../controller/object-status.ts";
-import { REASONS } from "../../domain/conditions.ts";
-import { describeWorlds } from "./fixtures/setup.ts";
-import { HOUR, key, startWorld } from "./fixtures/world.ts";
+import type { DeclaredObject, ObjectStatus } from "../../../controller/cluster/port.ts";
+import { retryingStatus } from "../../../controller/object-status.ts";
+import { REASONS } from "../../../domain/conditions.ts";
+import { describeWorlds } from "../fixtures/setup.ts";
+import { HOUR, key, startWorld } from "../fixtures/world.ts";
 
 /** Admission refuses a change of these. */
 const FIXED = /spec\.(secret\.name|secret\.dataKey|publicID|source)/;

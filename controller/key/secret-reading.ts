@@ -1,4 +1,4 @@
-import { type Cluster, ClusterError, type SecretObject } from "./cluster/port.ts";
+import { type Cluster, ClusterError, type SecretObject } from "../cluster/port.ts";
 
 /** Reads a Secret, undefined where there is none; or says why it may not be read: a right that a person has to give. */
 export async function readIfAllowed(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { until } from "../env/until.ts";
-import { describeWorldsOnEachCluster, describeWorldsOnKubernetes } from "./fixtures/setup.ts";
-import { HOUR, key, startWorld, type World } from "./fixtures/world.ts";
+import { until } from "../../env/until.ts";
+import { describeWorldsOnEachCluster, describeWorldsOnKubernetes } from "../fixtures/setup.ts";
+import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
 
 const MINUTE = 60_000;
 const delivered = async (world: World) =>

@@ -3,15 +3,15 @@
  * reading it. What is heard may keep a key at rest. That a Secret is lost or was edited is decided by a read alone.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeclaredKey } from "../domain/key/declared-key.ts";
-import { keyDigest } from "../domain/key/key-format.ts";
-import type { ObservedSecret } from "../domain/key/observed-key.ts";
-import type { Endpoints } from "../domain/key/secret-template.ts";
-import type { StoredKey } from "../store/keys/key-rows.ts";
-import type { KeySecret } from "../store/keys/key-secrets.ts";
-import { findKeyOfDigest } from "../store/keys/keys.ts";
-import { type DeclaredObject, KEY_LABEL, type SecretObject } from "./cluster/port.ts";
-import type { ControllerDeps } from "./deps.ts";
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import { keyDigest } from "../../domain/key/key-format.ts";
+import type { ObservedSecret } from "../../domain/key/observed-key.ts";
+import type { Endpoints } from "../../domain/key/secret-template.ts";
+import type { StoredKey } from "../../store/keys/key-rows.ts";
+import type { KeySecret } from "../../store/keys/key-secrets.ts";
+import { findKeyOfDigest } from "../../store/keys/keys.ts";
+import { type DeclaredObject, KEY_LABEL, type SecretObject } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
 import type { Delivered } from "./key-memory.ts";
 import { deliveredAs, observeDelivered, observeSecret } from "./key-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
