@@ -1,7 +1,7 @@
 import type { Environment } from "../domain/environment.ts";
-import { allAddresses } from "../server/all-addresses.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
-import { assertPortsFree } from "../server/free-ports.ts";
+import { allAddresses } from "../server/http/all-addresses.ts";
+import { assertPortsFree } from "../server/http/free-ports.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import { openPostgres } from "../store/database/open.ts";

@@ -6,7 +6,7 @@ import { startController } from "../controller/main.ts";
 import type { Environment } from "../domain/environment.ts";
 import { managementToken } from "../server/auth/management-token.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
-import { assertPortsFree } from "../server/free-ports.ts";
+import { assertPortsFree } from "../server/http/free-ports.ts";
 import { createLog } from "../server/log.ts";
 import { systemClock } from "../server/system-clock.ts";
 import type { Store } from "../store/database/open.ts";

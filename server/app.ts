@@ -3,15 +3,15 @@ import { observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
-import { clientErrorHandler } from "./client-error.ts";
 import type { ServerDeps } from "./deps.ts";
-import { errorHandler, problem, sendProblem } from "./errors.ts";
+import { clientErrorHandler } from "./http/client-error.ts";
+import { errorHandler, problem, sendProblem } from "./http/errors.ts";
+import { createListener, type TlsFiles } from "./http/listener.ts";
+import { collectDocs } from "./http/openapi.ts";
 import { PipeliningLimit, type Route } from "./http/pipelining-limit.ts";
 import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { requireSingleHost } from "./http/single-host.ts";
-import { createListener, type TlsFiles } from "./listener.ts";
-import { collectDocs } from "./openapi.ts";
 
 /** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;

@@ -1,4 +1,4 @@
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import type { Logger } from "../log.ts";
 import { readBearer } from "./credential.ts";
 import { IssuerAwayError } from "./issuer-keys.ts";

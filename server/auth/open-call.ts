@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
-import { type Problem, problem } from "../errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** What a caller is told whose call is cut before anything was sent. */
 export const CUT_ANSWERS: Readonly<Record<CutCause, Problem>> = {

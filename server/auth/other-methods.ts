@@ -1,6 +1,6 @@
 import type { FastifyInstance, HTTPMethods } from "fastify";
 import type { Product } from "../../domain/access/scopes.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import { productOf } from "./route-config.ts";
 
 /**

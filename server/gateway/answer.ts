@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import { type Problem, problem } from "../errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 import { CredentialMask, maskWhole, needleOf } from "./credential-mask.ts";
 import { terminalEvent } from "./dialect-errors.ts";
 import { MAX_ENCODED, mayBeShown } from "./encoded-error.ts";

@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
-import { Problem, problem } from "../errors.ts";
+import { Problem, problem } from "../http/errors.ts";
 import type { Logger } from "../log.ts";
 import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";

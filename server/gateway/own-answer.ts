@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../http/errors.ts";
 import { dialectError } from "./dialect-errors.ts";
 import { INERT_HEADERS } from "./headers.ts";
 

@@ -1,4 +1,4 @@
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import { canonical } from "./model-places.ts";
 
 /** Encodings within encodings that are looked through; no client means more than one. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
 import { roomFor } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
-import { type Problem, problem } from "../errors.ts";
 import { BodyPieces } from "../http/body-pieces.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** The largest body that is read for its model (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;

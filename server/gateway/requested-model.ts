@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../domain/access/key-record.ts";
 import type { OpenCall } from "../deps.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import { BodyFault } from "../http/json-scanner.ts";
 import { inSlices } from "../http/slices.ts";
 import type { GatewayCall } from "./classify.ts";

@@ -5,7 +5,7 @@ import type { GatewayOperation } from "../../domain/access/operations.ts";
 import { accessNow } from "../auth/hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problem, problemOf } from "../errors.ts";
+import { Problem, problem, problemOf } from "../http/errors.ts";
 import { createAddressGuard } from "./addresses.ts";
 import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";

@@ -1,4 +1,4 @@
-import { type Problem, problem } from "../errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** Why an upstream gave no answer. */
 export type UpstreamFailure = {

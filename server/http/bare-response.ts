@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type Problem, problemDocument } from "../errors.ts";
+import { type Problem, problemDocument } from "./errors.ts";
 
 /** Answers with a problem document before the request is anybody's, and ends the connection. */
 export function refuseConnection(response: ServerResponse, shown: Problem): void {

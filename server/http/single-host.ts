@@ -1,5 +1,5 @@
-import { problem } from "../errors.ts";
 import { refuseConnection } from "./bare-response.ts";
+import { problem } from "./errors.ts";
 import type { Route } from "./pipelining-limit.ts";
 
 const TWO_HOSTS = problem("invalid_request", "A request has one Host line.");

@@ -8,7 +8,7 @@ import { databaseTime } from "../../store/database/times.ts";
 import type { StoredKey } from "../../store/keys/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { lockKey } from "../../store/keys/made-keys.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import type { Management } from "../management/context.ts";
 import { checkIfMatch } from "../management/preconditions.ts";
 import { type Action, type Rights, requireRight, sees } from "../management/rights.ts";

@@ -10,7 +10,7 @@ import { databaseTime } from "../../store/database/times.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";
 import { activateVersion, reserveVersion } from "../../store/keys/keys.ts";
 import { findMadeKey } from "../../store/keys/made-keys.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import { invalid } from "../management/faults.ts";
 import { exists, requireNamespace, teamFor } from "../management/placement.ts";
 import { type ByHand, lockLivingMadeKey, requireRoom } from "./changes.ts";

@@ -2,8 +2,8 @@ import type { FastifyRequest } from "fastify";
 import { holdsKey, strangerText } from "../../domain/stranger-text.ts";
 import type { Author } from "../../store/audit.ts";
 import type { Manager } from "../auth/manager.ts";
-import { problem } from "../errors.ts";
 import { clientAddress } from "../http/client-address.ts";
+import { problem } from "../http/errors.ts";
 
 /** Longer than any honest User-Agent. */
 const LONGEST_USER_AGENT = 256;

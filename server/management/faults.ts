@@ -2,7 +2,7 @@ import { checkSpec, type FieldFault, fieldFault } from "../../domain/manifest/ch
 import { checkName, checkNamespace } from "../../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 import { withoutKeys } from "../../domain/stranger-text.ts";
-import { type Problem, problem } from "../errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** What is said of faults in a request's content: each field with what to write instead, and no key that stood there. */
 export function invalid(faults: readonly FieldFault[]): Problem {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
-import { Problem } from "../errors.ts";
+import { Problem } from "../http/errors.ts";
 
 /** Counts what somebody may not do, and tells the audit log of it, wherever in a handler it was found out. */
 export function recordForbidden(app: FastifyInstance, { clock, index, metrics, refusals }: ServerDeps): void {

@@ -4,7 +4,7 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
 import type { StoredGateway } from "../../store/objects.ts";
-import type { Problem } from "../errors.ts";
+import type { Problem } from "../http/errors.ts";
 import { type Given, invalid, readGiven } from "./faults.ts";
 
 /** A gateway that is to be made or changed, read. */

@@ -1,7 +1,7 @@
 import type { Db } from "../../store/database/change.ts";
 import { rolesOf } from "../../store/team-roles.ts";
 import type { InstallationRole, Manager } from "../auth/manager.ts";
-import { type Problem, problem } from "../errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** What may be done to what is a team's. Everybody who has a role in the team may look at it. */
 export type Action =

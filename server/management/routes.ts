@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
-import { parseJsonOnly } from "../json-body.ts";
+import { parseJsonOnly } from "../http/json-body.ts";
+import { validateStrictly } from "../http/validation.ts";
 import { createReceipts } from "../keys/receipt.ts";
 import { keyRoutes } from "../keys/routes.ts";
-import { validateStrictly } from "../validation.ts";
 import { refuseOddBodies } from "./body-text.ts";
 import type { Management } from "./context.ts";
 import { recordForbidden } from "./forbidden.ts";

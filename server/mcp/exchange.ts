@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { accessNow } from "../auth/hook.ts";
 import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem } from "../errors.ts";
+import { Problem } from "../http/errors.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
 

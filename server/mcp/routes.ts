@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandle
 import { permits } from "../../domain/access/authorize.ts";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem, problemOf } from "../errors.ts";
-import { parseJsonOnly, requireJsonType } from "../json-body.ts";
+import { problem, problemOf } from "../http/errors.ts";
+import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
 import { exchange } from "./exchange.ts";
 import { refuseForeignHosts } from "./host-check.ts";
 import { TOOLS } from "./server.ts";

@@ -3,7 +3,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problemOf } from "../errors.ts";
+import { Problem, problemOf } from "../http/errors.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
 import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";

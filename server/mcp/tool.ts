@@ -5,7 +5,7 @@ import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
-import { explain } from "../explain.ts";
+import { explain } from "../http/explain.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 

@@ -3,8 +3,8 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { accessNow } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem } from "../errors.ts";
 import { callerSignal } from "../http/caller-signal.ts";
+import { Problem } from "../http/errors.ts";
 
 /**
  * Runs the statements of a request: in its team's turn, and no longer than somebody waits for its answer. The turn was

@@ -1,4 +1,4 @@
-import { problem } from "../errors.ts";
+import { problem } from "../http/errors.ts";
 import { type CursorPosition, type CursorScope, readCursor, writeCursor } from "./cursor.ts";
 
 /** Where a page begins: null for the first. Throws a problem for a cursor that is not of this list. */

@@ -13,9 +13,9 @@ import {
 } from "../../store/memory/atoms.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
-import { type Problem, problem } from "../errors.ts";
-import { parseJsonOnly, requireJsonType } from "../json-body.ts";
-import { validateStrictly } from "../validation.ts";
+import { type Problem, problem } from "../http/errors.ts";
+import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
+import { validateStrictly } from "../http/validation.ts";
 import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./answer-schemas.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";

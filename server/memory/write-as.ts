@@ -7,7 +7,7 @@ import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem } from "../errors.ts";
+import { Problem } from "../http/errors.ts";
 import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
 import { reachOf } from "./libraries.ts";
 

@@ -4,9 +4,9 @@
  */
 import { createServer } from "node:http";
 import { Pool } from "undici";
-import { problem } from "../../server/errors.ts";
 import { dialectError } from "../../server/gateway/dialect-errors.ts";
 import { INERT_HEADERS } from "../../server/gateway/headers.ts";
+import { problem } from "../../server/http/errors.ts";
 import { REFUSED_PATH } from "./traffic.ts";
 
 const [port, upstreamPort] = process.argv.slice(2);

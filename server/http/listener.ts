@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type LingeringSockets, responseClass } from "./http/refused-request.ts";
+import { type LingeringSockets, responseClass } from "./refused-request.ts";
 
 /** A certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };

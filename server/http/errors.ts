@@ -5,8 +5,8 @@ import {
   MemoryBusyError,
   MemoryTimeoutError,
   SearchTextError,
-} from "../store/database/errors.ts";
-import type { Logger } from "./log.ts";
+} from "../../store/database/errors.ts";
+import type { Logger } from "../log.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
 export const PROBLEMS = {

@@ -1,13 +1,13 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { RoutePlugin } from "../../server/app.ts";
-import { PRODUCTS } from "../../server/products.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../store/database/open.ts";
-import { makeTeam, reserveKey } from "../store/fixtures.ts";
-import { startHarness } from "./harness.ts";
-import { type Api, startApi } from "./management/api.ts";
+import type { RoutePlugin } from "../../../server/app.ts";
+import { PRODUCTS } from "../../../server/products.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../store/database/open.ts";
+import { makeTeam, reserveKey } from "../../store/fixtures.ts";
+import { startHarness } from "../harness.ts";
+import { type Api, startApi } from "../management/api.ts";
 
 type Parameter = { name: string; in: string; required: boolean; schema: object };
 type Operation = {

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
+import { buildApp, type Mount } from "../app.ts";
+import type { ServerConfig } from "../config.ts";
+import type { ServerDeps } from "../deps.ts";
+import { pause } from "../index/deadline.ts";
+import type { StreamRegistry } from "../index/open-streams.ts";
 import { callableAddress } from "./all-addresses.ts";
-import { buildApp, type Mount } from "./app.ts";
-import type { ServerConfig } from "./config.ts";
-import type { ServerDeps } from "./deps.ts";
-import { pause } from "./index/deadline.ts";
-import type { StreamRegistry } from "./index/open-streams.ts";
 import type { TlsFiles } from "./listener.ts";
 
 /** Between cutting the streams that are left and closing their connections: for a last event to be sent. */

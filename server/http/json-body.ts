@@ -1,8 +1,8 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { problem } from "./errors.ts";
-import { memberScan } from "./http/json-members.ts";
-import { BodyFault } from "./http/json-scanner.ts";
-import { inSlices } from "./http/slices.ts";
+import { memberScan } from "./json-members.ts";
+import { BodyFault } from "./json-scanner.ts";
+import { inSlices } from "./slices.ts";
 
 /** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (b45). */
 const JSON_TYPE = /^application\/json[ \t]*(;.*)?$/i;

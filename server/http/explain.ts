@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import { PATTERNS } from "../domain/manifest/schema-check.ts";
+import { PATTERNS } from "../../domain/manifest/schema-check.ts";
 
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
 export function explain(fault: ErrorObject | undefined, whole: string): string {

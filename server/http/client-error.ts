@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { type ProblemCode, problem, problemDocument } from "./errors.ts";
-import type { LingeringSockets } from "./http/refused-request.ts";
+import type { LingeringSockets } from "./refused-request.ts";
 
 /** What the parser's refusals become; all else is 400. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
