@@ -27,9 +27,9 @@ import { sampleLog } from "./log-sampler.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
 import { startPruning } from "./pruning.ts";
+import { Workers } from "./threads/workers.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { USAGE_FLUSH_MS, UsageBuffer } from "./usage.ts";
-import { Workers } from "./workers.ts";
 
 export type ServerOptions = {
   /** Stays the caller's to close. */

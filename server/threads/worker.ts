@@ -1,23 +1,23 @@
 /** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openPostgres } from "../store/database/open.ts";
-import { openConfiguredToken } from "./auth/bootstrap-token.ts";
-import { createJwtJudge } from "./auth/jwt.ts";
-import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
-import type { Clock, ServerDeps } from "./deps.ts";
-import { createPublicListener } from "./http/public-listener.ts";
-import { IndexMirror } from "./index/index-mirror.ts";
-import { Lease } from "./index/lease.ts";
-import { StreamRegistry } from "./index/open-streams.ts";
-import { PLACEHOLDER_VERSION } from "./index/placeholders.ts";
-import { sharedCells } from "./index/shared-cells.ts";
-import { SWEEP_MS, sweepStreams } from "./index/stream-sweep.ts";
-import { createLog } from "./log.ts";
-import { sampleLog } from "./log-sampler.ts";
-import { createMetrics } from "./metrics.ts";
-import { PRODUCTS } from "./products.ts";
-import { systemClock } from "./system-clock.ts";
-import { noteConsumer, type SeenConsumers } from "./usage.ts";
+import { openPostgres } from "../../store/database/open.ts";
+import { openConfiguredToken } from "../auth/bootstrap-token.ts";
+import { createJwtJudge } from "../auth/jwt.ts";
+import { AUDIT_FLUSH_MS, RefusalSampler } from "../auth/refusals.ts";
+import type { Clock, ServerDeps } from "../deps.ts";
+import { createPublicListener } from "../http/public-listener.ts";
+import { IndexMirror } from "../index/index-mirror.ts";
+import { Lease } from "../index/lease.ts";
+import { StreamRegistry } from "../index/open-streams.ts";
+import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
+import { sharedCells } from "../index/shared-cells.ts";
+import { SWEEP_MS, sweepStreams } from "../index/stream-sweep.ts";
+import { createLog } from "../log.ts";
+import { sampleLog } from "../log-sampler.ts";
+import { createMetrics } from "../metrics.ts";
+import { PRODUCTS } from "../products.ts";
+import { systemClock } from "../system-clock.ts";
+import { noteConsumer, type SeenConsumers } from "../usage.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** How often the main thread is told who used versions that are being replaced. */

@@ -1,12 +1,12 @@
 import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
-import type { Keyring } from "../store/keyring.ts";
-import type { ManagementToken } from "./auth/management-token.ts";
-import type { ServerConfig } from "./config.ts";
-import { answerWithin } from "./index/deadline.ts";
-import type { Announce } from "./index/index-news.ts";
-import type { SharedCells } from "./index/shared-cells.ts";
-import type { SeenConsumers } from "./usage.ts";
+import type { Keyring } from "../../store/keyring.ts";
+import type { ManagementToken } from "../auth/management-token.ts";
+import type { ServerConfig } from "../config.ts";
+import { answerWithin } from "../index/deadline.ts";
+import type { Announce } from "../index/index-news.ts";
+import type { SharedCells } from "../index/shared-cells.ts";
+import type { SeenConsumers } from "../usage.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */

@@ -1,9 +1,9 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
-import type { Keyring } from "../store/keyring.ts";
-import type { ManagementToken } from "./auth/management-token.ts";
-import type { ServerConfig } from "./config.ts";
-import type { SeenConsumers } from "./usage.ts";
+import type { Keyring } from "../../store/keyring.ts";
+import type { ManagementToken } from "../auth/management-token.ts";
+import type { ServerConfig } from "../config.ts";
+import type { SeenConsumers } from "../usage.ts";
 
 /** The configuration as it can be handed to another thread. */
 export type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
