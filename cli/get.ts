@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Environment } from "../domain/environment.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
-import type { KeyJson } from "../server/keys/key-json.ts";
+import type { KeyJson } from "../server/management/keys/key-json.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";
 import { isRunning } from "./data-folder.ts";

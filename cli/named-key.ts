@@ -1,4 +1,4 @@
-import type { KeyJson } from "../server/keys/key-json.ts";
+import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { ManagementClient } from "./management-client.ts";
 import { UsageError } from "./usage-error.ts";
 

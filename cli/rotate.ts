@@ -1,5 +1,5 @@
 import type { Environment } from "../domain/environment.ts";
-import type { KeyJson } from "../server/keys/key-json.ts";
+import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";

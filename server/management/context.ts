@@ -1,7 +1,7 @@
 import type { Store } from "../../store/database/open.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { Clock } from "../deps.ts";
-import type { Receipts } from "../keys/receipt.ts";
+import type { Receipts } from "./keys/receipt.ts";
 
 /** What the routes of the management API share. */
 export type Management = {

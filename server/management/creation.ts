@@ -3,9 +3,9 @@ import type { FastifyRequest } from "fastify";
 import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../http/errors.ts";
-import type { Receipt } from "../keys/receipt.ts";
 import { managerOf } from "./author.ts";
 import type { Management } from "./context.ts";
+import type { Receipt } from "./keys/receipt.ts";
 
 /** What a request has made, or made before. */
 export type Made<Shown> = {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { revokeByHand, rotateByHand } from "../../server/keys/changes.ts";
+import { revokeByHand, rotateByHand } from "../../server/management/keys/changes.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/open.ts";
 import { registerReplica } from "../../store/feed/replicas.ts";

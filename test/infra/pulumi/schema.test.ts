@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { jsonSchema, specSchema } from "../../../domain/manifest/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
-import { KEY_SPEC } from "../../../server/keys/request-schemas.ts";
+import { KEY_SPEC } from "../../../server/management/keys/request-schemas.ts";
 import { GATEWAY_SPEC } from "../../../server/management/read-gateway.ts";
 import { read } from "../../house/sources.ts";
 

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { managementToken } from "../../../server/auth/management-token.ts";
-import { managementRoutes } from "../../../server/management/routes.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../../store/database/open.ts";
-import { registerReplica } from "../../../store/feed/replicas.ts";
-import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
-import { activateVersion, findKey, releaseKey, revokeKey } from "../../../store/keys/keys.ts";
-import { recordUsage } from "../../../store/keys/usage.ts";
-import { deleteTeam } from "../../../store/teams.ts";
-import { until } from "../../env/until.ts";
-import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
-import { auditOfKey } from "../../store/questions.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { type Asked, ask } from "../management/api.ts";
-import { requestHead, sendRaw } from "../raw-http.ts";
+import { managementToken } from "../../../../server/auth/management-token.ts";
+import { managementRoutes } from "../../../../server/management/routes.ts";
+import { migrate } from "../../../../store/database/migrate.ts";
+import { openPGlite, type Store } from "../../../../store/database/open.ts";
+import { registerReplica } from "../../../../store/feed/replicas.ts";
+import { LISTED_STATES } from "../../../../store/keys/key-lists.ts";
+import { activateVersion, findKey, releaseKey, revokeKey } from "../../../../store/keys/keys.ts";
+import { recordUsage } from "../../../../store/keys/usage.ts";
+import { deleteTeam } from "../../../../store/teams.ts";
+import { until } from "../../../env/until.ts";
+import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
+import { auditOfKey } from "../../../store/questions.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { requestHead, sendRaw } from "../../raw-http.ts";
+import { type Asked, ask } from "../api.ts";
 
 const TOKEN = "kpt_a-token-of-this-test";
 

@@ -1,8 +1,8 @@
-import type { NamedRef } from "../../domain/key/declared-key.ts";
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
-import type { Db } from "../../store/database/change.ts";
-import type { ListedKey } from "../../store/keys/key-lists.ts";
-import { namesOf } from "../../store/references.ts";
+import type { NamedRef } from "../../../domain/key/declared-key.ts";
+import type { MadeKeySpec } from "../../../domain/key/made-key.ts";
+import type { Db } from "../../../store/database/change.ts";
+import type { ListedKey } from "../../../store/keys/key-lists.ts";
+import { namesOf } from "../../../store/references.ts";
 
 /**
  * Tells what each key is to be. Of one that was made here that is what was asked for; of a declared one, what its

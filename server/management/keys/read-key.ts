@@ -1,13 +1,13 @@
-import { declareKey } from "../../domain/key/declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
-import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../domain/key/made-key.ts";
-import { policyOf } from "../../domain/key/plan-key.ts";
-import type { KeyPolicy } from "../../domain/key/stored-key.ts";
-import type { FieldFault } from "../../domain/manifest/check-spec.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
-import type { Db } from "../../store/database/change.ts";
-import { type Found, findInTeam } from "../../store/references.ts";
-import { type Given, invalid, readGiven } from "../management/faults.ts";
+import { declareKey } from "../../../domain/key/declare-key.ts";
+import type { DeclaredKey, NamedRef } from "../../../domain/key/declared-key.ts";
+import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../../domain/key/made-key.ts";
+import { policyOf } from "../../../domain/key/plan-key.ts";
+import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
+import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../../domain/manifest/identity.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { type Found, findInTeam } from "../../../store/references.ts";
+import { type Given, invalid, readGiven } from "../faults.ts";
 
 /** A key that the management API is to make or change, read. */
 export type ReadKey = {

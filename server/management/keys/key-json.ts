@@ -1,5 +1,5 @@
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
-import { type ListedKey, type ListedState, listedState } from "../../store/keys/key-lists.ts";
+import type { MadeKeySpec } from "../../../domain/key/made-key.ts";
+import { type ListedKey, type ListedState, listedState } from "../../../store/keys/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */

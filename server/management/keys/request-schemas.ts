@@ -1,7 +1,7 @@
-import { MADE_KEY_FIELDS } from "../../domain/key/made-key.ts";
-import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
-import { jsonSchema, pickFields } from "../../domain/manifest/json-schema.ts";
-import { LISTED_STATES, type ListedState } from "../../store/keys/key-lists.ts";
+import { MADE_KEY_FIELDS } from "../../../domain/key/made-key.ts";
+import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
+import { jsonSchema, pickFields } from "../../../domain/manifest/json-schema.ts";
+import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import {
   NAME,
   NEW_NAME,
@@ -12,7 +12,7 @@ import {
   type ReasonBody,
   replaceBody,
   TEAM,
-} from "../management/request-schemas.ts";
+} from "../request-schemas.ts";
 
 /** What the routes of keys take: a schema, and the type of what has passed it. */
 export type ListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
