@@ -3,7 +3,7 @@ import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
 import { isIssuerUrl } from "./auth/issuer-keys.ts";
-import { type Placeholder, parsePlaceholders } from "./index/placeholders.ts";
+import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
 
 /** Whose JWTs open the management API. */
 export type OidcConfig = {

@@ -4,7 +4,7 @@ import type { Store } from "../store/database/open.ts";
 import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";
-import type { VersionUse } from "./index/key-index.ts";
+import type { VersionUse } from "./key-index/key-index.ts";
 import type { Logger } from "./log.ts";
 
 /** How often the uses that were noted are written. */

@@ -6,7 +6,7 @@ import type { Product } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { ServerConfig } from "../config.ts";
 import type { Clock, KeyIndexView, OpenStreams } from "../deps.ts";
-import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
+import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, readCredential } from "./credential.ts";
 

@@ -3,8 +3,8 @@ import type { Server } from "node:http";
 import { buildApp, type Mount } from "../app.ts";
 import type { ServerConfig } from "../config.ts";
 import type { ServerDeps } from "../deps.ts";
-import { pause } from "../index/deadline.ts";
-import type { StreamRegistry } from "../index/open-streams.ts";
+import { pause } from "../key-index/deadline.ts";
+import type { StreamRegistry } from "../key-index/open-streams.ts";
 import { callableAddress } from "./all-addresses.ts";
 import type { TlsFiles } from "./listener.ts";
 

@@ -8,7 +8,7 @@ import { decideAgain, decideStored, type Granted, type Refused } from "../auth/d
 import { accessNow, refusalOf } from "../auth/hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
-import { PLACEHOLDER_VERSION } from "../index/placeholders.ts";
+import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { reachOf } from "./libraries.ts";
 
 /** A change of the memory. */

@@ -3,9 +3,9 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { ServerConfig } from "../config.ts";
-import { answerWithin } from "../index/deadline.ts";
-import type { Announce } from "../index/index-news.ts";
-import type { SharedCells } from "../index/shared-cells.ts";
+import { answerWithin } from "../key-index/deadline.ts";
+import type { Announce } from "../key-index/index-news.ts";
+import type { SharedCells } from "../key-index/shared-cells.ts";
 import type { SeenConsumers } from "../usage.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 

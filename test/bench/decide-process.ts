@@ -6,9 +6,9 @@
 import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
-import { Lease } from "../../server/index/lease.ts";
-import { StreamRegistry } from "../../server/index/open-streams.ts";
-import { ServedState } from "../../server/index/served-state.ts";
+import { Lease } from "../../server/key-index/lease.ts";
+import { StreamRegistry } from "../../server/key-index/open-streams.ts";
+import { ServedState } from "../../server/key-index/served-state.ts";
 import { createLog } from "../../server/log.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { systemClock } from "../../server/system-clock.ts";

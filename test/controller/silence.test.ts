@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPGlite } from "../../store/database/open.ts";
 import { until } from "../env/until.ts";
-import { startReplica } from "../server/index/replica-fixtures.ts";
+import { startReplica } from "../server/key-index/replica-fixtures.ts";
 import { rowsOf } from "./fixtures/rows.ts";
 import { HOUR, key, library, type Manifest, startWorld, team } from "./fixtures/world.ts";
 

@@ -1,11 +1,11 @@
 /** Machines whose clocks jump, and processes that stand still: what a replica decides then, on a real PostgreSQL. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { LEASE_MS } from "../../server/index/lease.ts";
+import { LEASE_MS } from "../../server/key-index/lease.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
-import { storeKey } from "../server/index/replica-fixtures.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam, NOW } from "../store/fixtures.ts";
 import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 

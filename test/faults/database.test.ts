@@ -8,7 +8,7 @@ import { postgresMissing } from "../env/engines.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
 import { restorableDatabase } from "../env/restorable-database.ts";
 import { until } from "../env/until.ts";
-import { startReplica } from "../server/index/replica-fixtures.ts";
+import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
 describeOnKubernetes("a database that was put back in time", (kubernetes) => {
   it.skipIf(postgresMissing !== undefined)(

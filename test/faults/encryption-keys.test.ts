@@ -18,7 +18,7 @@ import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
-import { storeKey } from "../server/index/replica-fixtures.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam, policyOf } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";

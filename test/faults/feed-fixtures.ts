@@ -5,7 +5,7 @@ import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres, type Store } from "../../store/database/open.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
-import { startReplica } from "../server/index/replica-fixtures.ts";
+import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
 export type DatabaseBehindProxy = {
   readonly url: string;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { postgresMissing } from "../env/engines.ts";
 import { until } from "../env/until.ts";
-import { storeKey } from "../server/index/replica-fixtures.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
 import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 

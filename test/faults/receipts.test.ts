@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { managementToken } from "../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../server/config.ts";
-import { LEASE_MS } from "../../server/index/lease.ts";
+import { LEASE_MS } from "../../server/key-index/lease.ts";
 import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
 import { systemClock } from "../../server/system-clock.ts";
@@ -16,7 +16,7 @@ import { parseKeyring } from "../../store/keyring.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
-import { storeKey } from "../server/index/replica-fixtures.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam, policyOf } from "../store/fixtures.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, type TestContext } from "vitest";
-import { LEASE_MS } from "../../server/index/lease.ts";
+import { LEASE_MS } from "../../server/key-index/lease.ts";
 import { createConfirmer } from "../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";
@@ -17,7 +17,7 @@ import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
-import { storeKey } from "../server/index/replica-fixtures.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { type Home, makeTeam, policyOf, run } from "../store/fixtures.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
 

@@ -10,7 +10,7 @@ import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
 import { auditOfKey } from "../store/questions.ts";
-import { keyring, storeKey } from "./index/replica-fixtures.ts";
+import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 
 const FLAGS = { port: "0", adminPort: "0" };
 const closing: (() => Promise<void>)[] = [];

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { KeyIndex } from "../../server/index/key-index.ts";
+import { KeyIndex } from "../../server/key-index/key-index.ts";
 import { createLog } from "../../server/log.ts";
 import { UsageBuffer } from "../../server/usage.ts";
 import type { Store } from "../../store/database/open.ts";

@@ -4,7 +4,7 @@ import type { Store } from "../../../store/database/open.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
 import type { Clock } from "../../deps.ts";
-import { LEASE_MS } from "../../index/lease.ts";
+import { LEASE_MS } from "../../key-index/lease.ts";
 
 /** What somebody who changed a key is told of it (design §3). */
 export type Receipt = {

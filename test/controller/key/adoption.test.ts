@@ -8,7 +8,7 @@ import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite, type Store } from "../../../store/database/open.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
 import { until } from "../../env/until.ts";
-import { keyring, startReplica } from "../../server/index/replica-fixtures.ts";
+import { keyring, startReplica } from "../../server/key-index/replica-fixtures.ts";
 import { HOUR, key, NO_VIEW, startWorld, type World } from "../fixtures/world.ts";
 
 const MINUTE = 60_000;

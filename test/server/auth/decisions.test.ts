@@ -7,7 +7,7 @@ import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/key-format.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/http/errors.ts";
-import { KeyIndex } from "../../../server/index/key-index.ts";
+import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";
 import {

@@ -6,7 +6,7 @@ import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";
 import type { Store } from "../../../store/database/open.ts";
-import { keyring } from "../index/replica-fixtures.ts";
+import { keyring } from "../key-index/replica-fixtures.ts";
 
 export const TOKEN = "kpt_the-token-of-this-installation";
 

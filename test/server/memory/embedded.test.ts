@@ -7,7 +7,7 @@ import { systemClock } from "../../../server/system-clock.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/open.ts";
 import { makeTeam } from "../../store/fixtures.ts";
-import { keyring, storeKey } from "../index/replica-fixtures.ts";
+import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 
 const LOOPS = 100;
 /** As many as keep the connection taken for several seconds. */

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseServerConfig } from "../../../server/config.ts";
-import { LEASE_MS, Lease } from "../../../server/index/lease.ts";
-import { sharedCells } from "../../../server/index/shared-cells.ts";
+import { LEASE_MS, Lease } from "../../../server/key-index/lease.ts";
+import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { createLog } from "../../../server/log.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
 import { systemClock } from "../../../server/system-clock.ts";
@@ -12,7 +12,7 @@ import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
 import { testClock } from "../harness.ts";
-import { keyring, storeKey } from "../index/replica-fixtures.ts";
+import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
 const CONNECTIONS = 24;

@@ -6,7 +6,7 @@ import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../
 import { openPGlite, openPostgres, type Store } from "../../../store/database/open.ts";
 import { describeOnEachEngine, freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
-import { startReplica } from "../../server/index/replica-fixtures.ts";
+import { startReplica } from "../../server/key-index/replica-fixtures.ts";
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>

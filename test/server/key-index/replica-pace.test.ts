@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Feed } from "../../../server/index/feed.ts";
-import { StreamRegistry } from "../../../server/index/open-streams.ts";
-import { Replica } from "../../../server/index/replica.ts";
+import type { Feed } from "../../../server/key-index/feed.ts";
+import { StreamRegistry } from "../../../server/key-index/open-streams.ts";
+import { Replica } from "../../../server/key-index/replica.ts";
 import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import { until } from "../../env/until.ts";

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
-import { KeyIndex } from "../../../server/index/key-index.ts";
+import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { newId } from "../../../store/database/ids.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";
 

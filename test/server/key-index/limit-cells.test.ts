@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LimitCells } from "../../../server/index/limit-cells.ts";
+import { LimitCells } from "../../../server/key-index/limit-cells.ts";
 
 const LIMIT = { requestsPerMinute: 60, burst: 2 };
 const YEAR = 365 * 86_400;

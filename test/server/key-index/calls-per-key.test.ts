@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CallsPerKey } from "../../../server/index/calls-per-key.ts";
+import { CallsPerKey } from "../../../server/key-index/calls-per-key.ts";
 import { keyRecord } from "../harness.ts";
 
 test("b84: the count of a key's calls is the list's own, whether few are open or many", () => {

@@ -1,8 +1,8 @@
 import type { Scheduler } from "fast-check";
 import { unusableBecause } from "../../../../domain/access/key-state.ts";
-import type { Feed } from "../../../../server/index/feed.ts";
-import { StreamRegistry } from "../../../../server/index/open-streams.ts";
-import { Replica } from "../../../../server/index/replica.ts";
+import type { Feed } from "../../../../server/key-index/feed.ts";
+import { StreamRegistry } from "../../../../server/key-index/open-streams.ts";
+import { Replica } from "../../../../server/key-index/replica.ts";
 import { createLog } from "../../../../server/log.ts";
 import { createMetrics } from "../../../../server/metrics.ts";
 import { keyring } from "../replica-fixtures.ts";

@@ -1,5 +1,5 @@
 import type { Scheduler } from "fast-check";
-import { LEASE_MS } from "../../../../server/index/lease.ts";
+import { LEASE_MS } from "../../../../server/key-index/lease.ts";
 import { createConfirmer } from "../../../../store/feed/confirmer.ts";
 import type { ReplicaRegister } from "../../../../store/feed/replica-watch.ts";
 import { LEASE_MARGIN_MS } from "../../../../store/feed/replicas.ts";
