@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
 import type { Environment } from "../domain/environment.ts";
-import { systemClock } from "../server/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import type { Db } from "../store/database/change.ts";
 import { assertSchemaVersion } from "../store/database/migrate.ts";
 import { openPostgres } from "../store/database/open.ts";

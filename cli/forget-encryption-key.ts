@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { lockData } from "../controller/cluster/files/lock.ts";
-import { systemClock } from "../server/system-clock.ts";
+import { systemClock } from "../runtime/system-clock.ts";
 import { assertSchemaVersion } from "../store/database/migrate.ts";
 import { openPGlite, openPostgres, type Store } from "../store/database/open.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";

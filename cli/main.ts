@@ -2,6 +2,7 @@
 /** The `keyplane` command. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
 import { Command, CommanderError } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
+import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
@@ -15,7 +16,6 @@ import { addPlan } from "./plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
 import { addServer } from "./serve.ts";
-import { stopSignal } from "./stop-signal.ts";
 import { addUp } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addValidate } from "./validate.ts";

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
 import type { RateVerdict } from "../domain/access/rate-limit.ts";
+import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/open.ts";
 import type { Keyring } from "../store/keyring.ts";
 import type { JudgedJwt } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import type { ServerConfig } from "./config.ts";
-import type { Logger } from "./log.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** Time comes in as an argument, so that tests can move it. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/open.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
-import type { Logger } from "./log.ts";
 
 /** What a replica forgets by. */
 export type Pruning = { readonly store: Store; readonly retentionMs: number; readonly log: Logger };

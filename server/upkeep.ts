@@ -1,7 +1,7 @@
+import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/open.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
-import type { Logger } from "./log.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;
 

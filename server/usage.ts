@@ -1,11 +1,11 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
 import { strangerText } from "../domain/stranger-text.ts";
+import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/open.ts";
 import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";
 import type { VersionUse } from "./key-index/key-index.ts";
-import type { Logger } from "./log.ts";
 
 /** How often the uses that were noted are written. */
 export const USAGE_FLUSH_MS = 10_000;

@@ -1,5 +1,5 @@
+import type { Logger } from "../../runtime/log.ts";
 import { problem } from "../http/errors.ts";
-import type { Logger } from "../log.ts";
 import { readBearer } from "./credential.ts";
 import { IssuerAwayError } from "./issuer-keys.ts";
 import type { JudgedJwt } from "./jwt.ts";

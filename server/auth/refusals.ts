@@ -1,7 +1,7 @@
+import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/open.ts";
 import { appendRefusals, countRefusals } from "../../store/refusals.ts";
 import type { Clock, RefusalEvent, RefusalRecorder } from "../deps.ts";
-import type { Logger } from "../log.ts";
 import type { LostAudit, ServerMetrics } from "../metrics.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 

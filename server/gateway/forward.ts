@@ -2,10 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
+import type { Logger } from "../../runtime/log.ts";
 import { CUT_ANSWERS } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
 import { Problem, problem } from "../http/errors.ts";
-import type { Logger } from "../log.ts";
 import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";

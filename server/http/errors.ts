@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "../../runtime/log.ts";
 import {
   CallerLeftError,
   DatabaseAwayError,
@@ -6,7 +7,6 @@ import {
   MemoryTimeoutError,
   SearchTextError,
 } from "../../store/database/errors.ts";
-import type { Logger } from "../log.ts";
 
 /** Every problem that the server reports by itself: its status, its title, and what a caller may be told of it. */
 export const PROBLEMS = {

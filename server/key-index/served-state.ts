@@ -1,11 +1,11 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { Logger } from "../../runtime/log.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import type { Logger } from "../log.ts";
 import type { Announce } from "./index-news.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
 import { PLACEHOLDER_VERSION, type Placeholder, resolvePlaceholders, type Team } from "./placeholders.ts";

@@ -1,5 +1,8 @@
 /** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
+import { createLog } from "../../runtime/log.ts";
+import { sampleLog } from "../../runtime/log-sampler.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import { openPostgres } from "../../store/database/open.ts";
 import { openConfiguredToken } from "../auth/bootstrap-token.ts";
 import { createJwtJudge } from "../auth/jwt.ts";
@@ -12,11 +15,8 @@ import { StreamRegistry } from "../key-index/open-streams.ts";
 import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { sharedCells } from "../key-index/shared-cells.ts";
 import { SWEEP_MS, sweepStreams } from "../key-index/stream-sweep.ts";
-import { createLog } from "../log.ts";
-import { sampleLog } from "../log-sampler.ts";
 import { createMetrics } from "../metrics.ts";
 import { PRODUCTS } from "../products.ts";
-import { systemClock } from "../system-clock.ts";
 import { noteConsumer, type SeenConsumers } from "../usage.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 

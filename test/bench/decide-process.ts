@@ -5,13 +5,13 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { createLog } from "../../runtime/log.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { ServedState } from "../../server/key-index/served-state.ts";
-import { createLog } from "../../server/log.ts";
 import { createMetrics } from "../../server/metrics.ts";
-import { systemClock } from "../../server/system-clock.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
 import { parseKeyring } from "../../store/keyring.ts";

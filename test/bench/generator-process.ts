@@ -13,7 +13,7 @@ import { FINALIZER } from "../../controller/cluster/port.ts";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { systemClock } from "../../server/system-clock.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import { openPostgres } from "../../store/database/open.ts";

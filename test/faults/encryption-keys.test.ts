@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { PRESETS } from "../../domain/access/scopes.ts";
+import { createLog } from "../../runtime/log.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../server/config.ts";
-import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
-import { systemClock } from "../../server/system-clock.ts";
 import { change } from "../../store/database/change.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import { createLog } from "../../runtime/log.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
 import type { Mount } from "../../server/app.ts";
 import { parseServerConfig } from "../../server/config.ts";
-import { createLog } from "../../server/log.ts";
 import { startServer } from "../../server/main.ts";
-import { systemClock } from "../../server/system-clock.ts";
 import { openPGlite, type Store } from "../../store/database/open.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";

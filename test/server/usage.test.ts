@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { createLog } from "../../runtime/log.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
-import { createLog } from "../../server/log.ts";
 import { UsageBuffer } from "../../server/usage.ts";
 import type { Store } from "../../store/database/open.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { createLog } from "../../server/log.ts";
+import { createLog } from "../../runtime/log.ts";
 import { startPruning } from "../../server/pruning.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { Store } from "../../store/database/open.ts";

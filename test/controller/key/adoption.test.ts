@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createLog } from "../../../runtime/log.ts";
+import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
-import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite, type Store } from "../../../store/database/open.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";

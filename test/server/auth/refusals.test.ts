@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import { createLog } from "../../../runtime/log.ts";
 import { networkOf } from "../../../server/auth/refusal-rows.ts";
 import { MAX_REFUSAL_ROWS, RefusalSampler } from "../../../server/auth/refusals.ts";
 import type { RefusalEvent } from "../../../server/deps.ts";
-import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/open.ts";
 import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../store/refusals.ts";

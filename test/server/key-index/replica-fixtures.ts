@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { createLog } from "../../../runtime/log.ts";
 import type { Clock } from "../../../server/deps.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
 import { StreamRegistry } from "../../../server/key-index/open-streams.ts";
 import type { Placeholder } from "../../../server/key-index/placeholders.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
-import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/open.ts";
 import { parseKeyring } from "../../../store/keyring.ts";

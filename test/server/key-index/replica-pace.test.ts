@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { createLog } from "../../../runtime/log.ts";
 import type { Feed } from "../../../server/key-index/feed.ts";
 import { StreamRegistry } from "../../../server/key-index/open-streams.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
-import { createLog } from "../../../server/log.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import { until } from "../../env/until.ts";
 import { keyring, shiftableClock } from "./replica-fixtures.ts";

@@ -1,10 +1,10 @@
 import type { Environment } from "../../../domain/environment.ts";
+import { createLog } from "../../../runtime/log.ts";
+import { systemClock } from "../../../runtime/system-clock.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import type { Clock } from "../../../server/deps.ts";
-import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import type { Store } from "../../../store/database/open.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
 

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../runtime/system-clock.ts";
 import { managementToken } from "../../../server/auth/management-token.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";

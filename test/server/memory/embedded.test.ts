@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { createLog } from "../../../runtime/log.ts";
+import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
-import { createLog } from "../../../server/log.ts";
 import { startServer } from "../../../server/main.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/open.ts";
 import { makeTeam } from "../../store/fixtures.ts";

@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createLog } from "../../../runtime/log.ts";
+import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { LEASE_MS, Lease } from "../../../server/key-index/lease.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
-import { createLog } from "../../../server/log.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
-import { systemClock } from "../../../server/system-clock.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

@@ -1,9 +1,9 @@
 import type { Scheduler } from "fast-check";
 import { unusableBecause } from "../../../../domain/access/key-state.ts";
+import { createLog } from "../../../../runtime/log.ts";
 import type { Feed } from "../../../../server/key-index/feed.ts";
 import { StreamRegistry } from "../../../../server/key-index/open-streams.ts";
 import { Replica } from "../../../../server/key-index/replica.ts";
-import { createLog } from "../../../../server/log.ts";
 import { createMetrics } from "../../../../server/metrics.ts";
 import { keyring } from "../replica-fixtures.ts";
 import { digestOfKey, type SimDatabase } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { Clock } from "./deps.ts";
+import type { Clock } from "../server/deps.ts";
 
 /** The system's clock. Its monotonic time is the same on every thread, which `performance.now()` is not. */
 export const systemClock: Clock = {

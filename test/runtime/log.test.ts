@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createLog, type LogFields, redact } from "../../server/log.ts";
+import { createLog, type LogFields, redact } from "../../runtime/log.ts";
 
 function logged(fields: LogFields, message = "a message"): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
