@@ -6,7 +6,7 @@ import type { DeclaredKey } from "../domain/key/declared-key.ts";
 import type { ObservedSecret } from "../domain/key/observed-key.ts";
 import { policyOf } from "../domain/key/plan-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
-import type { PlanWorld } from "./plan-world.ts";
+import type { PlanWorld } from "./plan/plan-world.ts";
 import type { StatusObject } from "./status-files.ts";
 
 export type KeyObject = StatusObject<"PlatformKey">;

@@ -12,7 +12,7 @@ import { addDoctor } from "./doctor.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
 import { addMigrate } from "./migrate.ts";
-import { addPlan } from "./plan.ts";
+import { addPlan } from "./plan/plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
 import { addServer } from "./serve.ts";

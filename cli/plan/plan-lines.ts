@@ -1,7 +1,7 @@
 /** How a plan is shown: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be. */
-import type { MintReason } from "../domain/key/mint-reason.ts";
-import type { KeyAction } from "../domain/key/plan-key.ts";
-import { type RevocationReason, type StoredKey, versionIn } from "../domain/key/stored-key.ts";
+import type { MintReason } from "../../domain/key/mint-reason.ts";
+import type { KeyAction } from "../../domain/key/plan-key.ts";
+import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import { changedFields, policyDifferences } from "./key-difference.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
 import { type Declared, isOfKind, titleOf } from "./plan-world.ts";

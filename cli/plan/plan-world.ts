@@ -1,7 +1,7 @@
 /** What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds. */
-import type { DeclaredKey, NamedRef } from "../domain/key/declared-key.ts";
-import type { ResolvedReferences } from "../domain/key/observed-key.ts";
-import type { Kind, Spec } from "../domain/manifest/kinds.ts";
+import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
+import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
+import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 
 /** A declaration with its defaults filled in. */
 export type Declared<K extends Kind = Kind> = {

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Absence } from "../controller/cluster/files/absence.ts";
-import { decideRemoval } from "../controller/cluster/files/removal.ts";
-import type { Environment } from "../domain/environment.ts";
-import { type Fault, formatFault } from "../domain/manifest/fault.ts";
-import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
-import { findDuplicates } from "../domain/manifest/manifest-set.ts";
-import type { AddCommand } from "./command.ts";
-import { setting } from "./config.ts";
-import { isRunning } from "./data-folder.ts";
+import type { Absence } from "../../controller/cluster/files/absence.ts";
+import { decideRemoval } from "../../controller/cluster/files/removal.ts";
+import type { Environment } from "../../domain/environment.ts";
+import { type Fault, formatFault } from "../../domain/manifest/fault.ts";
+import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import type { AddCommand } from "../command.ts";
+import { setting } from "../config.ts";
+import { isRunning } from "../data-folder.ts";
+import { openManagement } from "../management-client.ts";
+import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "../manifest-files.ts";
+import { readStatusFiles, type StatusObject } from "../status-files.ts";
+import { UsageError } from "../usage-error.ts";
 import { forecastKey } from "./key-forecast.ts";
-import { openManagement } from "./management-client.ts";
-import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { keyLines, objectLines } from "./plan-lines.ts";
 import { type Declared, isOfKind, type PlanWorld, titleOf, worldOf } from "./plan-world.ts";
-import { readStatusFiles, type StatusObject } from "./status-files.ts";
-import { UsageError } from "./usage-error.ts";
 
 export const addPlan: AddCommand = (program, { env, out, exit }) => {
   program

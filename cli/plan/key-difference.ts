@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { KeyPolicy } from "../domain/key/stored-key.ts";
+import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 
 /** How a plan shows a field of a policy, and what of it. Ids of references are names in a plan. */
 const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => string])[] = [

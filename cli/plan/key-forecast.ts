@@ -3,15 +3,15 @@
  * to rest (design §2).
  */
 import { isDeepStrictEqual } from "node:util";
-import type { StatedCondition } from "../domain/conditions.ts";
-import { declareKey } from "../domain/key/declare-key.ts";
-import type { DeclaredKey } from "../domain/key/declared-key.ts";
-import { importHash } from "../domain/key/import.ts";
-import type { Importable, ObservedKey } from "../domain/key/observed-key.ts";
-import { type KeyAction, planKey } from "../domain/key/plan-key.ts";
-import type { StoredKey } from "../domain/key/stored-key.ts";
-import { retiringEndsAt } from "../domain/key/version-room.ts";
-import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "./key-of-status.ts";
+import type { StatedCondition } from "../../domain/conditions.ts";
+import { declareKey } from "../../domain/key/declare-key.ts";
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import { importHash } from "../../domain/key/import.ts";
+import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
+import { type KeyAction, planKey } from "../../domain/key/plan-key.ts";
+import type { StoredKey } from "../../domain/key/stored-key.ts";
+import { retiringEndsAt } from "../../domain/key/version-room.ts";
+import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "../key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
 
 /** A step, and what the store had before it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { runPlan } from "../../cli/plan.ts";
-import { until } from "../env/until.ts";
-import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+import { runPlan } from "../../../cli/plan/plan.ts";
+import { until } from "../../env/until.ts";
+import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "../up.ts";
 
 /** What `up` has: its manifests stay as they are, and each test plans others. */
 const home = makeHome();
