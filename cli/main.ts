@@ -8,7 +8,7 @@ import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
 import { addController } from "./controller.ts";
 import { describeError } from "./describe-error.ts";
-import { addDoctor } from "./doctor.ts";
+import { addDoctor } from "./doctor/doctor.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
 import { addMigrate } from "./migrate.ts";

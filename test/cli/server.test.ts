@@ -4,7 +4,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { checkBootstrapToken } from "../../cli/doctor-tokens.ts";
+import { checkBootstrapToken } from "../../cli/doctor/doctor-tokens.ts";
 import { mintKey } from "../../domain/key/key-format.ts";
 import type { Store } from "../../store/database/open.ts";
 import { databaseUrl, describeOnPostgres } from "../env/engines.ts";

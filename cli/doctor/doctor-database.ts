@@ -1,10 +1,10 @@
 /** Whether a database is that of this cluster, and of these encryption keys. */
-import type { Cluster } from "../controller/cluster/port.ts";
-import type { Db } from "../store/database/change.ts";
-import { StoreError } from "../store/database/errors.ts";
-import { declaredClusters } from "../store/declared-clusters.ts";
-import { checkKeyring } from "../store/encryption-key.ts";
-import { parseKeyring } from "../store/keyring.ts";
+import type { Cluster } from "../../controller/cluster/port.ts";
+import type { Db } from "../../store/database/change.ts";
+import { StoreError } from "../../store/database/errors.ts";
+import { declaredClusters } from "../../store/declared-clusters.ts";
+import { checkKeyring } from "../../store/encryption-key.ts";
+import { parseKeyring } from "../../store/keyring.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 
 /** Rows of a cluster that this one may have taken the place of: nobody sweeps them. */

@@ -1,24 +1,24 @@
 import { type Dirent, statSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { whenMissing } from "../controller/cluster/files/disk.ts";
-import type { Environment } from "../domain/environment.ts";
-import { KINDS } from "../domain/manifest/kinds.ts";
-import { KeyringError } from "../store/database/errors.ts";
-import { parseKeyring } from "../store/keyring.ts";
+import { whenMissing } from "../../controller/cluster/files/disk.ts";
+import type { Environment } from "../../domain/environment.ts";
+import { KINDS } from "../../domain/manifest/kinds.ts";
+import { KeyringError } from "../../store/database/errors.ts";
+import { parseKeyring } from "../../store/keyring.ts";
 import {
   bootstrapTokenFile,
   encryptionKeyFile,
   isRunning,
   type RunningServerFile,
   readServerFile,
-} from "./data-folder.ts";
+} from "../data-folder.ts";
+import { readiness } from "../get.ts";
+import { heldGroups } from "../held.ts";
+import { openManagement } from "../management-client.ts";
+import { readStatusFiles } from "../status-files.ts";
+import { runValidate } from "../validate.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
-import { readiness } from "./get.ts";
-import { heldGroups } from "./held.ts";
-import { openManagement } from "./management-client.ts";
-import { readStatusFiles } from "./status-files.ts";
-import { runValidate } from "./validate.ts";
 
 type Check = (data: string, env: Environment) => Promise<Finding[]>;
 

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { key, keyplane, makeHome, startUp, team, type Up } from "./up.ts";
+import { key, keyplane, makeHome, startUp, team, type Up } from "../up.ts";
 
 const home = makeHome();
 let up: Up;

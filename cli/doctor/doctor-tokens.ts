@@ -1,5 +1,5 @@
-import type { Db } from "../store/database/change.ts";
-import { replicasWithSpareToken } from "../store/feed/replicas.ts";
+import type { Db } from "../../store/database/change.ts";
+import { replicasWithSpareToken } from "../../store/feed/replicas.ts";
 import { type Finding, note, ok } from "./finding.ts";
 
 /** Whether a bootstrap token stands beside an issuer: it opens every team's keys, and is nobody's in particular. */

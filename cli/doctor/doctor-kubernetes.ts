@@ -1,13 +1,13 @@
 /** What is wrong with an installation on Kubernetes: it is read with the rights of whoever asks, and nothing is changed. */
 import { randomUUID } from "node:crypto";
-import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
-import type { Environment } from "../domain/environment.ts";
-import { systemClock } from "../runtime/system-clock.ts";
-import type { Db } from "../store/database/change.ts";
-import { assertSchemaVersion } from "../store/database/migrate.ts";
-import { openPostgres } from "../store/database/open.ts";
-import { required } from "./command.ts";
-import { encryptionKeys, namespaceList, setting } from "./config.ts";
+import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
+import type { Environment } from "../../domain/environment.ts";
+import { systemClock } from "../../runtime/system-clock.ts";
+import type { Db } from "../../store/database/change.ts";
+import { assertSchemaVersion } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/open.ts";
+import { required } from "../command.ts";
+import { encryptionKeys, namespaceList, setting } from "../config.ts";
 import { findAfterRestore } from "./doctor-after-restore.ts";
 import { findEncryptionKeys, findOtherClusters } from "./doctor-database.ts";
 import { findNeglected } from "./doctor-neglected.ts";
@@ -31,7 +31,7 @@ export async function checkKubernetes(flags: KubernetesFlags, env: Environment):
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const leaseNamespace = setting(env, "controller-namespace", flags.controllerNamespace) ?? CONTROLLER_NAMESPACE;
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
-  const { openKubernetesCluster } = await import("../controller/cluster/kubernetes/cluster.ts");
+  const { openKubernetesCluster } = await import("../../controller/cluster/kubernetes/cluster.ts");
   const store = await openPostgres(databaseUrl);
   try {
     await assertSchemaVersion(store);

@@ -1,10 +1,10 @@
 /** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
-import type { Cluster } from "../controller/cluster/port.ts";
-import { SWEPT } from "../controller/sweep.ts";
-import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
-import { KINDS } from "../domain/manifest/kinds.ts";
-import type { Db } from "../store/database/change.ts";
-import { listKeys } from "../store/keys/keys.ts";
+import type { Cluster } from "../../controller/cluster/port.ts";
+import { SWEPT } from "../../controller/sweep.ts";
+import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
+import { KINDS } from "../../domain/manifest/kinds.ts";
+import type { Db } from "../../store/database/change.ts";
+import { listKeys } from "../../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;

@@ -1,15 +1,15 @@
 /** Whether somebody looks after the keys of a Kubernetes cluster: a controller that runs, in a namespace that lasts. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient } from "../controller/cluster/kubernetes/api-client.ts";
-import { ApiError, readError } from "../controller/cluster/kubernetes/api-error.ts";
-import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
-import { leaseName, readLease } from "../controller/cluster/kubernetes/lease-record.ts";
-import { readNamespace } from "../controller/cluster/kubernetes/namespace.ts";
-import { objectsPath } from "../controller/cluster/kubernetes/resources.ts";
-import { namespacesOfScope } from "../controller/main.ts";
-import { exceedsDeletionLimit } from "../domain/garbage-collection.ts";
-import { type Db, leaderScopes } from "../store/database/change.ts";
-import { livingKeysByNamespace } from "../store/keys/keys.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { ApiError, readError } from "../../controller/cluster/kubernetes/api-error.ts";
+import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
+import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
+import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { namespacesOfScope } from "../../controller/main.ts";
+import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
+import { type Db, leaderScopes } from "../../store/database/change.ts";
+import { livingKeysByNamespace } from "../../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** A leader that has not renewed its Lease for so long has given up. Milliseconds. */

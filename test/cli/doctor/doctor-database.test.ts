@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { findEncryptionKeys, findOtherClusters } from "../../cli/doctor-database.ts";
-import { assertKeyring } from "../../store/encryption-key.ts";
-import { parseKeyring } from "../../store/keyring.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, reserveKey } from "../store/fixtures.ts";
+import { findEncryptionKeys, findOtherClusters } from "../../../cli/doctor/doctor-database.ts";
+import { assertKeyring } from "../../../store/encryption-key.ts";
+import { parseKeyring } from "../../../store/keyring.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 
 describeOnEachEngine("keyplane doctor", (store) => {
   test("c53: says that the database is another cluster's, where it has nothing of this one", async () => {
