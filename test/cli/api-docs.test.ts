@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { read } from "../house/sources.ts";
+import { read } from "../architecture/sources.ts";
 import { makeHome, startUp } from "./up.ts";
 
 const run = promisify(execFile);

@@ -6,8 +6,8 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { ROOT } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
-import { ROOT } from "../house/sources.ts";
 import { key, team } from "./up.ts";
 
 const MAIN = join(ROOT, "cli/main.ts");

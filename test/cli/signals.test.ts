@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, type TestContext, test } from "vitest";
+import { ROOT } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
-import { ROOT } from "../house/sources.ts";
 import { key, makeHome, team } from "./up.ts";
 
 const MAIN = join(ROOT, "cli/main.ts");

@@ -12,8 +12,8 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { ROOT, read } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
-import { ROOT, read } from "../house/sources.ts";
 
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "keyplane-quickstart-"));

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/open.ts";
+import { read } from "../architecture/sources.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { kubernetesMissing } from "../env/kubernetes/missing.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
-import { read } from "../house/sources.ts";
 
 const missing = kubernetesMissing ?? postgresMissing;
 

@@ -10,9 +10,9 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { filesBelow, ROOT } from "../architecture/sources.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
-import { filesBelow, ROOT } from "../house/sources.ts";
 
 const run = promisify(execFile);
 

@@ -8,8 +8,8 @@ import { checkInputs } from "../../../infra/pulumi/provider/check.ts";
 import { RESOURCES } from "../../../infra/pulumi/provider/resources.ts";
 import { readValues } from "../../../infra/pulumi/provider/values.ts";
 import schema from "../../../infra/pulumi/schema.json" with { type: "json" };
+import { ROOT, read } from "../../architecture/sources.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
-import { ROOT, read } from "../../house/sources.ts";
 
 const run = promisify(execFile);
 const programs = [...read("docs/pulumi.md").matchAll(/```ts\n([\s\S]*?)```/g)].map(([, text = ""]) => text);

@@ -12,11 +12,11 @@ import { readManifest } from "../../../domain/manifest/validate.ts";
 import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/resources.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/open.ts";
+import { read } from "../../architecture/sources.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { kubernetesMissing } from "../../env/kubernetes/missing.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
-import { read } from "../../house/sources.ts";
 
 const missing = kubernetesMissing ?? postgresMissing;
 const CREDENTIAL = "canary-of-a-provider";

@@ -3,7 +3,7 @@ import { jsonSchema, specSchema } from "../../../domain/manifest/json-schema.ts"
 import packageJson from "../../../package.json" with { type: "json" };
 import { KEY_SPEC } from "../../../server/management/keys/request-schemas.ts";
 import { GATEWAY_SPEC } from "../../../server/management/read-gateway.ts";
-import { read } from "../../house/sources.ts";
+import { read } from "../../architecture/sources.ts";
 
 /** A node of the schema, as far as it is looked at here. */
 type Node = {

@@ -9,7 +9,7 @@ const ROWS = [...read("docs/security/threats.md").matchAll(/^\| ([bc]\d+) \| (.+
 const NAMED = /["'`]((?:[bc]\d+(?:, | and |-)?)+): /g;
 const named = new Map(
   filesBelow("test", ".test.ts")
-    .filter((file) => !file.startsWith("test/house/"))
+    .filter((file) => !file.startsWith("test/architecture/"))
     .map((file) => [file, new Set([...read(file).matchAll(NAMED)].flatMap(([, ids = ""]) => ids.split(/, | and |-/)))]),
 );
 
