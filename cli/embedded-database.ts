@@ -2,7 +2,8 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../store/database/migrate.ts";
-import { type EmbeddedStore, openPGlite } from "../store/database/open.ts";
+import { openPGlite } from "../store/database/pglite.ts";
+import type { EmbeddedStore } from "../store/database/store.ts";
 import { type DeclaredCluster, declaredClusters } from "../store/declared-clusters.ts";
 
 /** Opened once, by whoever asks first, and with the folder's lock held. */

@@ -1,8 +1,10 @@
 import { join } from "node:path";
 import { lockData } from "../controller/cluster/files/lock.ts";
-import { systemClock } from "../runtime/system-clock.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { assertSchemaVersion } from "../store/database/migrate.ts";
-import { openPGlite, openPostgres, type Store } from "../store/database/open.ts";
+import { openPGlite } from "../store/database/pglite.ts";
+import { openPostgres } from "../store/database/postgres.ts";
+import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";
 import { type AddCommand, required } from "./command.ts";
 import { assertDataFolder } from "./data-folder.ts";

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate.ts";
-import { openPostgres } from "../store/database/open.ts";
+import { openPostgres } from "../store/database/postgres.ts";
 import { type AddCommand, required } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 

@@ -1,10 +1,10 @@
 import type { Environment } from "../domain/environment.ts";
+import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
-import { systemClock } from "../runtime/system-clock.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
-import { openPostgres } from "../store/database/open.ts";
+import { openPostgres } from "../store/database/postgres.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import { type AddCommand, required } from "./command.ts";
 import { encryptionKeys } from "./config.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { ListenConnection } from "../store/database/open.ts";
+import type { ListenConnection } from "../store/database/store.ts";
 import { CHANGES_CHANNEL } from "../store/feed/change-feed.ts";
 import { keysChangedByHand } from "../store/feed/keys-by-hand.ts";
 import type { Place } from "../store/feed/replicas.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import { createConfirmer } from "../store/feed/confirmer.ts";
 import { replicaRegister } from "../store/feed/replicas.ts";
 

@@ -1,17 +1,11 @@
 import type { Fence } from "../store/database/change.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { KeyMemory } from "./key/key-memory.ts";
-
-/** One line of the controller's log, with names and prefixes only. */
-export type LogLine = (
-  level: "info" | "warn" | "error",
-  message: string,
-  fields?: Record<string, string | number>,
-) => void;
+import type { LogLine } from "./log-line.ts";
 
 /** All that the reconcilers are given. */
 export type ControllerDeps = {

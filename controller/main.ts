@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { takeLeadership } from "../store/database/change.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./confirmations.ts";
 import { type ControllerOptions, runController } from "./controller.ts";
 import { watchDatabaseClock } from "./database-clock.ts";
-import type { LogLine } from "./deps.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
+import type { LogLine } from "./log-line.ts";
 
 /** How long a replica serves without proof that its view is current (design §3). Milliseconds. */
 const LEASE = 5_000;

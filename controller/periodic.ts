@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogLine } from "./deps.ts";
 import { errorText } from "./error-text.ts";
+import type { LogLine } from "./log-line.ts";
 
 /** Runs a task every `intervalMs` until the signal; one that fails is logged and comes round again. */
 export async function runPeriodically(

@@ -1,21 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
 import type { RateVerdict } from "../domain/access/rate-limit.ts";
+import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
 import type { JudgedJwt } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerMetrics } from "./metrics.ts";
-
-/** Time comes in as an argument, so that tests can move it. */
-export type Clock = {
-  /** Milliseconds since the epoch: for expiry, and for anything that is stored. */
-  now(): number;
-  /** Milliseconds on a clock that never jumps: for the lease. */
-  monotonic(): number;
-};
 
 /** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
 export type KeyIndexView = {

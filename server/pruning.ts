@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "../runtime/log.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 
 /** What a replica forgets by. */

@@ -1,5 +1,5 @@
 import type { Logger } from "../runtime/log.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
 

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
 import { strangerText } from "../domain/stranger-text.ts";
 import type { Logger } from "../runtime/log.ts";
-import type { Store } from "../store/database/open.ts";
+import type { Store } from "../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";

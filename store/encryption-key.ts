@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { change, type Db, type Tx } from "./database/change.ts";
 import { EncryptionKeyError } from "./database/errors.ts";
-import type { Store } from "./database/open.ts";
+import type { Store } from "./database/store.ts";
 import { type Keyring, seal, unseal } from "./keyring.ts";
 
 /** A replica that gave no sign of life for so long serves no more. Milliseconds. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "./database/open.ts";
+import type { Store } from "./database/store.ts";
 
 /** What is written of refusals that are alike: never a secret, nor any part of a key but its id. */
 export type RefusalEntry = {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Store } from "./database/open.ts";
+import type { Store } from "./database/store.ts";
 import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
 
 /** How long the audit log is kept where nothing is said: 90 days. */

@@ -1,7 +1,7 @@
 import { assertListenWorks } from "./database/listen-check.ts";
 import { assertSchemaVersion } from "./database/migrate.ts";
-import type { Store } from "./database/open.ts";
 import { assertServerVersion } from "./database/server-version.ts";
+import type { Store } from "./database/store.ts";
 import { assertKeyring } from "./encryption-key.ts";
 import type { Keyring } from "./keyring.ts";
 

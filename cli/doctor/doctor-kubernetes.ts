@@ -2,10 +2,10 @@
 import { randomUUID } from "node:crypto";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import type { Environment } from "../../domain/environment.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import type { Db } from "../../store/database/change.ts";
 import { assertSchemaVersion } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { required } from "../command.ts";
 import { encryptionKeys, namespaceList, setting } from "../config.ts";
 import { findAfterRestore } from "./doctor-after-restore.ts";

@@ -4,8 +4,9 @@ import { OPERATIONS, type OperationName } from "../../domain/access/operations.t
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import type { ServerConfig } from "../config.ts";
-import type { Clock, KeyIndexView, OpenStreams } from "../deps.ts";
+import type { KeyIndexView, OpenStreams } from "../deps.ts";
 import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, readCredential } from "./credential.ts";

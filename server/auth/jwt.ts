@@ -1,6 +1,6 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
+import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
-import type { Clock } from "../deps.ts";
 import { createIssuerKeys, IssuerAwayError } from "./issuer-keys.ts";
 import type { Manager } from "./manager.ts";
 

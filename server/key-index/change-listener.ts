@@ -1,6 +1,6 @@
+import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
-import type { ListenConnection } from "../../store/database/open.ts";
-import type { Clock } from "../deps.ts";
+import type { ListenConnection } from "../../store/database/store.ts";
 import { answerWithin } from "./deadline.ts";
 import type { Feed } from "./feed.ts";
 

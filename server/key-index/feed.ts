@@ -1,7 +1,7 @@
 import { assertSchemaVersion } from "../../store/database/migrate.ts";
-import type { ListenConnection, Store } from "../../store/database/open.ts";
+import type { ListenConnection, Store } from "../../store/database/store.ts";
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
-import type { ReplicaRegister } from "../../store/feed/replica-watch.ts";
+import type { ReplicaRegister } from "../../store/feed/replicas.ts";
 import {
   deregisterReplica,
   type Heartbeat,

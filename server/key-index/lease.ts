@@ -1,4 +1,4 @@
-import type { Clock } from "../deps.ts";
+import type { Clock } from "../../runtime/clock.ts";
 
 /** The longest that a replica decides without having asked the database for the feed's head (design §3). */
 export const LEASE_MS = 5_000;

@@ -1,7 +1,8 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { Clock } from "../../runtime/clock.ts";
 import { watchReplicas } from "../../store/feed/replica-watch.ts";
 import type { Place } from "../../store/feed/replicas.ts";
-import type { Clock, KeyIndexView } from "../deps.ts";
+import type { KeyIndexView } from "../deps.ts";
 import type { IndexFigures, ServerMetrics } from "../metrics.ts";
 import { ChangeListener } from "./change-listener.ts";
 import { answerWithin, firstAnswer, pause } from "./deadline.ts";

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Atom, AtomRevision } from "../../store/memory/atoms.ts";
+import type { Atom, AtomRevision } from "../../store/memory/atom.ts";
 import { libraryName } from "./libraries.ts";
 
 /** An atom as REST and MCP show it. */

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { Reach } from "../../store/memory/atoms.ts";
+import type { Reach } from "../../store/memory/atom.ts";
 import { findLibraryById, findLibraryByName, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 
 /** What a key may reach of its team's memory: goes into every statement. */

@@ -1,4 +1,4 @@
-import type { AtomFields } from "../../store/memory/atoms.ts";
+import type { AtomFields } from "../../store/memory/atom.ts";
 
 /**
  * What REST and MCP take, as JSON Schema. The limits are those of docs/decisions/memory-api.md. The database stores no

@@ -1,13 +1,14 @@
 /** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
+import type { Clock } from "../../runtime/clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { sampleLog } from "../../runtime/log-sampler.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { openConfiguredToken } from "../auth/bootstrap-token.ts";
 import { createJwtJudge } from "../auth/jwt.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "../auth/refusals.ts";
-import type { Clock, ServerDeps } from "../deps.ts";
+import type { ServerDeps } from "../deps.ts";
 import { createPublicListener } from "../http/public-listener.ts";
 import { IndexMirror } from "../key-index/index-mirror.ts";
 import { Lease } from "../key-index/lease.ts";

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import { DatabaseAwayError, StaleLeaderError, sqlState } from "./errors.ts";
-import type { Store } from "./open.ts";
 import type { Database } from "./schema.ts";
+import type { Store } from "./store.ts";
 
 /** What a question needs: the database itself, or a transaction. */
 export type Db = Kysely<Database>;

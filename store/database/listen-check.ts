@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "kysely";
 import { ListenError } from "./errors.ts";
-import type { Store } from "./open.ts";
+import type { Store } from "./store.ts";
 
 const ECHO_TIMEOUT_MS = 3_000;
 

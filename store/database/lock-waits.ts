@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Db } from "./change.ts";
 import { MigrationBlockedError, sqlState } from "./errors.ts";
 import { advisoryHolders, blockersOf, describeHolders, type LockHolder } from "./lock-holders.ts";
-import type { Store } from "./open.ts";
+import type { Store } from "./store.ts";
 
 export type LockWaitOptions = {
   /** Asked, on another connection, who holds what is waited for. */

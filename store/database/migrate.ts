@@ -20,8 +20,8 @@ import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
-import type { Store } from "./open.ts";
 import { assertServerVersion } from "./server-version.ts";
+import type { Store } from "./store.ts";
 
 /** In the order of their numbers, without a gap. One that has been released is never changed. */
 const MIGRATIONS = [

@@ -1,16 +1,20 @@
 import { Kysely } from "kysely";
 import { memoryDatabase } from "../memory/memory-database.ts";
 import { ConnectionQueue, type Priority } from "./connection-queue.ts";
-import type { EmbeddedStore, Store } from "./open.ts";
 import { PGliteClient } from "./pglite-client.ts";
 import { pgliteDialect } from "./pglite-dialect.ts";
 import type { Database } from "./schema.ts";
+import type { EmbeddedStore, Store } from "./store.ts";
 
 /** One at a time: on one connection a second could but wait, and would go before other teams' calls. */
 const MEMORY = { running: 1, runningPerTeam: 1, waiting: 256, waitingPerTeam: 128 };
 
-/** PGlite has one connection, in a thread of its own. What keeps the key index current passes all others that wait for it. */
-export async function openPGliteDatabase(folder: string): Promise<EmbeddedStore> {
+/**
+ * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
+ * at a time: the caller holds the folder's lock (design §2, the files cluster). PGlite has one connection, in a thread of
+ * its own; what keeps the key index current passes all others that wait for it.
+ */
+export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const client = await PGliteClient.open(folder);
   const queue = new ConnectionQueue();
   const databaseOf = (priority: Priority, signal?: AbortSignal) =>

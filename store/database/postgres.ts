@@ -4,9 +4,9 @@ import pg from "pg";
 import { MAX_RUN_MS, memoryDatabase } from "../memory/memory-database.ts";
 import { lendConnections } from "../memory/postgres-memory.ts";
 import { copyRows } from "./copy.ts";
-import { awayOr, ImpatientClient, plannedOnce } from "./impatient-client.ts";
-import type { ListenConnection, Store } from "./open.ts";
+import { awayOr, ImpatientClient } from "./impatient-client.ts";
 import type { Database } from "./schema.ts";
+import type { ListenConnection, Store } from "./store.ts";
 
 export type PostgresOptions = {
   readonly maxConnections?: number;
@@ -34,9 +34,8 @@ const TYPES: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
 };
 
-export { plannedOnce };
-
-export async function openPostgresDatabase(url: string, options: PostgresOptions): Promise<Store> {
+/** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const connection: pg.ClientConfig = {
     connectionString: url,
     application_name: options.applicationName ?? "keyplane",

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Store } from "./open.ts";
+import type { Store } from "./store.ts";
 
 /** Changed rows after which a table is looked after: so many, and so large a part of it, as PostgreSQL's own settings say. */
 const MIN_ROWS = 50;

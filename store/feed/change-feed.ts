@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
-import { plannedOnce } from "../database/postgres.ts";
+import { plannedOnce } from "../database/impatient-client.ts";
+import type { Store } from "../database/store.ts";
 import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways.ts";
 import {
   ENDED_VERSION_STATES,

@@ -1,4 +1,5 @@
-import { type ReplicaRegister, watchReplicas } from "./replica-watch.ts";
+import { watchReplicas } from "./replica-watch.ts";
+import type { ReplicaRegister } from "./replicas.ts";
 import { LEASE_MARGIN_MS, type Place } from "./replicas.ts";
 
 /** How far the changes are confirmed: every replica decides by them, or refuses everything (design §3). */

@@ -1,10 +1,4 @@
-import { LEASE_MARGIN_MS, type Place, type ReplicaRow, type Replicas } from "./replicas.ts";
-
-/** What is asked of the table of replicas. */
-export type ReplicaRegister = {
-  read(seq: number): Promise<Replicas>;
-  remove(dead: readonly ReplicaRow[]): Promise<void>;
-};
+import { LEASE_MARGIN_MS, type Place, type ReplicaRegister, type ReplicaRow } from "./replicas.ts";
 
 export type Acknowledgements = {
   readonly head: Place;

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
-import { plannedOnce } from "../database/postgres.ts";
+import { plannedOnce } from "../database/impatient-client.ts";
+import type { Store } from "../database/store.ts";
 import type { Keyring } from "../keyring.ts";
-import type { ReplicaRegister } from "./replica-watch.ts";
 
 /** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
 export const LEASE_MARGIN_MS = 1_000;
@@ -139,3 +138,9 @@ export async function readReplicas(store: Store, seq: number): Promise<Replicas>
 export function replicaRegister(store: Store): ReplicaRegister {
   return { read: (seq) => readReplicas(store, seq), remove: (dead) => removeReplicas(store, dead) };
 }
+
+/** What is asked of the table of replicas. */
+export type ReplicaRegister = {
+  read(seq: number): Promise<Replicas>;
+  remove(dead: readonly ReplicaRow[]): Promise<void>;
+};

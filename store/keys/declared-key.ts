@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { Db } from "../database/change.ts";
-import { plannedOnce } from "../database/postgres.ts";
+import { plannedOnce } from "../database/impatient-client.ts";
 import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";
 

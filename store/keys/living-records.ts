@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { KeyTerms } from "../../domain/access/key-record.ts";
 import type { Tx } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
+import type { Store } from "../database/store.ts";
 import {
   ENDED_VERSION_STATES,
   type IndexedKey,

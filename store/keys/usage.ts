@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
 import type { Db } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
+import type { Store } from "../database/store.ts";
 
 /** When one version of a key was last used, as one replica saw it. */
 export type KeyUse = {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
-import type { AtomPosition, Reach } from "./atoms.ts";
+import type { AtomPosition, Reach } from "./atom.ts";
 import { ATOM_TERMS, owners } from "./candidates.ts";
 import { printTextQuery } from "./index-condition.ts";
 import { withOrderedPlans } from "./ordered-plans.ts";

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { ATOM_COLUMNS, type Atom, type AtomRow, atomOf, type Reach, reachable, toAtom } from "./atoms.ts";
+import type { Atom, Reach } from "./atom.ts";
+import { ATOM_COLUMNS, type AtomRow, atomOf, reachable, toAtom } from "./atoms.ts";
 import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
 import { withOrderedPlans } from "./ordered-plans.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { SearchTextError } from "../database/errors.ts";
-import type { Reach } from "./atoms.ts";
+import type { Reach } from "./atom.ts";
 import {
   chooseIndexCondition,
   type IndexCondition,

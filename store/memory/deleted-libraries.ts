@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
-import type { AtomPosition } from "./atoms.ts";
+import type { Store } from "../database/store.ts";
+import type { AtomPosition } from "./atom.ts";
 import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** Atoms of one statement: all of 100,000 at once took PGlite a second, in which nobody else is answered. */

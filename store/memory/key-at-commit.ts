@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Tx } from "../database/change.ts";
-import type { Store } from "../database/open.ts";
-import { plannedOnce } from "../database/postgres.ts";
+import { plannedOnce } from "../database/impatient-client.ts";
+import type { Store } from "../database/store.ts";
 import { RECORD_COLUMNS, type RecordRow, recordReader } from "../keys/key-records.ts";
 
 /** How long a transaction may stand still between the last look at its key and its COMMIT: well within a lease. */

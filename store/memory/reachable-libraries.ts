@@ -1,5 +1,5 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
-import type { Reach } from "./atoms.ts";
+import type { Reach } from "./atom.ts";
 
 /** A library as a caller that may reach it sees it. */
 export type ReachableLibrary = {

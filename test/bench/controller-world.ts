@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { startKubernetes } from "../env/kubernetes.ts";
 import { startPostgres } from "../env/postgres.ts";

@@ -5,8 +5,8 @@
  */
 import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { StreamRegistry } from "../../server/key-index/open-streams.ts";

@@ -13,10 +13,10 @@ import { FINALIZER } from "../../controller/cluster/port.ts";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { activateVersion, reserveVersion } from "../../store/keys/keys.ts";
 import { policyOf } from "../store/fixtures.ts";
 

@@ -2,11 +2,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Kysely, type KyselyPlugin, sql } from "kysely";
-import { openPGlite, openPostgres, type Store } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import type { Database } from "../../store/database/schema.ts";
+import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
+import type { Reach } from "../../store/memory/atom.ts";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
-import { insertAtom, listAtoms, type Reach } from "../../store/memory/atoms.ts";
+import { insertAtom, listAtoms } from "../../store/memory/atoms.ts";
 import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import {

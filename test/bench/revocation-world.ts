@@ -5,7 +5,7 @@ import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { LEASE_MS } from "../../server/key-index/lease.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { createConfirmer } from "../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";

@@ -1,6 +1,6 @@
 /** What must hold in the store at any moment, each as a question that finds nothing. */
 import { type RawBuilder, sql } from "kysely";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import type { Report } from "./report.ts";
 
 export type Found = { readonly subject: string; readonly what: string };

@@ -1,6 +1,6 @@
 /** What the store says of every secret, and since when: looked up again and again, directly in PostgreSQL. */
 import { sql } from "kysely";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 
 /** What the store says of one version of a key, apart from its deadlines, which decide by themselves. */
 export type Row = {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { revokeByHand, rotateByHand } from "../../server/management/keys/changes.ts";
 import { change } from "../../store/database/change.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { registerReplica } from "../../store/feed/replicas.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";

@@ -2,7 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 import { rowsOf } from "./fixtures/rows.ts";

@@ -7,7 +7,7 @@ import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { createSweep, SWEEP_INTERVAL } from "../../controller/sweep.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";

@@ -10,7 +10,7 @@ import {
   type RootOperationNode,
   type UnknownRow,
 } from "kysely";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 
 /** The store, to which the database's clock is so many milliseconds ahead. */
 export function aheadOf(store: Store, ahead: () => number): Store {

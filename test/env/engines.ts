@@ -5,7 +5,9 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite, openPostgres, type Store } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import type { Store } from "../../store/database/store.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
 
 export type Engine = Store["engine"];

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { read } from "../architecture/sources.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../env/engines.ts";

@@ -1,6 +1,6 @@
 /** A world on the pair of production whose controller reaches both of them through proxies that can go wrong. */
 import type { TestContext } from "vitest";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import type { WorldSetup } from "../controller/fixtures/world.ts";
 import { databaseUrl } from "../env/engines.ts";

@@ -1,7 +1,7 @@
 /** A database put back in time under a living controller on Kubernetes, and under the replica that serves. */
 import { it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
 import { postgresMissing } from "../env/engines.ts";

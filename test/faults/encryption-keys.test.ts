@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { PRESETS } from "../../domain/access/scopes.ts";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../server/config.ts";
 import { startServer } from "../../server/main.ts";
 import { change } from "../../store/database/change.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { adoptFirstKey, assertKeyring } from "../../store/encryption-key.ts";
 import { readReplicas } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";

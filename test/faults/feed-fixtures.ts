@@ -2,7 +2,8 @@
 import type { TestContext } from "vitest";
 import { unusableBecause } from "../../domain/access/key-state.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres, type Store } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import type { Store } from "../../store/database/store.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";

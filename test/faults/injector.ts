@@ -5,7 +5,7 @@
 import { sql } from "kysely";
 import { type Cluster, ClusterError } from "../../controller/cluster/port.ts";
 import type { Tx } from "../../store/database/change.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 
 /** As `createSecret`, or `commit key.reserved`. */
 export type Effect = string;

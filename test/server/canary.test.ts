@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/key-format.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import type { Store } from "../../store/database/store.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 

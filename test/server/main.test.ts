@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
-import { systemClock } from "../../runtime/system-clock.ts";
 import type { Mount } from "../../server/app.ts";
 import { parseServerConfig } from "../../server/config.ts";
 import { startServer } from "../../server/main.ts";
-import { openPGlite, type Store } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import type { Store } from "../../store/database/store.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";

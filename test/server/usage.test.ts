@@ -4,7 +4,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { createLog } from "../../runtime/log.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import { UsageBuffer } from "../../server/usage.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";
 import { describeOnEachEngine } from "../env/engines.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { snapshot } from "../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";

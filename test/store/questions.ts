@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { TeamMember } from "../../domain/team-member.ts";
 import type { AuditEvent } from "../../store/audit.ts";
 import type { Db } from "../../store/database/change.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { toMs } from "../../store/database/times.ts";
 import { loadKeys, type StoredKey } from "../../store/keys/key-rows.ts";
 import { ownedBy } from "../../store/keys/keys.ts";

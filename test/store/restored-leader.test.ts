@@ -3,7 +3,7 @@ import { describe, expect, type TestContext, test } from "vitest";
 import { change, type Fence, takeLeadership } from "../../store/database/change.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/open.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { restorableDatabase } from "../env/restorable-database.ts";
 import { until } from "../env/until.ts";

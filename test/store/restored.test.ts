@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/open.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
 import { changesAfter } from "../../store/feed/change-feed.ts";
 import { saveTeam } from "../../store/teams.ts";
 import { teamDraft } from "./fixtures.ts";

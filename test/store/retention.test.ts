@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLog } from "../../runtime/log.ts";
 import { startPruning } from "../../server/pruning.ts";
 import { appendAudit } from "../../store/audit.ts";
-import type { Store } from "../../store/database/open.ts";
+import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { prune } from "../../store/retention.ts";

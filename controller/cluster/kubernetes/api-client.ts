@@ -5,7 +5,7 @@
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import { type Answer, parseAnswer, retryDelayOf } from "./answer.ts";
 import { ApiError } from "./api-error.ts";
 import type { Connection, Credentials, TlsOptions } from "./connection.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
 import { type ApiClient, createApiClient } from "./api-client.ts";
 import { isForbidden, isNotServed } from "./api-error.ts";

@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import type { DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError } from "./api-error.ts";

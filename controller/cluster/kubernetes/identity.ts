@@ -3,7 +3,7 @@
  * now: a restored cluster, a load balancer, a name that has moved.
  */
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import type { ApiClient, ApiRequest } from "./api-client.ts";
 import { readError } from "./api-error.ts";
 import { KUBE_SYSTEM_PATH } from "./resources.ts";

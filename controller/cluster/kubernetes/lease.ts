@@ -3,7 +3,7 @@
  * it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 
 /** How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds. */

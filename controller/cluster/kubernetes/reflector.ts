@@ -5,7 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { LogLine } from "../../deps.ts";
+import type { LogLine } from "../../log-line.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError, errorOfStatus, isExpired } from "./api-error.ts";
 import { isLater } from "./resource-version.ts";

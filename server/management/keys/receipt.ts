@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Clock } from "../../../runtime/clock.ts";
 import { DatabaseAwayError } from "../../../store/database/errors.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
-import type { Clock } from "../../deps.ts";
 import { LEASE_MS } from "../../key-index/lease.ts";
 
 /** What somebody who changed a key is told of it (design §3). */

@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { change } from "../../../store/database/change.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";

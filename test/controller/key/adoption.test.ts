@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../../store/database/open.ts";
+import { openPGlite } from "../../../store/database/pglite.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
 import { until } from "../../env/until.ts";
 import { keyring, startReplica } from "../../server/key-index/replica-fixtures.ts";

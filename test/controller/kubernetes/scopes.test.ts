@@ -5,7 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres, type Store } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { listKeys } from "../../../store/keys/keys.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";

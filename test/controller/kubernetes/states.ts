@@ -1,7 +1,7 @@
 /** The states that a declaration can be in, and what is seen of each. */
 import type { Reason } from "../../../domain/conditions.ts";
 import { change } from "../../../store/database/change.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import type { inNamespace } from "../../env/kubernetes/declarations.ts";
 import type { Kstatus } from "../../env/kubernetes/kstatus.ts";

@@ -11,7 +11,7 @@ import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/resources.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
 import { read } from "../../architecture/sources.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";

@@ -5,7 +5,7 @@ import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
 import { allDialects, routeOf, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";

@@ -5,7 +5,7 @@ import { networkOf } from "../../../server/auth/refusal-rows.ts";
 import { MAX_REFUSAL_ROWS, RefusalSampler } from "../../../server/auth/refusals.ts";
 import type { RefusalEvent } from "../../../server/deps.ts";
 import { createMetrics } from "../../../server/metrics.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../store/refusals.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { unique } from "../../store/fixtures.ts";

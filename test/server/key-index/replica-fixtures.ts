@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import type { Clock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import type { Clock } from "../../../server/deps.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
 import { StreamRegistry } from "../../../server/key-index/open-streams.ts";
 import type { Placeholder } from "../../../server/key-index/placeholders.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
 import { createMetrics } from "../../../server/metrics.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys/keys.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";

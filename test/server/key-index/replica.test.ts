@@ -6,7 +6,7 @@ import { LEASE_MS } from "../../../server/key-index/lease.ts";
 import { parsePlaceholders } from "../../../server/key-index/placeholders.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
 import { deleteTeam } from "../../../store/teams.ts";

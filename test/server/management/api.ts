@@ -1,11 +1,11 @@
 import type { Environment } from "../../../domain/environment.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { systemClock } from "../../../runtime/system-clock.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../../server/config.ts";
-import type { Clock } from "../../../server/deps.ts";
 import { startServer } from "../../../server/main.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
 
 export const TOKEN = "kpt_the-token-of-this-installation";

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../runtime/system-clock.ts";
+import { systemClock } from "../../../runtime/clock.ts";
 import { managementToken } from "../../../server/auth/management-token.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { systemClock } from "../../../runtime/system-clock.ts";
+import { systemClock } from "../../../runtime/clock.ts";
 import { activateVersion } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";

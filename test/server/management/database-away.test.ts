@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres, type Store } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { describeOnPostgres, freshDatabase } from "../../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/open.ts";
+import { openPGlite } from "../../../store/database/pglite.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 

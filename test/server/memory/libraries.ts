@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite, type Store } from "../../../store/database/open.ts";
+import { openPGlite } from "../../../store/database/pglite.ts";
+import type { Store } from "../../../store/database/store.ts";
 
 /** The libraries that the tests of the memory are about, as (id, team, namespace, name). */
 const LIBRARIES = [

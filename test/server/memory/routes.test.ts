@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addLibrary, openMemoryStore } from "./libraries.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { systemClock } from "../../../runtime/system-clock.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { LEASE_MS, Lease } from "../../../server/key-index/lease.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { copyRows } from "../../../store/database/copy.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { changesAfter, snapshot } from "../../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../../store/keys/key-records.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";

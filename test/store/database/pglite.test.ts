@@ -10,7 +10,7 @@ import { change } from "../../../store/database/change.ts";
 import { DatabaseAwayError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/open.ts";
+import { openPGlite } from "../../../store/database/pglite.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { readSnapshot, teamDraft } from "../fixtures.ts";
 

@@ -6,7 +6,7 @@ import { change } from "../../../store/database/change.ts";
 import { DatabaseAwayError, ListenError, ServerVersionError } from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
 import { assertUsable } from "../../../store/start-check.ts";
 import { freshDatabase, postgresMissing } from "../../env/engines.ts";
 import { delayNotifications, dropNotifications } from "../../env/notifications.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { change, type Tx } from "../../../store/database/change.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { CHANGES_CHANNEL, type Change, changesAfter } from "../../../store/feed/change-feed.ts";
 import { releaseGateway, saveGateway } from "../../../store/gateways.ts";
 import { parseKeyring } from "../../../store/keyring.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/open.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
 import { watchReplicas } from "../../../store/feed/replica-watch.ts";
 import {
   deregisterReplica,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
 import {
   activateVersion,

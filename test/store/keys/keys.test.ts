@@ -12,7 +12,7 @@ import {
   VersionTakenError,
 } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import type { StoredKey } from "../../../store/keys/key-rows.ts";
 import {
   activateVersion,

@@ -1,15 +1,14 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { AtomFields, Reach } from "../../../store/memory/atom.ts";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
 import {
-  type AtomFields,
   correctAtom,
   deleteAtom,
   findAtoms,
   insertAtom,
   listAtoms,
   listRevisions,
-  type Reach,
 } from "../../../store/memory/atoms.ts";
 import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../store/memory/atom.ts";
 import { recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
-import { listAtoms, type Reach } from "../../../store/memory/atoms.ts";
+import { listAtoms } from "../../../store/memory/atoms.ts";
 import type { SearchBounds } from "../../../store/memory/candidates.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Store } from "../../../store/database/open.ts";
-import { insertAtom, listAtoms, type Reach } from "../../../store/memory/atoms.ts";
+import type { Store } from "../../../store/database/store.ts";
+import type { Reach } from "../../../store/memory/atom.ts";
+import { insertAtom, listAtoms } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { findLibrary, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { migrate } from "../../../store/database/migrate.ts";
-import type { Store } from "../../../store/database/open.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 /** Rows of one statement. */

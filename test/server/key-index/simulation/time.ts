@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { vi } from "vitest";
-import type { Clock } from "../../../../server/deps.ts";
+import type { Clock } from "../../../../runtime/clock.ts";
 
 type Timer = { due: number; readonly every: number | undefined; readonly act: () => void };
 

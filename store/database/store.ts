@@ -1,8 +1,6 @@
 import type { Kysely } from "kysely";
 import type { MemoryDatabase } from "../memory/memory-database.ts";
 import type { CopyQuestion } from "./copy.ts";
-import { openPGliteDatabase } from "./pglite.ts";
-import { openPostgresDatabase, type PostgresOptions } from "./postgres.ts";
 import type { Database } from "./schema.ts";
 
 /** An open database. Whoever opens it closes it. */
@@ -45,16 +43,3 @@ export type ListenConnection = {
   ping(): Promise<void>;
   close(): Promise<void>;
 };
-
-/** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
-export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
-  return openPostgresDatabase(url, options);
-}
-
-/**
- * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
- * at a time: the caller holds the folder's lock (design §2, the files cluster).
- */
-export async function openPGlite(folder: string): Promise<EmbeddedStore> {
-  return openPGliteDatabase(folder);
-}

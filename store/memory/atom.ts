@@ -1,0 +1,32 @@
+/**
+ * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
+ * statement about atoms, so that an atom beyond it is not there: not in a list, a count, a rank or an error (b58, b60).
+ */
+export type Reach = {
+  readonly teamId: string;
+  /** Null: every library of the team. */
+  readonly libraryIds: readonly string[] | null;
+};
+
+/** One remembered statement (spec §3). Times are milliseconds since the epoch. */
+export type Atom = {
+  readonly id: string;
+  readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
+  readonly content: string;
+  readonly tags: readonly string[];
+  readonly source: string | null;
+  readonly importance: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** Counts from 1; a correction makes the next. */
+  readonly revision: number;
+};
+
+/** What a writer sets. */
+export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance">;
+
+/** An earlier or the present revision of one atom. */
+export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;
+
+/** The place of an atom in the order of a list: newest first, then by id. */
+export type AtomPosition = { readonly at: number; readonly id: string };
