@@ -109,7 +109,7 @@ export function observedSecret(
   const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec).secret;
   return {
     state: "ours",
-    holds: reason === "SecretTampered" ? "stranger" : active.number,
+    holds: reason === "SecretTampered" ? "unknown" : active.number,
     immutable: reason === "SecretImmutable",
     owned: before.deleteWithKey,
     rendered: before.template === wanted.secret.template && before.deleteWithKey === wanted.secret.deleteWithKey,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { withoutKeys } from "./stranger-text.ts";
+import { redactKeys } from "./redact.ts";
 
 /** What is recorded of a thing, by field: nothing that is a secret or made of one. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
@@ -28,7 +28,7 @@ export function changedFields(
 }
 
 function cleaned(value: unknown): unknown {
-  if (typeof value === "string") return withoutKeys(value);
+  if (typeof value === "string") return redactKeys(value);
   if (Array.isArray(value)) return value.map(cleaned);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, cleaned(inner)]));

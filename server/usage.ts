@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
-import { strangerText } from "../domain/stranger-text.ts";
+import { sanitizeUntrusted } from "../domain/redact.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
@@ -106,5 +106,5 @@ function nameOf({ keyId, version }: { readonly keyId: string; readonly version: 
 /** As it may be written down: a User-Agent is a stranger's text. */
 function readable(seen: Seen | undefined): Seen | undefined {
   if (seen?.userAgent === undefined) return seen;
-  return { ...seen, userAgent: strangerText(seen.userAgent, MAX_USER_AGENT) };
+  return { ...seen, userAgent: sanitizeUntrusted(seen.userAgent, MAX_USER_AGENT) };
 }

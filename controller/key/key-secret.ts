@@ -53,7 +53,7 @@ export function observeSecret(
   const unowned = secret.owner === null && (mintedForThisName || (carriesId && !declared.secret.deleteWithKey));
   if (!owned && !unowned) return { state: "foreign" };
   const value = secret.data[declared.secret.dataKey];
-  const holds = value === undefined ? "nothing" : (versionHolding(value, key)?.number ?? "stranger");
+  const holds = value === undefined ? "nothing" : (versionHolding(value, key)?.number ?? "unknown");
   return {
     state: "ours",
     holds,

@@ -1,6 +1,6 @@
 import type { KnownUsage, LastUse } from "../../domain/key/known-usage.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { strangerText } from "../../domain/stranger-text.ts";
+import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
@@ -11,7 +11,7 @@ const LONGEST = 120;
 /** What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is. */
 export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
   const usage = await readKnownUsage(store.db, keyId);
-  const clean = (text: string | null) => text && strangerText(text, LONGEST);
+  const clean = (text: string | null) => text && sanitizeUntrusted(text, LONGEST);
   return {
     ...usage,
     lastUses: usage.lastUses.map((use) => ({

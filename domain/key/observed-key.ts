@@ -27,8 +27,8 @@ export type ObservedSecret =
   | { readonly state: "unreadable"; readonly why: string }
   | {
       readonly state: "ours";
-      /** The version whose digest its value has; `nothing` without a value, `stranger` for a value we never minted. */
-      readonly holds: number | "nothing" | "stranger";
+      /** The version whose digest its value has; `nothing` without a value, `unknown` for a value we never minted. */
+      readonly holds: number | "nothing" | "unknown";
       readonly immutable: boolean;
       /** Everything in it but the value is as declared. */
       readonly rendered: boolean;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { holdsKey, strangerText } from "../../domain/stranger-text.ts";
+import { containsKey, sanitizeUntrusted } from "../../domain/redact.ts";
 import type { Author } from "../../store/audit.ts";
 import type { Manager } from "../auth/manager.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -20,14 +20,14 @@ export function managerOf({ manager }: FastifyRequest): Manager {
  * @throws Problem `invalid_request` for a reason that holds what looks like a key: it would be kept
  */
 export function authorOf(request: FastifyRequest, reason: string | undefined): Author {
-  if (reason !== undefined && holdsKey(reason)) {
+  if (reason !== undefined && containsKey(reason)) {
     throw problem("invalid_request", "The reason holds what looks like a key: write it without, it is kept.");
   }
   const userAgent = request.headers["user-agent"];
   return {
     actor: managerOf(request).actor,
     address: clientAddress(request),
-    ...(userAgent === undefined ? {} : { userAgent: strangerText(userAgent, LONGEST_USER_AGENT) }),
+    ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, LONGEST_USER_AGENT) }),
     ...(reason === undefined ? {} : { why: reason }),
   };
 }

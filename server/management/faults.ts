@@ -1,12 +1,12 @@
 import { checkSpec, type FieldFault, fieldFault } from "../../domain/manifest/check-spec.ts";
 import { checkName, checkNamespace } from "../../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
-import { withoutKeys } from "../../domain/stranger-text.ts";
+import { redactKeys } from "../../domain/redact.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** What is said of faults in a request's content: each field with what to write instead, and no key that stood there. */
 export function invalid(faults: readonly FieldFault[]): Problem {
-  const errors = faults.map(({ path, message }) => ({ path: withoutKeys(path), message: withoutKeys(message) }));
+  const errors = faults.map(({ path, message }) => ({ path: redactKeys(path), message: redactKeys(message) }));
   const [first, ...more] = errors;
   const detail = first && `${first.path} ${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}.`;
   return problem("invalid", detail, undefined, { errors });

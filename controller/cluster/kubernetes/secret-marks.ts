@@ -1,6 +1,6 @@
 /** Who else has a hand in a Secret, as its metadata tells: what a person needs who looks for whoever deletes it. */
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import { strangerText } from "../../../domain/stranger-text.ts";
+import { sanitizeUntrusted } from "../../../domain/redact.ts";
 
 /** More than any tools leave together, and longer than their names are; the rest is cut. Characters. */
 const MAX_MARKS = 8;
@@ -35,7 +35,7 @@ export function secretMarks(metadata: Readonly<Record<string, unknown>>, fieldMa
     .filter((manager) => typeof manager === "string" && manager !== fieldManager)
     .map((manager) => `field manager ${manager}`);
   const marks = [...managers, ...texts("annotation", annotations, ANNOTATIONS), ...texts("label", labels, LABELS)];
-  return [...new Set(marks.map((mark) => strangerText(mark, MAX_MARK)))].sort().slice(0, MAX_MARKS);
+  return [...new Set(marks.map((mark) => sanitizeUntrusted(mark, MAX_MARK)))].sort().slice(0, MAX_MARKS);
 }
 
 function texts(what: string, map: unknown, names: readonly string[]): string[] {

@@ -4,7 +4,7 @@ import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
 import { fieldFault } from "../../../domain/manifest/check-spec.ts";
 import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/identity.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
-import { holdsKey } from "../../../domain/stranger-text.ts";
+import { containsKey } from "../../../domain/redact.ts";
 import schema from "../schema.json" with { type: "json" };
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { faultsOf } from "./spec.ts";
@@ -127,7 +127,7 @@ function keyFaults({ deliver, state, reason }: Inputs): FieldFault[] {
   if (state === "Revoked") {
     faults.push({ path: "state", message: "a key is revoked with its resource: remove that from the program" });
   }
-  if (typeof reason === "string" && holdsKey(reason)) {
+  if (typeof reason === "string" && containsKey(reason)) {
     faults.push({ path: "reason", message: "holds what looks like a key: write it without, it is kept" });
   }
   return faults;

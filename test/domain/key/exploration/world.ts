@@ -58,7 +58,7 @@ export type World = {
 
 export type Use = { readonly digest: string; readonly at: number; readonly fate: "noted" | "written" | "lost" };
 
-export const STRANGER = "stranger";
+export const STRANGER = "unknown";
 
 export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
   return {
@@ -171,7 +171,7 @@ function observeSecret(
   if (secret === null) return { state: "absent" };
   const owned = secret.owner === uid;
   if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "foreign" };
-  const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "stranger";
+  const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "unknown";
   return { state: "ours", holds, immutable: secret.immutable, rendered: owned, owned };
 }
 

@@ -5,12 +5,12 @@ const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 const KEY = /inf_[!#-+\--~]{9}/;
 
 /** Whether a text holds what looks like a key: in words that are kept, it is a secret that somebody pasted. */
-export function holdsKey(text: string): boolean {
+export function containsKey(text: string): boolean {
   return KEY.test(text);
 }
 
 /** A text without anything in it that may be a key. */
-export function withoutKeys(text: string): string {
+export function redactKeys(text: string): string {
   return text.replace(MAYBE_KEY, "inf_...");
 }
 
@@ -20,6 +20,6 @@ export function withoutKeys(text: string): string {
  *
  * @param longest in characters
  */
-export function strangerText(text: string, longest: number): string {
-  return withoutKeys(text.replace(/[^ -~]/g, "?")).slice(0, longest);
+export function sanitizeUntrusted(text: string, longest: number): string {
+  return redactKeys(text.replace(/[^ -~]/g, "?")).slice(0, longest);
 }
