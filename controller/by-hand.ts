@@ -17,7 +17,7 @@ const FROM_THE_BEGINNING: Place = { seq: -1, id: null };
  * tells. A notification is a hint and nothing more; what changed is asked of the feed.
  *
  * @param enqueue has the declared key brought to rest again
- * @param onGap told when the database has gone backwards: what it lost, only the declarations know
+ * @param onGap told when the database was rolled back: what it lost, only the declarations know
  * @returns resolves once it has ended with the signal
  */
 export async function watchByHand(

@@ -40,7 +40,7 @@ export function watchConfirmations(store: Store, leaseMs: number, monotonic: () 
   /** The change of a key that was last found confirmed. */
   const proven = new Map<string, number>();
   const waiting = new Map<string, () => void>();
-  /** Confirmed before any change that was noted: the head at the start, or since the database went backwards. */
+  /** Confirmed before any change that was noted: the head at the start, or since the database was rolled back. */
   let floor = { seq: 0, isConfirmed: false, history: -1 };
   let polling = false;
 

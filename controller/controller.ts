@@ -113,7 +113,7 @@ export async function runController(
   }
 
   function lookAtEverything(): void {
-    log("warn", "the database went backwards: everything is looked at again");
+    log("warn", "the database was rolled back: everything is looked at again");
     allObjects(cluster).forEach(enqueue);
   }
 

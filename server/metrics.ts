@@ -27,7 +27,7 @@ export type ServerMetrics = {
   countLookUp(): void;
   /** Counts refusals that the audit log does not have. */
   countLostAudit(reason: LostAudit, count: number): void;
-  /** Counts times that the database was found to have gone backwards. */
+  /** Counts times that the database was found to have been rolled back. */
   countWentBackwards(): void;
   /** Counts streams that were cut because their key had ended. */
   countCutStream(): void;

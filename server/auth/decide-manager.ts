@@ -1,7 +1,7 @@
 import type { Logger } from "../../runtime/log.ts";
 import { problem } from "../http/errors.ts";
 import { readBearer } from "./credential.ts";
-import { IssuerAwayError } from "./issuer-keys.ts";
+import { IssuerUnavailableError } from "./issuer-keys.ts";
 import type { JudgedJwt } from "./jwt.ts";
 import { isManagementToken, type ManagementToken } from "./management-token.ts";
 import type { Manager } from "./manager.ts";
@@ -39,7 +39,7 @@ export async function decideManager(
   try {
     return await judgeJwt(presented);
   } catch (error) {
-    if (!(error instanceof IssuerAwayError)) throw error;
+    if (!(error instanceof IssuerUnavailableError)) throw error;
     log.warn({ error }, "no token of an issuer can be judged");
     throw problem("unavailable", "The issuer of this token does not answer: try again.");
   }

@@ -1,10 +1,10 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 
 /** The keys of an issuer cannot be had at present: nobody's token can be judged. */
-export class IssuerAwayError extends Error {
+export class IssuerUnavailableError extends Error {
   constructor(issuer: string, options?: ErrorOptions) {
     super(`the keys of the issuer ${issuer} cannot be fetched`, options);
-    this.name = "IssuerAwayError";
+    this.name = "IssuerUnavailableError";
   }
 }
 
@@ -21,7 +21,7 @@ const MAX_BYTES = 256 << 10;
  *
  * @param issuer exactly as its tokens name it
  * @param monotonic milliseconds on a clock that never jumps
- * @returns to be given to `jwtVerify`; throws {@link IssuerAwayError}, or jose's JWKSNoMatchingKey
+ * @returns to be given to `jwtVerify`; throws {@link IssuerUnavailableError}, or jose's JWKSNoMatchingKey
  */
 export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
@@ -34,7 +34,7 @@ export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVe
     try {
       known = { keys: createLocalJWKSet(await fetchKeys(issuer)), at };
     } catch (error) {
-      throw new IssuerAwayError(issuer, { cause: error });
+      throw new IssuerUnavailableError(issuer, { cause: error });
     }
   }
 
@@ -52,7 +52,7 @@ export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVe
   return async (header, token) => {
     if (fresh() === undefined && mayAsk()) await refreshOnce();
     const keys = fresh();
-    if (keys === undefined) throw new IssuerAwayError(issuer);
+    if (keys === undefined) throw new IssuerUnavailableError(issuer);
     try {
       return await keys(header, token);
     } catch (error) {

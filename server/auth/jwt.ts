@@ -1,7 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
-import { createIssuerKeys, IssuerAwayError } from "./issuer-keys.ts";
+import { createIssuerKeys, IssuerUnavailableError } from "./issuer-keys.ts";
 import type { Manager } from "./manager.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
@@ -37,7 +37,7 @@ const CAUSES: Readonly<Record<string, JwtCause>> = {
 /**
  * Makes what judges tokens of the configured issuers (docs/decisions/management-api.md).
  *
- * @returns throws {@link IssuerAwayError} where the issuer's keys cannot be had
+ * @returns throws {@link IssuerUnavailableError} where the issuer's keys cannot be had
  */
 export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string) => Promise<JudgedJwt> {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
@@ -56,7 +56,7 @@ export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string
       });
       return isOfThisUse(protectedHeader.typ) ? judgeClaims(config, issuer, payload) : { cause: "jwt_type" };
     } catch (error) {
-      if (error instanceof IssuerAwayError) throw error;
+      if (error instanceof IssuerUnavailableError) throw error;
       if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
       // A key that does not fit the algorithm that the token names; and what is published as a key, and is none.
       if (error instanceof TypeError || error instanceof DOMException) return { cause: "jwt_key" };

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../../runtime/log.ts";
 import {
   CallerLeftError,
-  DatabaseAwayError,
+  DatabaseUnavailableError,
   MemoryBusyError,
   MemoryTimeoutError,
   SearchTextError,
@@ -206,7 +206,7 @@ const MEMORY_IN_DOUBT = problem(
  */
 export function problemOf(error: unknown, method = "GET"): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof DatabaseAwayError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
+  if (error instanceof DatabaseUnavailableError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) return SAFE_METHODS.has(method) ? UNREAD_MEMORY : MEMORY_IN_DOUBT;
   if (error instanceof SearchTextError) return problem("invalid_request", error.message);

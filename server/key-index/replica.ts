@@ -293,7 +293,7 @@ export class Replica {
 
   /**
    * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the same
-   * moment: a database that goes backwards in between is noticed.
+   * moment: a database that is rolled back in between is noticed.
    *
    * @param withinMs how long each answer may take
    */
@@ -319,7 +319,7 @@ export class Replica {
 
   #reportWentBackwards(seq: number, head: number): void {
     this.#deps.metrics.countWentBackwards();
-    this.#deps.log.error({ seq, head }, "the database went backwards: changes that were applied are not in it");
+    this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
   }
 
   #sweepStreams(): void {

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from "kysely";
-import { DatabaseAwayError, StaleLeaderError, sqlState } from "./errors.ts";
+import { DatabaseUnavailableError, StaleLeaderError, sqlState } from "./errors.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
@@ -49,7 +49,7 @@ export async function change<T>(
 /**
  * As {@link change}, for whoever has to answer with the result although the database is gone after the COMMIT.
  *
- * @returns the body's result, and the question for the seq, which throws DatabaseAwayError
+ * @returns the body's result, and the question for the seq, which throws DatabaseUnavailableError
  */
 export async function commitChange<T>(
   store: Store,
@@ -70,7 +70,7 @@ export async function seqIfKnown(askSeq: () => Promise<number>): Promise<number 
   try {
     return await askSeq();
   } catch (error) {
-    if (error instanceof DatabaseAwayError) return null;
+    if (error instanceof DatabaseUnavailableError) return null;
     throw error;
   }
 }

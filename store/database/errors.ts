@@ -61,7 +61,7 @@ export class EncryptionKeyError extends UnusableDatabaseError {}
 export class ListenError extends UnusableDatabaseError {}
 
 /** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
-export class DatabaseAwayError extends StoreError {}
+export class DatabaseUnavailableError extends StoreError {}
 
 /** The text of a search cannot be read as one. */
 export class SearchTextError extends StoreError {}

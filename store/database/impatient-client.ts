@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import { sql } from "kysely";
 import pg from "pg";
 import { requestCancel } from "./cancel-request.ts";
-import { DatabaseAwayError, sqlState } from "./errors.ts";
+import { DatabaseUnavailableError, sqlState } from "./errors.ts";
 
 const PLANNED_ONCE = "/* planned once */";
 /**
@@ -71,5 +71,7 @@ export function awayOr(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError) return error;
   const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
   if (state !== undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
-  return new DatabaseAwayError(`the database does not answer: ${error.message || sqlState(error)}`, { cause: error });
+  return new DatabaseUnavailableError(`the database does not answer: ${error.message || sqlState(error)}`, {
+    cause: error,
+  });
 }

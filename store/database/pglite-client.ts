@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { DatabaseAwayError } from "./errors.ts";
+import { DatabaseUnavailableError } from "./errors.ts";
 import type { Failure, FromThread, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
@@ -25,9 +25,11 @@ export class PGliteClient {
     this.#worker = new Worker(THREAD, { execArgv: [] });
     this.#worker.unref();
     this.#worker.on("message", (message: FromThread) => this.#take(message));
-    this.#worker.on("error", (cause) => this.#end(new DatabaseAwayError("the embedded database failed", { cause })));
+    this.#worker.on("error", (cause) =>
+      this.#end(new DatabaseUnavailableError("the embedded database failed", { cause })),
+    );
     this.#worker.on("exit", (code) =>
-      this.#end(new DatabaseAwayError(`the embedded database's thread ended, with code ${code}`)),
+      this.#end(new DatabaseUnavailableError(`the embedded database's thread ended, with code ${code}`)),
     );
   }
 
@@ -50,7 +52,7 @@ export class PGliteClient {
 
   /**
    * @throws Error with the SQLSTATE as `code` for what the database refuses
-   * @throws DatabaseAwayError once the thread is gone, whether or not the question was answered there
+   * @throws DatabaseUnavailableError once the thread is gone, whether or not the question was answered there
    */
   async ask(question: Question): Promise<Rows> {
     const outcome = await this.#send(question);
@@ -78,7 +80,7 @@ export class PGliteClient {
     try {
       await this.ask({ ask: "close" });
     } finally {
-      this.#ended = new DatabaseAwayError("the embedded database is closed");
+      this.#ended = new DatabaseUnavailableError("the embedded database is closed");
       await this.#worker.terminate();
     }
   }
@@ -107,7 +109,7 @@ export class PGliteClient {
     waiting?.settle(message);
   }
 
-  #end(error: DatabaseAwayError): void {
+  #end(error: DatabaseUnavailableError): void {
     if (this.#ended === undefined) this.#failure.resolve(error);
     this.#ended ??= error;
     for (const { fail } of this.#waiting.values()) fail(this.#ended);

@@ -19,7 +19,7 @@ export type ChangeKind = "key" | "team" | "gateway" | "library";
 
 export type Change = {
   readonly seq: number;
-  /** Random: tells a change from another of the same number, after the database went backwards. */
+  /** Random: tells a change from another of the same number, after the database was rolled back. */
   readonly id: string;
   readonly kind: ChangeKind;
   readonly ref: string;

@@ -8,7 +8,7 @@ export type Confirmed = {
   readonly seq: number;
   /** The feed's head when it was asked for. */
   readonly head: number;
-  /** Another number each time that the database is found to have gone backwards: seqs from before mean nothing now. */
+  /** Another number each time that the database is found to have been rolled back: seqs from before mean nothing now. */
   readonly history: number;
 };
 

@@ -8,7 +8,7 @@ export type KeyChangedByHand = { readonly keyId: string; readonly namespace: str
 export type ChangesByHand = {
   /** To ask from next time. */
   readonly head: Place;
-  /** The feed does not reach back so far, or that change was never made here: the database went backwards. */
+  /** The feed does not reach back so far, or that change was never made here: the database was rolled back. */
   readonly gap: boolean;
   readonly keys: readonly KeyChangedByHand[];
 };

@@ -42,7 +42,7 @@ export type Heartbeat = {
   /** False when the replica was taken for dead: it has to register again and reload before it serves. */
   readonly registered: boolean;
   readonly head: number;
-  /** Null when that change is pruned or was never made here: the database may have gone backwards. */
+  /** Null when that change is pruned or was never made here: the database may have been rolled back. */
   readonly idOfLastSeq: string | null;
   /** Milliseconds since the epoch. */
   readonly databaseNow: number;
@@ -55,7 +55,7 @@ export type Heartbeat = {
  * before the call.
  *
  * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
- *   that change is another by now, or not there: the database went backwards (threats c26)
+ *   that change is another by now, or not there: the database was rolled back (threats c26)
  */
 export async function heartbeat(store: Store, id: string, last: Place): Promise<Heartbeat> {
   const { rows } = await sql<Heartbeat>`${plannedOnce}

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import {
   CallerLeftError,
-  DatabaseAwayError,
+  DatabaseUnavailableError,
   MemoryBusyError,
   MemoryTimeoutError,
   sqlState,
@@ -59,7 +59,7 @@ export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) 
         return await Promise.race([through, ended]);
       } catch (error) {
         if (ending.signal.aborted) throw ending.signal.reason;
-        const state = error instanceof DatabaseAwayError ? sqlState(error.cause) : undefined;
+        const state = error instanceof DatabaseUnavailableError ? sqlState(error.cause) : undefined;
         if (state === CANCELLED) throw new MemoryTimeoutError("the memory took too long", { cause: error });
         throw error;
       } finally {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { runUp } from "../../cli/up.ts";
-import { DatabaseAwayError } from "../../store/database/errors.ts";
+import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 import { until } from "../env/until.ts";
 
 test("keyplane up ends, with the reason, when its database has ended by itself", async () => {
@@ -20,6 +20,6 @@ test("keyplane up ends, with the reason, when its database has ended by itself",
   await until("it serves", () => lines.some((line) => line.startsWith("ready ")));
   if (!(database instanceof Worker)) throw new Error("no thread was started");
   await database.terminate();
-  expect(await ended).toBeInstanceOf(DatabaseAwayError);
+  expect(await ended).toBeInstanceOf(DatabaseUnavailableError);
   await rm(folder, { recursive: true, force: true });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../runtime/clock.ts";
-import { DatabaseAwayError } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
@@ -58,7 +58,7 @@ export function createReceipts(store: Store, clock: Clock): Receipts {
         const receipt = await read().then(
           (receiptOf) => receiptOf(sequence),
           (error: unknown) => {
-            if (error instanceof DatabaseAwayError) return { sequence, confirmed: false };
+            if (error instanceof DatabaseUnavailableError) return { sequence, confirmed: false };
             throw error;
           },
         );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { PROBLEMS, problem } from "../../../server/http/errors.ts";
-import { DatabaseAwayError } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 
@@ -22,7 +22,7 @@ const routes: RoutePlugin = (app) => {
     throw Object.assign(new Error(`no such row: ${SECRET}`), { statusCode: 404, code: "42P01" });
   });
   app.get("/asks-the-database", { config: { operation: "atoms.list" } }, async () => {
-    throw new DatabaseAwayError(`the database does not answer: ${SECRET}`);
+    throw new DatabaseUnavailableError(`the database does not answer: ${SECRET}`);
   });
   app.get("/says", { config: { operation: "atoms.list" } }, async () => {
     throw problem("conflict", "The atom is at revision 3.", { "x-revision": "3" });

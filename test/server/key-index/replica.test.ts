@@ -186,7 +186,7 @@ describeOnEachEngine("a replica's index", (store) => {
     await until("the lost key is gone", () => view.findKey(lost.digest) === undefined && view.isCurrent());
     expect(view.findKey(kept.digest)).toBeDefined();
     expect(await metric(metrics, "keyplane_index_database_went_backwards_total")).toBeGreaterThan(0);
-    expect(lines.join("")).toContain("the database went backwards");
+    expect(lines.join("")).toContain("the database was rolled back");
   });
 
   test("a replica that was taken for dead registers again, and is waited for", async () => {

@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { DatabaseAwayError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
@@ -128,10 +128,10 @@ describe("The embedded database", () => {
     const failures = Promise.allSettled([running, waiting]);
     await thread.terminate();
     for (const outcome of await failures) {
-      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseAwayError) });
+      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseUnavailableError) });
     }
-    expect(await deaf.promise).toBeInstanceOf(DatabaseAwayError);
-    expect(await store.failed).toBeInstanceOf(DatabaseAwayError);
+    expect(await deaf.promise).toBeInstanceOf(DatabaseUnavailableError);
+    expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
     await store.close();
   });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { DatabaseAwayError, ListenError, ServerVersionError } from "../../../store/database/errors.ts";
+import { DatabaseUnavailableError, ListenError, ServerVersionError } from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
@@ -59,7 +59,7 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
     await inside.promise;
     await endOthers();
     cut.resolve();
-    await expect(write).rejects.toThrow(DatabaseAwayError);
+    await expect(write).rejects.toThrow(DatabaseUnavailableError);
     await until("a new connection answers", () => change(store, null, async () => "fine"));
     await store.close();
   });
@@ -107,7 +107,7 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
     await until("an answer", () => sql`select 1`.execute(store.db));
     proxy.freeze();
     const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(DatabaseAwayError);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
     expect(String(error)).toMatch(/timeout/);
     proxy.thaw();
     const { rows } = await until("an answer", () => sql`select 2 as two`.execute(store.db));
@@ -119,7 +119,7 @@ describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}
   test("c36: that is down when we start is an error of the first question, within its time", async () => {
     const store = await openPostgres("postgres://postgres@127.0.0.1:9/none");
     const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(DatabaseAwayError);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
     expect(String(error)).toMatch(/ECONNREFUSED/);
     await expect(
       store.listen(

@@ -86,7 +86,7 @@ describeOnEachEngine("A change is confirmed", (store) => {
   });
 
   test.for([1, 10])(
-    "c26: anew after the database went backwards, also where it has made %i new changes since",
+    "c26: anew after the database was rolled back, also where it has made %i new changes since",
     async (made) => {
       const { ask, confirmed, pass } = confirmerOf(store());
       for (let i = 0; i < 12; i++) await makeTeam(store());

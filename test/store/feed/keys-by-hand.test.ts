@@ -53,7 +53,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
     expect((await ask(cluster, before)).keys).toEqual([]);
   });
 
-  test("is all that there is from the beginning, when the feed is pruned, and when the database went backwards", async () => {
+  test("is all that there is from the beginning, when the feed is pruned, and when the database was rolled back", async () => {
     const cluster = unique("cluster");
     const [revoked, asked] = [await makeKey(cluster), await makeKey(cluster)];
     await makeKey(cluster);

@@ -154,7 +154,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect(await acknowledged()).toBe(seq);
   });
 
-  test("c26: not by a replica that has applied another change of that number, before the database went backwards", async () => {
+  test("c26: not by a replica that has applied another change of that number, before the database was rolled back", async () => {
     await makeTeam(store());
     await registerReplica(store(), "a");
     const { seq } = await head();

@@ -33,7 +33,7 @@ export class SimDatabase {
   #history: State[] = [];
   /** Of the present history. */
   #commits: Commit[] = [];
-  /** Which history this is: another one each time that it goes backwards. */
+  /** Which history this is: another one each time that it is rolled back. */
   history = 0;
 
   constructor(time: TrueTime) {

@@ -33,7 +33,7 @@ export class World {
   readonly #observers: Observer[];
   /** The changes up to here were confirmed to somebody, and are still there. */
   #confirmed = 0;
-  /** When the database last went backwards. */
+  /** When the database last was rolled back. */
   #wentBackwardsAt = Number.NEGATIVE_INFINITY;
   #names = 0;
   #broken: BrokenPromiseError | undefined;
