@@ -26,7 +26,7 @@ if (
   !Number.isInteger(allowance)
 ) {
   console.error(
-    "use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15] [--rights whole-cluster|some-namespaces]",
+    "use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15] [--rights cluster-wide|namespaced]",
   );
   process.exit(2);
 }

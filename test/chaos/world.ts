@@ -21,7 +21,7 @@ export const SERVERS = 3;
 /** Whom the controllers write as. */
 export const CONTROLLER_USER = "system:serviceaccount:keyplane-system:keyplane-controller";
 /** The controllers' rights, by the folder of infra/rbac that grants them. */
-export const RIGHTS = ["whole-cluster", "some-namespaces"] as const;
+export const RIGHTS = ["cluster-wide", "namespaced"] as const;
 export type Rights = (typeof RIGHTS)[number];
 
 /** Between a process and what it depends on: every connection of that kind goes through its own proxy. */
@@ -110,7 +110,7 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
         mode: 0o600,
       });
       const args = ["controller", "--kubeconfig", file, "--admin-port", adminPort];
-      if (rights === "some-namespaces") args.push("--namespaces", NAMESPACES.join(","));
+      if (rights === "namespaced") args.push("--namespaces", NAMESPACES.join(","));
       return start(name, args, database, (code, words) => report.tell(`${name} ended with ${code}: ${words}`));
     });
     const serverUrls: string[] = [];

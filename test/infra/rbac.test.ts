@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
     ]);
     store = await openPostgres(database.url);
     await migrate(store);
-    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
     kubeconfig = await accountKubeconfig(kubernetes);
   });
 
@@ -92,8 +92,8 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
   });
 
   const MODES = [
-    { mode: "whole-cluster", namespace: "dev", flags: [] },
-    { mode: "some-namespaces", namespace: "narrow", flags: ["--namespaces", "narrow"] },
+    { mode: "cluster-wide", namespace: "dev", flags: [] },
+    { mode: "namespaced", namespace: "narrow", flags: ["--namespaces", "narrow"] },
   ];
 
   const WHENS = ["up", "down", "down, and its finalizers are stripped"] as const;
@@ -130,11 +130,11 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
     },
   );
 
-  it.each(ENDINGS.filter(({ mode, when }) => mode === "some-namespaces" || when !== WHENS[2]))(
+  it.each(ENDINGS.filter(({ mode, when }) => mode === "namespaced" || when !== WHENS[2]))(
     "c57: $mode: a namespace that is deleted ends its keys and goes (controller $when)",
     async ({ mode, when }) => {
       const namespace = `ending-${mode}-${WHENS.indexOf(when)}`;
-      const flags = mode === "some-namespaces" ? ["--namespaces", `${namespace},beside`] : [];
+      const flags = mode === "namespaced" ? ["--namespaces", `${namespace},beside`] : [];
       for (const name of [namespace, "beside", "afar"]) {
         await kubernetes.kubectl(["create", "namespace", name]);
         await kubectl("apply", "--namespace", name, "--filename", join(INFRA, mode, "namespace.yaml"));
@@ -144,7 +144,7 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
       let controller = await start(...flags);
       const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
       const afar = inNamespace(kubernetes, "afar");
-      if (mode === "some-namespaces") await afar.apply(key("reader"));
+      if (mode === "namespaced") await afar.apply(key("reader"));
       await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
 ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionPolicy: Retain")}`);
       await beside.apply(key("reader"));
@@ -191,7 +191,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
       expect(refused(used).filter((text) => !/ (secrets|events\.events\.k8s\.io)( .*)? in ending-/.test(text))).toEqual(
         [],
       );
-      if (mode === "some-namespaces") {
+      if (mode === "namespaced") {
         const places = new Set(used.map((use) => use.namespace));
         expect(places).toEqual(new Set(["", "keyplane-system", namespace, "beside"]));
         expect((await afar.key("reader"))?.status?.keyID).toBeUndefined();
@@ -204,8 +204,8 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
   it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
     await kubectl("create", "namespace", "held");
-    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
-    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "whole-cluster/namespace.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
+    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "cluster-wide/namespace.yaml"));
     const held = inNamespace(kubernetes, "held");
     const controller = await start();
     await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
@@ -223,9 +223,9 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
   });
 
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
-    await kubectl("apply", "--filename", join(INFRA, "whole-cluster/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
     for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
-    const role = join(INFRA, "whole-cluster/namespace.yaml");
+    const role = join(INFRA, "cluster-wide/namespace.yaml");
     await kubectl("apply", "--namespace", "with", "--filename", role);
     const since = Date.now();
     const controller = await start();
@@ -265,11 +265,11 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
   it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
-    await kubectl("apply", "--filename", join(INFRA, "some-namespaces/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "namespaced/controller.yaml"));
     await open.apply(NARROWER);
     for (const namespace of ["open", "closed"]) {
       await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "some-namespaces/namespace.yaml"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespaced/namespace.yaml"));
       await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
     }
     const first = await start("--namespaces", "open,closed");
@@ -292,7 +292,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     expect(await stateOf(kept)).toBe("active");
     expect(refused(await uses(since))).toContain("list platformkeys.keyplane.dev in closed");
 
-    await kubectl("apply", "--filename", join(INFRA, "some-namespaces/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "namespaced/controller.yaml"));
     await closed.changeKey("reader", { displayName: "Seen again" });
     await until("the key is looked after again", async () => {
       const { metadata, status } = (await closed.key("reader")) ?? {};
