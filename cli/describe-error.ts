@@ -2,7 +2,7 @@ import { hasCode } from "../controller/cluster/files/disk.ts";
 import { DISK_FULL } from "../store/database/errors.ts";
 
 /** What to do about what the system refuses, by its code. */
-const ADVICE: readonly (readonly [readonly string[], string])[] = [
+const WARNINGS: readonly (readonly [readonly string[], string])[] = [
   [["EADDRINUSE"], "choose another with --port or --admin-port"],
   [["EADDRNOTAVAIL"], "this machine does not have that address: choose another with --host or --admin-host"],
   [["ENOSPC", "EDQUOT", DISK_FULL], "make room there, then start again"],
@@ -26,13 +26,13 @@ export function describeError(error: unknown): string {
 
 function refusalIn(error: unknown): { message: string; advice: string } | undefined {
   if (!(error instanceof Error)) return undefined;
-  const advice = adviceFor(error);
+  const advice = wayOutOf(error);
   return advice === undefined ? refusalIn(error.cause) : { message: error.message, advice };
 }
 
-function adviceFor(error: Error): string | undefined {
+function wayOutOf(error: Error): string | undefined {
   if (hasCode(error, "EACCES", "EPERM")) {
     return "syscall" in error && error.syscall === "listen" ? PORT_REFUSED : FILE_REFUSED;
   }
-  return ADVICE.find(([codes]) => hasCode(error, ...codes))?.[1];
+  return WARNINGS.find(([codes]) => hasCode(error, ...codes))?.[1];
 }

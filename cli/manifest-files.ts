@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import type { Fault } from "../domain/manifest/fault.ts";
+import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../domain/manifest/kinds.ts";
 import type { SetEntry } from "../domain/manifest/manifest-set.ts";
@@ -50,22 +50,27 @@ export function readManifestFile(
     storedSpec = () => undefined,
     stdin,
   }: { readonly storedSpec?: StoredSpec; readonly stdin?: string | undefined } = {},
-): { file: string; entries: SetEntry[]; faults: Fault[]; passedOver: number } {
+): { file: string; entries: SetEntry[]; diagnostics: Diagnostic[]; passedOver: number } {
   const file = path === STDIN ? "<stdin>" : path;
   let content: string;
   try {
     content = path === STDIN ? (stdin ?? "") : readFileSync(path, "utf8");
   } catch (error) {
     const message = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
-    const fault: Fault = { severity: "error", file, line: 1, column: 1, path: "", message };
-    return { file, entries: [], faults: [fault], passedOver: 0 };
+    const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message };
+    return { file, entries: [], diagnostics: [diagnostic], passedOver: 0 };
   }
-  const { documents, faults, passedOver } = parseManifests(content, file);
+  const { documents, diagnostics, passedOver } = parseManifests(content, file);
   const entries = documents.map((document) => ({
     document,
     read: readManifest(document, specOf(document, storedSpec), Date.now()),
   }));
-  return { file, passedOver, entries, faults: [...faults, ...entries.flatMap(({ read }) => read.faults)] };
+  return {
+    file,
+    passedOver,
+    entries,
+    diagnostics: [...diagnostics, ...entries.flatMap(({ read }) => read.diagnostics)],
+  };
 }
 
 function specOf({ value }: ManifestDocument, storedSpec: StoredSpec): Spec | undefined {

@@ -1,4 +1,4 @@
-import { type Fault, formatFault } from "../domain/manifest/fault.ts";
+import { type Diagnostic, formatDiagnostic } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
 import { findAbsent, listManifestFiles, MANIFEST_EXTENSIONS, readManifestFile, readStdin } from "./manifest-files.ts";
@@ -37,19 +37,19 @@ export async function runValidate(
   const files = new Set(paths.flatMap(listManifestFiles));
   const checked = [...files].map((file) => readManifestFile(file, { stdin }));
   const entries = checked.flatMap((file) => file.entries);
-  const faults = [
-    ...checked.flatMap((file) => file.faults),
+  const diagnostics = [
+    ...checked.flatMap((file) => file.diagnostics),
     ...findDuplicates(entries),
     ...findMissingReferences(entries),
   ];
   const order = checked.map(({ file }) => file);
-  for (const fault of inFileOrder(faults, order)) out(formatFault(fault));
-  if (entries.length === 0 && faults.length === 0) {
+  for (const diagnostic of inFileOrder(diagnostics, order)) out(formatDiagnostic(diagnostic));
+  if (entries.length === 0 && diagnostics.length === 0) {
     out(`no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`);
     return 1;
   }
   const { error: { length: errors } = [], warning: { length: warnings } = [] } = Object.groupBy(
-    faults,
+    diagnostics,
     ({ severity }) => severity,
   );
   const passedOver = checked.reduce((sum, file) => sum + file.passedOver, 0);
@@ -62,9 +62,9 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-function inFileOrder(faults: readonly Fault[], files: readonly string[]): Fault[] {
+function inFileOrder(diagnostics: readonly Diagnostic[], files: readonly string[]): Diagnostic[] {
   const place = new Map(files.map((file, index) => [file, index]));
-  return faults.toSorted(
+  return diagnostics.toSorted(
     (a, b) => (place.get(a.file) ?? 0) - (place.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
   );
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/absence.ts";
 import { decideRemoval } from "../../controller/cluster/files/removal.ts";
 import type { Environment } from "../../domain/environment.ts";
-import { type Fault, formatFault } from "../../domain/manifest/fault.ts";
+import { type Diagnostic, formatDiagnostic } from "../../domain/manifest/diagnostic.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "../command.ts";
@@ -54,7 +54,7 @@ export async function runPlan(
   const held = data === undefined ? [] : await readHeld(data);
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
   const read = readAll(paths, stdin, (title) => heldBy.get(title)?.spec);
-  const errors = read.faults.filter(({ severity }) => severity === "error");
+  const errors = read.diagnostics.filter(({ severity }) => severity === "error");
 
   const missing = [...heldBy].filter(([title]) => !read.titles.has(title));
   const removal = removalOf(
@@ -69,7 +69,7 @@ export async function runPlan(
   const after = worldOf([...read.declared.values(), ...staying], before);
 
   const lines = [
-    ...errors.map((fault) => `! refuse ${formatFault(fault)}`),
+    ...errors.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),
     ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(([why, all]) => `! ${goneText(all.length)}: ${why}`),
     ...objectLines(before.objects, after.objects),
     ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),
@@ -144,18 +144,18 @@ function readAll(paths: readonly string[], stdin: string | undefined, storedSpec
     if (manifest === undefined || manifest.kind === "Secret") continue;
     if (!declared.has(title) || isDeepStrictEqual(manifest.spec, storedSpec(title))) declared.set(title, manifest);
   }
-  const faults: Fault[] = [...files.flatMap((file) => file.faults), ...findDuplicates(entries)];
-  return { declared, titles, secrets, faults, documents: entries.length };
+  const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...findDuplicates(entries)];
+  return { declared, titles, secrets, diagnostics, documents: entries.length };
 }
 
 /** Whether `up` would believe that what is missing was taken away on purpose: the same decision, once time has passed. */
-function removalOf(missing: readonly Held[], held: readonly Held[], documents: number, faults: number) {
+function removalOf(missing: readonly Held[], held: readonly Held[], documents: number, diagnostics: number) {
   const withSpec = (objects: readonly Held[]) =>
     objects.flatMap(({ kind, metadata: { namespace, name }, spec }) =>
       spec === undefined ? [] : [{ kind, namespace, name, spec }],
     );
   const absence: Absence =
-    faults === 0
+    diagnostics === 0
       ? { is: "deliberate" }
       : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
   const view = { unreadable: undefined, documents, unchangedFor: Number.POSITIVE_INFINITY };

@@ -1,5 +1,5 @@
-import type { Complaint, Path } from "./fault.ts";
-import { quote } from "./fault.ts";
+import type { Complaint, Path } from "./diagnostic.ts";
+import { quote } from "./diagnostic.ts";
 import { API_VERSION, isClusterScoped, isKind, KINDS, type Kind } from "./kinds.ts";
 import { checkLabels } from "./labels.ts";
 import { suggest, suggestion } from "./suggestion.ts";

@@ -1,5 +1,5 @@
-import type { Complaint, Path } from "./fault.ts";
-import { quote } from "./fault.ts";
+import type { Complaint, Path } from "./diagnostic.ts";
+import { quote } from "./diagnostic.ts";
 
 const WORD = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const PREFIX = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

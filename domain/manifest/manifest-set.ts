@@ -1,4 +1,4 @@
-import type { Fault } from "./fault.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import { isClusterScoped, type Kind } from "./kinds.ts";
 import type { ManifestDocument } from "./parse.ts";
 import type { ReadManifest } from "./validate.ts";
@@ -10,19 +10,19 @@ export type SetEntry = { readonly document: ManifestDocument; readonly read: Rea
  * What is wrong with manifests that are applied together: the same object declared twice. Of several the later ones
  * are at fault, in the order given.
  */
-export function findDuplicates(entries: readonly SetEntry[]): Fault[] {
-  const first = new Map<string, Fault>();
+export function findDuplicates(entries: readonly SetEntry[]): Diagnostic[] {
+  const first = new Map<string, Diagnostic>();
   return entries.flatMap(({ document, read: { identity } }) => {
     if (identity === undefined) return [];
     const { kind, namespace, name } = identity;
     const known = first.get(`${kind}/${namespace}/${name}`);
     if (known === undefined) {
-      first.set(`${kind}/${namespace}/${name}`, document.fault(["metadata", "name"], ""));
+      first.set(`${kind}/${namespace}/${name}`, document.diagnostic(["metadata", "name"], ""));
       return [];
     }
     const what = kind !== "Secret" && isClusterScoped(kind) ? name : `${namespace}/${name}`;
     const message = `${kind} ${what} is declared in ${known.file}:${known.line} too: remove one of the two`;
-    return [document.fault(["metadata", "name"], message)];
+    return [document.diagnostic(["metadata", "name"], message)];
   });
 }
 
@@ -38,7 +38,7 @@ type Reference = {
  * Warns of libraries and gateways that are referred to and not among the manifests. They may be in the cluster; as
  * long as they are not, the reference grants nothing.
  */
-export function findMissingReferences(entries: readonly SetEntry[]): Fault[] {
+export function findMissingReferences(entries: readonly SetEntry[]): Diagnostic[] {
   const declared = new Set(
     entries.flatMap(({ read: { identity: id } }) => (id ? [`${id.kind}/${id.namespace}/${id.name}`] : [])),
   );
@@ -47,7 +47,7 @@ export function findMissingReferences(entries: readonly SetEntry[]): Fault[] {
       .filter(({ kind, namespace, name }) => !declared.has(`${kind}/${namespace}/${name}`))
       .map(({ kind, namespace, name, path }) => {
         const message = `there is no ${kind} ${namespace}/${name} among these manifests: declare it, or correct the name`;
-        return document.fault(path, message, { severity: "warning" });
+        return document.diagnostic(path, message, { severity: "warning" });
       }),
   );
 }

@@ -1,5 +1,5 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
-import { type Fault, formatPath, listFaults, type Path, type Position } from "./fault.ts";
+import { type Diagnostic, formatPath, listDiagnostics, type Path, type Position } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 import { otherKind } from "./other-kinds.ts";
 import { offsetOf, readNode } from "./yaml-node.ts";
@@ -13,13 +13,17 @@ export type ManifestDocument = {
   readonly file: string;
   readonly value: unknown;
   /** Makes a fault at the field, or at its nearest parent where it is missing. `of: "key"` points at its name. */
-  fault(path: Path, message: string, options?: { of?: "key" | "value"; severity?: Fault["severity"] }): Fault;
+  diagnostic(
+    path: Path,
+    message: string,
+    options?: { of?: "key" | "value"; severity?: Diagnostic["severity"] },
+  ): Diagnostic;
 };
 
 /** What a file holds. Documents with a fault are left out of `documents`, the others are in it. */
 export type ParsedManifests = {
   readonly documents: ManifestDocument[];
-  readonly faults: Fault[];
+  readonly diagnostics: Diagnostic[];
   /** How many objects of other kinds are not in `documents`: one note says so. */
   readonly passedOver: number;
 };
@@ -31,7 +35,12 @@ export type ParsedManifests = {
  */
 export function parseManifests(text: string, file: string): ParsedManifests {
   const lines = countLines(text);
-  const faultAt = (offset: number, message: string, path = "", severity: Fault["severity"] = "error"): Fault => ({
+  const diagnosticAt = (
+    offset: number,
+    message: string,
+    path = "",
+    severity: Diagnostic["severity"] = "error",
+  ): Diagnostic => ({
     severity,
     file,
     ...positionOf(lines, offset),
@@ -39,14 +48,14 @@ export function parseManifests(text: string, file: string): ParsedManifests {
     message,
   });
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
-    const fault = faultAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
-    return { documents: [], faults: [fault], passedOver: 0 };
+    const diagnostic = diagnosticAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
+    return { documents: [], diagnostics: [diagnostic], passedOver: 0 };
   }
   const documents: ManifestDocument[] = [];
   const others: { document: ManifestDocument; kind: string }[] = [];
-  const faults: Fault[] = [];
+  const diagnostics: Diagnostic[] = [];
   for (const parsed of new Composer({ schema: "core", uniqueKeys: false }).compose(
-    tokenise(text, (offset) => faults.push(faultAt(offset, `nested more than ${MAX_DEPTH} levels deep`))),
+    tokenise(text, (offset) => diagnostics.push(diagnosticAt(offset, `nested more than ${MAX_DEPTH} levels deep`))),
   )) {
     const read = readNode(parsed.contents);
     const document = documentOf(parsed, file, read.value, lines);
@@ -57,22 +66,23 @@ export function parseManifests(text: string, file: string): ParsedManifests {
     }
     const broken = parsed.errors[0] ?? parsed.warnings[0];
     if (broken) {
-      faults.push(faultAt(broken.pos[0], explainSyntax(broken)));
+      diagnostics.push(diagnosticAt(broken.pos[0], explainSyntax(broken)));
       continue;
     }
-    for (const { offset, path, message } of read.faults) faults.push(faultAt(offset, message, formatPath(path)));
+    for (const { offset, path, message } of read.diagnostics)
+      diagnostics.push(diagnosticAt(offset, message, formatPath(path)));
     for (const { offset, path, message } of read.warnings) {
-      faults.push(faultAt(offset, message, formatPath(path), "warning"));
+      diagnostics.push(diagnosticAt(offset, message, formatPath(path), "warning"));
     }
-    if (read.faults.length > 0 || read.value === null) continue;
+    if (read.diagnostics.length > 0 || read.value === null) continue;
     for (const item of itemsOf(document)) {
       const kind = otherKind(item.value, file);
       if (kind === undefined) documents.push(item);
       else others.push({ document: item, kind });
     }
   }
-  faults.push(...noteOthers(others));
-  return { documents, faults: listFaults(faults), passedOver: others.length };
+  diagnostics.push(...noteOthers(others));
+  return { documents, diagnostics: listDiagnostics(diagnostics), passedOver: others.length };
 }
 
 /** The items of a `List`, and of lists in it; any other document as it is. */
@@ -84,14 +94,14 @@ function itemsOf(document: ManifestDocument): ManifestDocument[] {
     itemsOf({
       ...document,
       value: item,
-      fault: (path, message, options) => document.fault(["items", place, ...path], message, options),
+      diagnostic: (path, message, options) => document.diagnostic(["items", place, ...path], message, options),
     }),
   );
 }
 
 const MAX_KINDS = 5;
 
-function noteOthers(others: readonly { document: ManifestDocument; kind: string }[]): Fault[] {
+function noteOthers(others: readonly { document: ManifestDocument; kind: string }[]): Diagnostic[] {
   const [first] = others;
   if (first === undefined) return [];
   const kinds = [...new Set(others.map(({ kind }) => kind))];
@@ -100,7 +110,7 @@ function noteOthers(others: readonly { document: ManifestDocument; kind: string 
     others.length === 1
       ? `${names} is passed over`
       : `${others.length} objects of other kinds are passed over: ${names}`;
-  return [first.document.fault([], message, { severity: "note" })];
+  return [first.document.diagnostic([], message, { severity: "note" })];
 }
 
 /** The text as tokens, as far as it does not nest too deep: what comes after recurses. */
@@ -117,7 +127,7 @@ function documentOf(parsed: Document.Parsed, file: string, value: unknown, lines
   return {
     file,
     value,
-    fault(path, message, { of = "value", severity = "error" } = {}) {
+    diagnostic(path, message, { of = "value", severity = "error" } = {}) {
       const offset = offsetOf(parsed.contents, path, of);
       return { severity, file, ...positionOf(lines, offset), path: formatPath(path), message };
     },

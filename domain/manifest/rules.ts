@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { Environment } from "@marcbachmann/cel-js";
-import type { Complaint, Path } from "./fault.ts";
+import type { Complaint, Path } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 import type { Rule, Schema } from "./schema.ts";
 

@@ -1,6 +1,6 @@
 import { Ajv, type DefinedError, type ValidateFunction } from "ajv";
 import formats from "ajv-formats";
-import { type Complaint, formatPath, type Path, quote } from "./fault.ts";
+import { type Complaint, formatPath, type Path, quote } from "./diagnostic.ts";
 import { SCHEMAS } from "./generated/schemas.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
 import type { Kind } from "./kinds.ts";

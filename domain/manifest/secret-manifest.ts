@@ -1,4 +1,4 @@
-import type { Complaint } from "./fault.ts";
+import type { Complaint } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 import { suggestion } from "./suggestion.ts";
 

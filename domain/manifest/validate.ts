@@ -1,5 +1,4 @@
-import { adviseKey } from "./advice.ts";
-import { type Complaint, type Fault, listFaults } from "./fault.ts";
+import { type Complaint, type Diagnostic, listDiagnostics } from "./diagnostic.ts";
 import { SCHEMAS } from "./generated/schemas.ts";
 import { type Identity, isRecord, readIdentity } from "./identity.ts";
 import type { Kind, Spec } from "./kinds.ts";
@@ -7,6 +6,7 @@ import type { ManifestDocument } from "./parse.ts";
 import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
 import { readSecretData } from "./secret-manifest.ts";
+import { warningsFor } from "./warnings.ts";
 
 /** A declaration that is valid as far as it can be told without a cluster, with the schema's defaults filled in. */
 export type Declaration<K extends Kind = Kind> = {
@@ -28,7 +28,7 @@ export type ReadManifest = {
   /** What the document calls itself, where that can be told, also of a faulty one. */
   readonly identity: Identity | undefined;
   readonly manifest: Manifest | undefined;
-  readonly faults: readonly Fault[];
+  readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
@@ -60,11 +60,13 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
   complaints.push(...checkRules(SCHEMAS[kind], { metadata: copy.metadata, spec: copy.spec }, oldSelf, complaints));
   const read = conclude(document, identity, complaints, { spec: copy.spec });
   if (read.manifest?.kind !== "PlatformKey") return read;
-  const advice = adviseKey(read.manifest.spec, now).map(({ path, message }) => document.fault(path, message, ADVICE));
-  return { ...read, faults: listFaults([...read.faults, ...advice]) };
+  const advice = warningsFor(read.manifest.spec, now).map(({ path, message }) =>
+    document.diagnostic(path, message, WARNINGS),
+  );
+  return { ...read, diagnostics: listDiagnostics([...read.diagnostics, ...advice]) };
 }
 
-const ADVICE = { of: "key", severity: "warning" } as const;
+const WARNINGS = { of: "key", severity: "warning" } as const;
 
 /** A spec as the API server stores it: one that was declared before a default came to be lacks it. */
 function withDefaults(kind: Kind, spec: object): unknown {
@@ -80,8 +82,10 @@ function conclude(
   complaints: readonly Complaint[],
   body: { spec: unknown } | Pick<SecretManifest, "data"> | undefined,
 ): ReadManifest {
-  const faults = listFaults(complaints.map(({ path, message, ...options }) => document.fault(path, message, options)));
-  const valid = identity !== undefined && !faults.some(({ severity }) => severity === "error");
+  const diagnostics = listDiagnostics(
+    complaints.map(({ path, message, ...options }) => document.diagnostic(path, message, options)),
+  );
+  const valid = identity !== undefined && !diagnostics.some(({ severity }) => severity === "error");
   // What the schema has checked becomes its type here and nowhere else.
-  return { identity, manifest: valid ? ({ ...identity, ...body } as Manifest) : undefined, faults };
+  return { identity, manifest: valid ? ({ ...identity, ...body } as Manifest) : undefined, diagnostics };
 }

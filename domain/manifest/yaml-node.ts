@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar } from "yaml";
-import type { Path } from "./fault.ts";
+import type { Path } from "./diagnostic.ts";
 import { yaml11Surprise } from "./yaml-11.ts";
 
 /** Something to say about a node: where it begins in the text, and the field it is. */
@@ -9,16 +9,16 @@ export type NodeNote = { readonly offset: number; readonly path: Path; readonly 
  * A parsed YAML node as plain JSON values, with what JSON cannot say as faults: aliases (of which a few lines make a
  * gigabyte), keys given twice, keys that are no text.
  */
-export function readNode(root: unknown): { value: unknown; faults: NodeNote[]; warnings: NodeNote[] } {
-  const faults: NodeNote[] = [];
+export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote[]; warnings: NodeNote[] } {
+  const diagnostics: NodeNote[] = [];
   const warnings: NodeNote[] = [];
-  return { value: read(root, []), faults, warnings };
+  return { value: read(root, []), diagnostics, warnings };
 
   function read(node: unknown, path: Path): unknown {
     if (isMap(node)) return readMap(node.items, path);
     if (isSeq(node)) return node.items.map((item, place) => read(item, [...path, place]));
     if (isAlias(node)) {
-      faults.push({ offset: start(node), path, message: "aliases are not supported: write the value out" });
+      diagnostics.push({ offset: start(node), path, message: "aliases are not supported: write the value out" });
       return null;
     }
     if (!isScalar(node)) return null;
@@ -31,11 +31,15 @@ export function readNode(root: unknown): { value: unknown; faults: NodeNote[]; w
     for (const { key, value } of pairs) {
       const name = keyText(key);
       if (name === undefined || name === "__proto__") {
-        faults.push({ offset: start(key), path, message: "a field's name must be plain text" });
+        diagnostics.push({ offset: start(key), path, message: "a field's name must be plain text" });
       } else if (name === "<<") {
-        faults.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
+        diagnostics.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
       } else if (Object.hasOwn(object, name)) {
-        faults.push({ offset: start(key), path: [...path, name], message: "is given twice: remove one of the two" });
+        diagnostics.push({
+          offset: start(key),
+          path: [...path, name],
+          message: "is given twice: remove one of the two",
+        });
       } else {
         if (isScalar(key)) warn(key, [...path, name]);
         object[name] = read(value, [...path, name]);

@@ -9,8 +9,8 @@ const MAX_DEPTH = 32;
  * that walks a body by calling itself.
  */
 export const refuseOddBodies: preValidationHookHandler = (request, _reply, done) => {
-  const fault = faultOf(request.body);
-  done(fault === undefined ? undefined : problem("invalid_request", fault));
+  const diagnostic = faultOf(request.body);
+  done(diagnostic === undefined ? undefined : problem("invalid_request", diagnostic));
 };
 
 function faultOf(body: unknown): string | undefined {

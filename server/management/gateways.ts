@@ -5,7 +5,7 @@ import type { Tx } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
-import { invalid } from "./faults.ts";
+import { invalid } from "./diagnostics.ts";
 import type { Hand, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";

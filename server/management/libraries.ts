@@ -4,7 +4,7 @@ import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
-import { readGiven } from "./faults.ts";
+import { readGiven } from "./diagnostics.ts";
 import type { Hand, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";

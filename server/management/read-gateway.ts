@@ -1,11 +1,11 @@
 import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
-import type { FieldFault } from "../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
 import type { StoredGateway } from "../../store/objects.ts";
 import type { Problem } from "../http/errors.ts";
-import { type Given, invalid, readGiven } from "./faults.ts";
+import { type Given, invalid, readGiven } from "./diagnostics.ts";
 
 /** A gateway that is to be made or changed, read. */
 export type ReadGateway = {
@@ -87,26 +87,29 @@ export function noCredential(i: number): Problem {
 /** Puts a reference where each credential is, so that the schema of the declarations fits, and keeps them apart. */
 function takeCredentials(spec: unknown): { spec: unknown; credentials: (string | undefined)[] } {
   if (!isRecord(spec) || !Array.isArray(spec.upstreams)) return { spec, credentials: [] };
-  const faults: FieldFault[] = [];
+  const diagnostics: FieldDiagnostic[] = [];
   const credentials: (string | undefined)[] = [];
   const upstreams = spec.upstreams.map((upstream: unknown, i) => {
     if (!isRecord(upstream)) return upstream;
     const { credential, credentialRef, ...rest } = upstream;
     const path = `spec.upstreams[${i}]`;
     if (credentialRef !== undefined) {
-      faults.push({ path: `${path}.credentialRef`, message: "is for a gateway that is declared: write credential" });
+      diagnostics.push({
+        path: `${path}.credentialRef`,
+        message: "is for a gateway that is declared: write credential",
+      });
     }
     // Said here, where the address is not repeated: it may hold a credential.
     if (typeof rest.baseURL === "string" && /[@?#]/.test(rest.baseURL)) {
-      faults.push({ path: `${path}.baseURL`, message: "must be without credentials, query and fragment" });
+      diagnostics.push({ path: `${path}.baseURL`, message: "must be without credentials, query and fragment" });
     }
     if (isCredential(credential)) credentials[i] = credential;
     else if (credential !== undefined) {
-      faults.push({ path: `${path}.credential`, message: "must be visible ASCII without spaces" });
+      diagnostics.push({ path: `${path}.credential`, message: "must be visible ASCII without spaces" });
     }
     return { ...rest, credentialRef: { name: "credential" } };
   });
-  if (faults.length > 0) throw invalid(faults);
+  if (diagnostics.length > 0) throw invalid(diagnostics);
   return { spec: { ...spec, upstreams }, credentials };
 }
 

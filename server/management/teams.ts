@@ -5,7 +5,7 @@ import { type TeamMember, teamMember } from "../../domain/team-member.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
-import { invalid, readGiven } from "./faults.ts";
+import { invalid, readGiven } from "./diagnostics.ts";
 import type { Hand, Resource } from "./object-routes.ts";
 import { exists } from "./placement.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";

@@ -6,7 +6,7 @@ import { until } from "../env/until.ts";
 export type OnlineVerdict = {
   readonly accepted: boolean;
   /** Each as `path: message`, as the offline validator's faults are written. */
-  readonly faults: readonly string[];
+  readonly diagnostics: readonly string[];
   /** The same in one text, as kubectl shows it. */
   readonly message: string;
   readonly warnings: readonly string[];
@@ -84,13 +84,13 @@ export function urlOf(text: string): string | undefined {
 async function applyByKubectl(kubernetes: Kubernetes, text: string): Promise<OnlineVerdict> {
   const args = ["apply", "--server-side", "--dry-run=server", "--filename", "-"];
   const { code, stderr } = await kubernetes.kubectl(args, text);
-  return { accepted: code === 0, faults: [], message: stderr, warnings: [] };
+  return { accepted: code === 0, diagnostics: [], message: stderr, warnings: [] };
 }
 
 function verdictOf({ status, body, warnings }: Answer): OnlineVerdict {
   const { message = "", details } = body as { message?: string; details?: { causes?: Cause[] } };
-  const faults = (details?.causes ?? []).map(({ field = "", message = "" }) => `${field}: ${message}`);
-  return { accepted: status < 300, faults, message, warnings, stored: body };
+  const diagnostics = (details?.causes ?? []).map(({ field = "", message = "" }) => `${field}: ${message}`);
+  return { accepted: status < 300, diagnostics, message, warnings, stored: body };
 }
 
 /** As in a Status of the API. */

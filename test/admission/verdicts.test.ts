@@ -44,7 +44,7 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
         const [offline = ""] = errorsOf(text, stored);
         expect(offline).toContain(says);
         const online = await apply(kubernetes(), text, { dryRun: true });
-        expect(online.faults.map(withoutValue)).toContain(offline);
+        expect(online.diagnostics.map(withoutValue)).toContain(offline);
       }),
     );
   });
@@ -60,7 +60,7 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
     const says = "write the one in status.publicID, or declare another ModelGateway";
     expect(await apply(kubernetes(), gateway("publicID: other, "))).toMatchObject({
       accepted: false,
-      faults: [expect.stringContaining(says)],
+      diagnostics: [expect.stringContaining(says)],
     });
     expect(await apply(kubernetes(), gateway("publicID: given, "))).toMatchObject({ accepted: true });
     await remove(kubernetes(), gateway(""));
@@ -143,6 +143,6 @@ describeOnKubernetes("`keyplane validate` and the API server differ where a file
 });
 
 /** A fault as the rule says it, without what the API server shows of the value. */
-function withoutValue(fault: string): string {
-  return fault.replace(/: Invalid value: ("(?:[^"\\]|\\.)*": )?/, ": ");
+function withoutValue(diagnostic: string): string {
+  return diagnostic.replace(/: Invalid value: ("(?:[^"\\]|\\.)*": )?/, ": ");
 }

@@ -11,9 +11,11 @@ const documents = ["README.md", ...["docs", "examples", "infra"].flatMap((folder
 /** Those with kinds of ours; what belongs to Kubernetes itself is in files of its own. */
 const examples = filesBelow("examples", ".yaml").filter((file) => read(file).includes("apiVersion: keyplane.dev/"));
 
-function faultsOf(text: string, file: string): string[] {
-  const { documents: parsed, faults } = parseManifests(text, file);
-  return [...faults, ...parsed.flatMap((document) => readManifest(document).faults)].map(({ message }) => message);
+function diagnosticsOf(text: string, file: string): string[] {
+  const { documents: parsed, diagnostics } = parseManifests(text, file);
+  return [...diagnostics, ...parsed.flatMap((document) => readManifest(document).diagnostics)].map(
+    ({ message }) => message,
+  );
 }
 
 describe("the docs", () => {
@@ -26,7 +28,7 @@ describe("the docs", () => {
   it.each(documents)("%s shows manifests that are valid", (file) => {
     const blocks = [...read(file).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
     const manifests = blocks.filter((text) => text.startsWith("apiVersion: keyplane.dev"));
-    expect(manifests.flatMap((text) => faultsOf(text, file))).toEqual([]);
+    expect(manifests.flatMap((text) => diagnosticsOf(text, file))).toEqual([]);
   });
 
   it.each(documents)("%s applies files that are there", (file) => {
@@ -49,6 +51,6 @@ describe("the docs", () => {
 
 describe("the examples", () => {
   it.each(examples)("%s is valid, without a warning", (file) => {
-    expect(faultsOf(read(file), file)).toEqual([]);
+    expect(diagnosticsOf(read(file), file)).toEqual([]);
   });
 });

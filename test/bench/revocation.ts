@@ -19,9 +19,9 @@ const PACE_UNDER_FAULT = 100;
 const BEFORE = 15;
 
 /** Does it to the replicas for a while, beside the revocations. */
-type Fault = readonly [what: string, strike: (world: RevocationWorld) => Promise<void>];
+type Diagnostic = readonly [what: string, strike: (world: RevocationWorld) => Promise<void>];
 
-const FAULTS: readonly Fault[] = [
+const FAULTS: readonly Diagnostic[] = [
   ["listeners cut, twice a second", (world) => repeatedly(10, 500, () => world.cutListeners())],
   ["notifications lost for 5 s", ({ replicas }) => lose(replicas, 5_000)],
   ["database black-holed for 3 s", ({ replicas }) => blackHole(replicas, 3_000)],

@@ -6,7 +6,7 @@ import { existing } from "./existing.ts";
 import type { Supervised } from "./processes.ts";
 import { CONTROLLERS, SERVERS, type World } from "./world.ts";
 
-export type Fault = {
+export type Diagnostic = {
   readonly weight: number;
   /** How many places it can strike; one is chosen by its number. */
   readonly places: number;
@@ -26,11 +26,11 @@ type Choose = (world: World, place: number) => Promise<Supervised>;
 
 function processFault(
   what: { readonly weight: number; readonly longest: number; readonly places: number },
-  breaks: Fault["breaks"],
+  breaks: Diagnostic["breaks"],
   choose: Choose,
   act: (one: Supervised) => Promise<void>,
   heal: (one: Supervised) => void,
-): Fault {
+): Diagnostic {
   return {
     ...what,
     breaks,
@@ -42,7 +42,7 @@ function processFault(
   };
 }
 
-function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, random: Random) => void): Fault {
+function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, random: Random) => void): Diagnostic {
   return {
     weight,
     longest,
@@ -77,7 +77,7 @@ const anyProcess = (place: number) => (place < CONTROLLERS ? controllerOf(place)
 const goOn = (one: Supervised) => one.send("SIGCONT");
 const allControllers = () => CONTROLLER_NAMES;
 
-function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Fault {
+function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Diagnostic {
   return {
     weight,
     longest: 6_000,
@@ -97,7 +97,7 @@ function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Fau
   };
 }
 
-export const FAULTS: Readonly<Record<string, Fault>> = {
+export const FAULTS: Readonly<Record<string, Diagnostic>> = {
   "kill a controller": processFault(
     { weight: 2, longest: 5_000, places: CONTROLLERS },
     controllerOf,

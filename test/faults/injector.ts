@@ -20,12 +20,12 @@ export type How =
   /** It does not happen, and the process is told that it may have. */
   | "failed";
 
-export type Fault = { readonly effect: Effect; readonly how: How };
+export type Diagnostic = { readonly effect: Effect; readonly how: How };
 
 export type Injector = {
   readonly wrap: (cluster: Cluster, store: Store) => { cluster: Cluster; store: Store };
   /** Has the next such effect go wrong, once. Forgets the trace. */
-  arm(fault?: Fault): void;
+  arm(fault?: Diagnostic): void;
   /** Whether the fault has struck. */
   hasStruck(): boolean;
   /** The effects that came about since it was armed. */
@@ -49,7 +49,7 @@ const CALLS = [
 
 /** @param onDeath what a kill does besides: in a process of its own, the kill itself */
 export function createInjector(onDeath: () => void = () => {}): Injector {
-  let armed: Fault | undefined;
+  let armed: Diagnostic | undefined;
   let dead = false;
   let struck = false;
   const trace: Effect[] = [];

@@ -2,7 +2,7 @@
  * Why a declaration is no longer in the folder of manifests, as far as that can be told: somebody took it away, or the
  * folder is in a state that would look the same. Pure.
  */
-import type { Fault } from "../../../domain/manifest/fault.ts";
+import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { Place } from "./find-files.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Ending } from "./manifest-text.ts";
@@ -37,9 +37,9 @@ export type FolderState = {
   readonly places: ReadonlyMap<string, Place>;
   readonly file: (name: string) => ParsedFile | undefined;
   /** The first error of each file that has one. */
-  readonly faults: ReadonlyMap<ParsedFile, Fault>;
+  readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;
   /** Of these, those with something in it of which it cannot be told what it declares. */
-  readonly hiding: ReadonlyMap<ParsedFile, Fault>;
+  readonly hiding: ReadonlyMap<ParsedFile, Diagnostic>;
 };
 
 /**
@@ -55,9 +55,9 @@ export function explainAbsence(origin: Origin | undefined, name: string, now: Fo
   return hidden === undefined ? absence : heldByFault(hidden[1]);
 }
 
-function withoutOrigin({ faults, places }: FolderState): Absence {
-  const [fault] = faults.values();
-  if (fault !== undefined) return held("nothing is removed before every fault in the manifests is mended.");
+function withoutOrigin({ diagnostics, places }: FolderState): Absence {
+  const [diagnostic] = diagnostics.values();
+  if (diagnostic !== undefined) return held("nothing is removed before every fault in the manifests is mended.");
   const empty = [...places].find(([, place]) => place.is === "folder" && place.isEmpty);
   return empty === undefined ? { is: "doubtful" } : emptyFolder(empty[0]);
 }
@@ -90,8 +90,8 @@ function explainFile(origin: Origin, now: FolderState): Absence {
     if (!now.places.has(origin.file)) return { is: "deliberate" };
     return held(`${origin.file} is no file any more. Put it back; ${elsewhere("what was in it")}.`);
   }
-  const fault = now.faults.get(file);
-  if (fault !== undefined) return heldByFault(fault);
+  const diagnostic = now.diagnostics.get(file);
+  if (diagnostic !== undefined) return heldByFault(diagnostic);
   if (file.documents.length === 0 && file.passedOver === 0) {
     return held(`${origin.file} is empty. Write it again; to end what was in it, delete it.`);
   }
@@ -113,7 +113,7 @@ function emptyFolder(folder: string): Absence {
   return held(`the folder ${folder} is empty. Put its files back; to end what was in them, remove the folder too.`);
 }
 
-function heldByFault({ file, line }: Fault): Absence {
+function heldByFault({ file, line }: Diagnostic): Absence {
   return held(`the fault at ${file}:${line} may hide them. Mend it first.`);
 }
 

@@ -1,6 +1,6 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
 import { createHash } from "node:crypto";
-import type { Fault } from "../../../domain/manifest/fault.ts";
+import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { type Identity, isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
 import type { Spec } from "../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../domain/manifest/parse.ts";
@@ -15,7 +15,7 @@ import type { ParsedFile } from "./folder.ts";
 import { chooseGoverning, isRival, type Known, type Rival } from "./governing.ts";
 
 /** A declaration that names its object and has faults. */
-export type Refusal = { readonly ref: ObjectRef; readonly faults: readonly Fault[] };
+export type Refusal = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
 
 /** Where an object is declared. */
 export type Place = {
@@ -44,11 +44,11 @@ export type Declarations = {
   /** What only files declare that do not count, since the one that does cannot be seen. */
   readonly contested: ReadonlyMap<string, Contested>;
   /** Of all files, warnings too. */
-  readonly faults: readonly Fault[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The first error of each file that has one. */
-  readonly faultyFiles: ReadonlyMap<ParsedFile, Fault>;
+  readonly faultyFiles: ReadonlyMap<ParsedFile, Diagnostic>;
   /** Of these, those with something in it of which it cannot be told what it declares. */
-  readonly hidingFiles: ReadonlyMap<ParsedFile, Fault>;
+  readonly hidingFiles: ReadonlyMap<ParsedFile, Diagnostic>;
   /** How many documents there are in all. */
   readonly documents: number;
 };
@@ -109,7 +109,13 @@ export function createDeclarationReader(
     const where = first === undefined ? known?.file : placeOf(first);
     const message = `is declared at ${where} already: remove one`;
     const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
-    return { governing, first, others, isAlike, faults: others.map(({ document }) => document.fault(NAME, message)) };
+    return {
+      governing,
+      first,
+      others,
+      isAlike,
+      diagnostics: others.map(({ document }) => document.diagnostic(NAME, message)),
+    };
   }
 
   return (files, isComplete) => {
@@ -118,11 +124,11 @@ export function createDeclarationReader(
     const refusals: Refusal[] = [];
     const places = new Map<string, Place>();
     const contested = new Map<string, Contested>();
-    const faults: Fault[] = [];
-    const faultyFiles = new Map<ParsedFile, Fault>();
-    const hidingFiles = new Map<ParsedFile, Fault>();
-    const note = (file: ParsedFile, all: readonly Fault[], hides = false) => {
-      faults.push(...all);
+    const diagnostics: Diagnostic[] = [];
+    const faultyFiles = new Map<ParsedFile, Diagnostic>();
+    const hidingFiles = new Map<ParsedFile, Diagnostic>();
+    const note = (file: ParsedFile, all: readonly Diagnostic[], hides = false) => {
+      diagnostics.push(...all);
       const error = all.find(isError);
       if (error === undefined) return;
       if (!faultyFiles.has(file)) faultyFiles.set(file, error);
@@ -130,17 +136,17 @@ export function createDeclarationReader(
     };
 
     const named = files.flatMap((parsed) => {
-      note(parsed, parsed.faults, true);
+      note(parsed, parsed.diagnostics, true);
       return parsed.documents.flatMap((document): Named[] => {
         const reading = read(document);
         const { identity } = reading;
-        note(parsed, reading.faults, identity === undefined);
+        note(parsed, reading.diagnostics, identity === undefined);
         return identity === undefined ? [] : [{ document, read: reading, identity, parsed, file: parsed.name }];
       });
     });
     for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
       if (one === undefined) continue;
-      const { governing, first, others, isAlike, faults: own } = choose([one, ...more], isComplete);
+      const { governing, first, others, isAlike, diagnostics: own } = choose([one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
         contested.set(key, { at: [one, ...more].map(placeOf), isAlike });
@@ -154,7 +160,7 @@ export function createDeclarationReader(
       if (kind === "Secret" || manifest?.kind === "Secret") continue;
       const ref = { kind, namespace, name };
       if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec });
-      else refusals.push({ ref, faults: governing === undefined ? own : errorsOf(governing.read) });
+      else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
     }
     const documents = files.reduce((count, file) => count + file.documents.length, 0);
     return {
@@ -163,7 +169,7 @@ export function createDeclarationReader(
       refusals,
       places,
       contested,
-      faults,
+      diagnostics,
       faultyFiles,
       hidingFiles,
       documents: documents + brokenFiles(files),
@@ -182,12 +188,13 @@ function contentOf({ document, identity }: Named): string {
 }
 
 function placeOf({ document }: Named): string {
-  const { file, line } = document.fault(NAME, "");
+  const { file, line } = document.diagnostic(NAME, "");
   return `${file}:${line}`;
 }
 
-const isError = ({ severity }: Fault) => severity === "error";
-const errorsOf = ({ faults }: ReadManifest) => faults.filter(isError);
+const isError = ({ severity }: Diagnostic) => severity === "error";
+const errorsOf = ({ diagnostics }: ReadManifest) => diagnostics.filter(isError);
 
 /** Files of which something could not be read at all: they are not nothing. */
-const brokenFiles = (files: readonly ParsedFile[]) => files.filter(({ faults }) => faults.some(isError)).length;
+const brokenFiles = (files: readonly ParsedFile[]) =>
+  files.filter(({ diagnostics }) => diagnostics.some(isError)).length;

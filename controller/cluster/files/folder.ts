@@ -134,9 +134,9 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
     const cameWhole = file.cameBy === "rename";
     if (cameWhole || !isBeginning(text, file.whole)) file.whole = text;
     const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
-    const { documents, faults, passedOver } = parsed;
+    const { documents, diagnostics, passedOver } = parsed;
     const state = { ending: endingOf(text), isCutShort: isCutShort(text, file.whole) };
-    file.readAs = { path, name, text, identity, inode, cameWhole, documents, faults, passedOver, ...state };
+    file.readAs = { path, name, text, identity, inode, cameWhole, documents, diagnostics, passedOver, ...state };
     return true;
   }
 }

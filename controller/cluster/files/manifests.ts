@@ -4,7 +4,7 @@
  */
 import type { WatchEventType } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { formatFault } from "../../../domain/manifest/fault.ts";
+import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { SecretManifest } from "../../../domain/manifest/validate.ts";
 import type { ClusterChange, SecretObject } from "../port.ts";
 import { foldersOf, type Origin } from "./absence.ts";
@@ -149,11 +149,11 @@ export function createManifests(options: ManifestsOptions): Manifests {
     });
   }
 
-  function tellFaults({ faults }: Declarations): void {
-    const { error = [], warning = [], note = [] } = Object.groupBy(faults, ({ severity }) => severity);
-    tellErrors(error.map(formatFault));
-    tellWarnings(warning.map(formatFault));
-    tellNotes(note.map(formatFault));
+  function tellFaults({ diagnostics }: Declarations): void {
+    const { error = [], warning = [], note = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
+    tellErrors(error.map(formatDiagnostic));
+    tellWarnings(warning.map(formatDiagnostic));
+    tellNotes(note.map(formatDiagnostic));
   }
 
   return {

@@ -3,7 +3,7 @@
  * out. An object that was admitted once keeps its own status: its last good declaration goes on.
  */
 import { condition } from "../../../domain/conditions.ts";
-import { formatFault } from "../../../domain/manifest/fault.ts";
+import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import type { ObjectRef } from "../port.ts";
 import type { Refusal } from "./declarations.ts";
@@ -36,9 +36,9 @@ export function createRefusals({
   return {
     async show(refusals) {
       const next = new Map<string, { ref: ObjectRef; message: string }>();
-      for (const { ref, faults } of refusals) {
+      for (const { ref, diagnostics } of refusals) {
         if (isAdmitted(ref)) continue;
-        const message = faults.map(formatFault).join("; ");
+        const message = diagnostics.map(formatDiagnostic).join("; ");
         next.set(refKey(ref), { ref, message });
         if (shown?.get(refKey(ref))?.message !== message) await write(ref, message);
       }

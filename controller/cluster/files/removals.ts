@@ -1,5 +1,5 @@
 /** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
-import { formatFault } from "../../../domain/manifest/fault.ts";
+import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
 import { type Absence, explainAbsence } from "./absence.ts";
@@ -59,7 +59,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       root,
       places,
       file: (name: string) => known.get(name),
-      faults: now.faultyFiles,
+      diagnostics: now.faultyFiles,
       hiding: now.hidingFiles,
     };
     const absenceOf = (key: string, name: string) => {
@@ -121,10 +121,10 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
 
   /** What goes on as it was, since its declaration has a fault. */
   function faulty({ refusals }: Declarations): HeldNote[] {
-    return refusals.flatMap(({ ref, faults: [fault] }) =>
-      objects.get(ref.kind, ref.namespace, ref.name) === undefined || fault === undefined
+    return refusals.flatMap(({ ref, diagnostics: [diagnostic] }) =>
+      objects.get(ref.kind, ref.namespace, ref.name) === undefined || diagnostic === undefined
         ? []
-        : [{ ...ref, why: formatFault(fault) }],
+        : [{ ...ref, why: formatDiagnostic(diagnostic) }],
     );
   }
 

@@ -1,7 +1,7 @@
 /** An object of the API server as the port has it. */
 
 import { isDeepStrictEqual } from "node:util";
-import { type Complaint, formatPath } from "../../../domain/manifest/fault.ts";
+import { type Complaint, formatPath } from "../../../domain/manifest/diagnostic.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
@@ -80,12 +80,12 @@ function readSpec(
   const first = readManifest(documentOf(ref, spec), taken);
   if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
   const schema = SCHEMAS[ref.kind].properties?.spec;
-  const { manifest, faults } = readManifest(
+  const { manifest, diagnostics } = readManifest(
     documentOf(ref, schema === undefined ? spec : withKnownFields(schema, spec)),
     taken,
   );
   if (manifest !== undefined && manifest.kind !== "Secret") return { spec: manifest.spec };
-  const errors = faults.filter(({ severity }) => severity === "error");
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
   return { spec: undefined, problem: errors.map(({ path, message }) => `${path}: ${message}`).join("; ") };
 }
 
@@ -108,7 +108,7 @@ function documentOf({ kind, namespace, name }: Ref, spec: unknown): ManifestDocu
   return {
     file: "",
     value: { apiVersion: API_VERSION, kind, metadata, spec },
-    fault: (path, message, { severity = "error" }: Partial<Complaint> = {}) => ({
+    diagnostic: (path, message, { severity = "error" }: Partial<Complaint> = {}) => ({
       severity,
       file: "",
       line: 1,

@@ -1,16 +1,16 @@
 /** Whether a resource's inputs will do, as admission would say it of a declaration (domain/manifest). */
 import { createHash } from "node:crypto";
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
-import { fieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
+import { toFieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/identity.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
 import { containsKey } from "../../../domain/redact.ts";
 import schema from "../schema.json" with { type: "json" };
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
-import { faultsOf } from "./spec.ts";
+import { diagnosticsOf } from "./spec.ts";
 import { hasUnknown, type Revealed, revealAll, Secret, secretsIn, UNKNOWN, type Value, type Values } from "./values.ts";
 
-export type Checked = { readonly inputs: Values; readonly faults: readonly FieldFault[] };
+export type Checked = { readonly inputs: Values; readonly diagnostics: readonly FieldDiagnostic[] };
 
 /** As the API's names have it. */
 const MAX_NAME_LENGTH = 63;
@@ -27,7 +27,7 @@ export function checkInputs(
 ): Checked {
   const inputs: Values = { ...news, name: news.name ?? autoName(urn, resource), ...sealed(kind, news) };
   const given = revealAll(inputs);
-  const faults = [
+  const diagnostics = [
     ...unknownProperties(kind, given),
     ...identityFaults(kind, given),
     ...specFaults(kind, given),
@@ -35,7 +35,7 @@ export function checkInputs(
     ...(kind.kind === "ModelGateway" ? credentialFaults(given, isNew) : []),
   ];
   const secrets = secretsIn(inputs);
-  return { inputs, faults: faults.map(({ path, message }) => ({ path, message: redact(message, secrets) })) };
+  return { inputs, diagnostics: diagnostics.map(({ path, message }) => ({ path, message: redact(message, secrets) })) };
 }
 
 /**
@@ -68,30 +68,30 @@ function isFields(value: Value): value is Values {
   return isRecord(value) && !(value instanceof Secret);
 }
 
-function unknownProperties({ type }: ResourceKind, given: Inputs): FieldFault[] {
+function unknownProperties({ type }: ResourceKind, given: Inputs): FieldDiagnostic[] {
   const known = Object.keys(schema.resources[type].inputProperties);
   return Object.keys(given)
     .filter((path) => !known.includes(path))
     .map((path) => ({ path, message: `unknown property: ${suggestion(path, known)}` }));
 }
 
-function identityFaults({ identity }: ResourceKind, given: Inputs): FieldFault[] {
+function identityFaults({ identity }: ResourceKind, given: Inputs): FieldDiagnostic[] {
   const { name, namespace = "", team } = given;
   const names = name === UNKNOWN ? [] : checkName(name, MAX_NAME_LENGTH, ["name"]);
   const namespaces = namespace === "" || namespace === UNKNOWN ? [] : checkNamespace(namespace, ["namespace"]);
-  const faults = [...names, ...namespaces].map(fieldFault);
-  if (!identity.includes("team") || team === UNKNOWN || (typeof team === "string" && team !== "")) return faults;
-  return [...faults, { path: "team", message: "is missing: write the team's name" }];
+  const diagnostics = [...names, ...namespaces].map(toFieldDiagnostic);
+  if (!identity.includes("team") || team === UNKNOWN || (typeof team === "string" && team !== "")) return diagnostics;
+  return [...diagnostics, { path: "team", message: "is missing: write the team's name" }];
 }
 
-function specFaults(kind: ResourceKind, given: Inputs): FieldFault[] {
+function specFaults(kind: ResourceKind, given: Inputs): FieldDiagnostic[] {
   const spec = { ...specOf(kind, given), ...rotationOf(kind, given) };
   const name = typeof given.name === "string" ? given.name : "";
-  const faults = faultsOf(kind.kind, name, withoutUnknown(spec)).map(({ path, message }) => ({
+  const diagnostics = diagnosticsOf(kind.kind, name, withoutUnknown(spec)).map(({ path, message }) => ({
     path: path.replace(/^rotation\.overlap\..*/, "rotation.overlap").replace(/\.credentialRef$/, ".credential"),
     message,
   }));
-  return hasUnknown(spec) ? faults.filter(({ path }) => isCertain(spec, path)) : faults;
+  return hasUnknown(spec) ? diagnostics.filter(({ path }) => isCertain(spec, path)) : diagnostics;
 }
 
 /** The rotation of a key, as the schema of the declarations has it. */
@@ -119,23 +119,23 @@ function isCertain(spec: Inputs, path: string): boolean {
   return value !== undefined && !hasUnknown(value) && path !== top;
 }
 
-function keyFaults({ deliver, state, reason }: Inputs): FieldFault[] {
-  const faults: FieldFault[] = [];
+function keyFaults({ deliver, state, reason }: Inputs): FieldDiagnostic[] {
+  const diagnostics: FieldDiagnostic[] = [];
   if (deliver !== undefined && deliver !== UNKNOWN && deliver !== "secret" && deliver !== "none") {
-    faults.push({ path: "deliver", message: 'must be "secret" or "none"' });
+    diagnostics.push({ path: "deliver", message: 'must be "secret" or "none"' });
   }
   if (state === "Revoked") {
-    faults.push({ path: "state", message: "a key is revoked with its resource: remove that from the program" });
+    diagnostics.push({ path: "state", message: "a key is revoked with its resource: remove that from the program" });
   }
   if (typeof reason === "string" && containsKey(reason)) {
-    faults.push({ path: "reason", message: "holds what looks like a key: write it without, it is kept" });
+    diagnostics.push({ path: "reason", message: "holds what looks like a key: write it without, it is kept" });
   }
-  return faults;
+  return diagnostics;
 }
 
-function credentialFaults({ upstreams }: Inputs, isNew: boolean): FieldFault[] {
+function credentialFaults({ upstreams }: Inputs, isNew: boolean): FieldDiagnostic[] {
   const list: readonly Revealed[] = Array.isArray(upstreams) ? upstreams : [];
-  return list.flatMap((upstream, i): FieldFault[] => {
+  return list.flatMap((upstream, i): FieldDiagnostic[] => {
     if (!isRecord(upstream)) return [];
     const { credential } = upstream;
     const path = `upstreams[${i}].credential`;

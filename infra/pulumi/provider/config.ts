@@ -1,6 +1,6 @@
 /** How the provider is told which installation it works for, and with what token. */
 import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
 import type { Inputs } from "./resources.ts";
 import { type Revealed, reveal, revealAll, UNKNOWN, type Values } from "./values.ts";
@@ -25,8 +25,8 @@ export function environment(): Environment {
 }
 
 /** What is wrong with a configuration, property by property. */
-export function checkConfig(values: Values): FieldFault[] {
-  return Object.entries(values).flatMap(([path, value]): FieldFault[] => {
+export function checkConfig(values: Values): FieldDiagnostic[] {
+  return Object.entries(values).flatMap(([path, value]): FieldDiagnostic[] => {
     if (OF_THE_ENGINE.has(path)) return [];
     const message = explain(path, reveal(value));
     return message === undefined ? [] : [{ path, message }];
@@ -70,8 +70,8 @@ export function readConfig(values: Values, env: Environment): ProviderConfig | u
   if (givenUrl === UNKNOWN || givenFile === UNKNOWN) return undefined;
   const url = textOf(givenUrl) ?? env.KEYPLANE_URL;
   if (url === undefined || url === "") throw new ConfigError(NO_URL);
-  const fault = explainUrl(url);
-  if (fault !== undefined) throw new ConfigError(`KEYPLANE_URL ${fault}`);
+  const diagnostic = explainUrl(url);
+  if (diagnostic !== undefined) throw new ConfigError(`KEYPLANE_URL ${diagnostic}`);
   const tokenFile = textOf(givenFile) ?? (env.KEYPLANE_TOKEN_FILE || undefined);
   const token = env.KEYPLANE_TOKEN || undefined;
   if (tokenFile === undefined && token === undefined) throw new ConfigError(NO_TOKEN);

@@ -1,5 +1,5 @@
 /** `getKey`, `getTeam`, `getGateway`: what is there, whoever has made it. */
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Api } from "./api.ts";
 import { type ApiObject, findObject, readObject } from "./api-object.ts";
@@ -14,22 +14,23 @@ const RESOURCE_OF: Readonly<Record<string, string>> = {
   "keyplane:index:getGateway": "keyplane:index:ModelGateway",
 };
 
-type Found = { readonly found: Values } | { readonly faults: readonly FieldFault[] };
+type Found = { readonly found: Values } | { readonly diagnostics: readonly FieldDiagnostic[] };
 
 /** @throws Refusal, UnreachableError, TokenError, or an Error that says that there is none, or more than one */
 export async function callFunction(api: Api, token: string, args: Inputs): Promise<Found> {
   const kind = RESOURCES.get(RESOURCE_OF[token] ?? "");
   if (kind === undefined) throw new Error(`${token} is no function of Keyplane's: see that provider and program fit`);
   const wanted = kind.identity.flatMap((property) => (args[property] === undefined ? [] : [property]));
-  if (typeof args.id === "string" && wanted.length > 0) return fault("id", `is enough: leave out ${wanted.join(", ")}`);
+  if (typeof args.id === "string" && wanted.length > 0)
+    return diagnostic("id", `is enough: leave out ${wanted.join(", ")}`);
   if (typeof args.id === "string") return { found: resultOf(kind, await byId(api, kind, args.id)) };
   const { name, team, namespace } = args;
-  if (typeof name !== "string") return fault("name", "is missing: give the name, or the id");
+  if (typeof name !== "string") return diagnostic("name", "is missing: give the name, or the id");
   return { found: resultOf(kind, await byName(api, kind, { name, team, namespace })) };
 }
 
-function fault(path: string, message: string): Found {
-  return { faults: [{ path, message }] };
+function diagnostic(path: string, message: string): Found {
+  return { diagnostics: [{ path, message }] };
 }
 
 async function byId(api: Api, kind: ResourceKind, id: string): Promise<ApiObject> {

@@ -1,4 +1,4 @@
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 
 /** The API's answer to what it does not do: a problem document (docs/api.md). */
@@ -9,7 +9,7 @@ export class Refusal extends Error {
   /** The object that is in the way, where there is one. */
   readonly id: string | undefined;
   /** What is wrong with which property. */
-  readonly faults: readonly FieldFault[];
+  readonly diagnostics: readonly FieldDiagnostic[];
 
   constructor(status: number, body: unknown) {
     const { code, detail, id, errors }: Record<string, unknown> = isRecord(body) ? body : {};
@@ -17,12 +17,12 @@ export class Refusal extends Error {
     this.status = status;
     this.code = typeof code === "string" ? code : "";
     this.id = typeof id === "string" ? id : undefined;
-    this.faults = Array.isArray(errors) ? errors.flatMap(readFault) : [];
+    this.diagnostics = Array.isArray(errors) ? errors.flatMap(readFault) : [];
   }
 }
 
 /** The API speaks of `spec.scopes[0]`, a program of `scopes[0]`. */
-function readFault(error: unknown): FieldFault[] {
+function readFault(error: unknown): FieldDiagnostic[] {
   if (!isRecord(error) || typeof error.path !== "string" || typeof error.message !== "string") return [];
   return [{ path: error.path.replace(/^spec\./, ""), message: error.message }];
 }
@@ -45,9 +45,9 @@ export type Subject = {
 type Explain = (refusal: Refusal, subject: Subject) => string;
 
 /** What to do about a refusal, by its code. */
-const ADVICE: Readonly<Record<string, Explain>> = {
-  invalid: ({ faults, message }) =>
-    faults.length === 0 ? message : faults.map(({ path, message }) => `${path}: ${message}`).join("; "),
+const WARNINGS: Readonly<Record<string, Explain>> = {
+  invalid: ({ diagnostics, message }) =>
+    diagnostics.length === 0 ? message : diagnostics.map(({ path, message }) => `${path}: ${message}`).join("; "),
   exists: ({ id }, { type, resource, name }) =>
     `there is one named "${name}" already, which this stack did not make: choose another name, or take it up by \`pulumi import ${type} ${resource} ${id}\``,
   in_use: ({ id }, { type, resource, name }) =>
@@ -70,5 +70,5 @@ export const OUTRUN =
 
 /** A refusal as a person should read it, who runs `pulumi up`. */
 export function explainRefusal(refusal: Refusal, subject: Subject): string {
-  return ADVICE[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
+  return WARNINGS[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
 }

@@ -4,7 +4,7 @@ import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import messages from "@pulumi/pulumi/proto/provider_pb.js";
 import type { Environment } from "../../../domain/environment.ts";
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import schema from "../schema.json" with { type: "json" };
 import { type Api, openApi } from "./api.ts";
 import { checkInputs } from "./check.ts";
@@ -59,8 +59,8 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
     cancel: unary(() => new Empty()),
 
     checkConfig: unary((request) => {
-      const faults = checkConfig(valuesOf(request.getNews()));
-      return checkResponse(faults).setInputs(request.getNews());
+      const diagnostics = checkConfig(valuesOf(request.getNews()));
+      return checkResponse(diagnostics).setInputs(request.getNews());
     }),
     diffConfig: unary((request) => {
       const paths = differences(valuesOf(request.getOldInputs()), valuesOf(request.getNews())).map(({ path }) => path);
@@ -77,8 +77,8 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
       const olds = valuesOf(request.getOlds());
       const isNew = Object.keys(olds).length === 0;
       const resource = request.getName();
-      const { inputs, faults } = checkInputs(kind, { urn, resource, news: valuesOf(request.getNews()), isNew });
-      return checkResponse(faults).setInputs(structOf(inputs));
+      const { inputs, diagnostics } = checkInputs(kind, { urn, resource, news: valuesOf(request.getNews()), isNew });
+      return checkResponse(diagnostics).setInputs(structOf(inputs));
     }),
     diff: unary((request) => {
       const [kind, urn] = [kindOf(request.getType()), request.getUrn()];
@@ -158,7 +158,7 @@ export function providerService({ env, say, now }: ProviderDeps): UntypedService
     invoke: unary(async (request) => {
       const result = await callFunction(connected(), request.getTok(), revealAll(valuesOf(request.getArgs())));
       const response = new messages.InvokeResponse();
-      if ("faults" in result) return response.setFailuresList(result.faults.map(checkFailure));
+      if ("diagnostics" in result) return response.setFailuresList(result.diagnostics.map(checkFailure));
       return response.setReturn(structOf(result.found));
     }),
   };
@@ -202,14 +202,14 @@ function valuesOf(struct: { toJavaScript(): unknown } | undefined): Values {
   return readValues(struct?.toJavaScript());
 }
 
-function checkResponse(faults: readonly FieldFault[]) {
+function checkResponse(diagnostics: readonly FieldDiagnostic[]) {
   const response = new messages.CheckResponse();
-  response.setFailuresList(faults.map(checkFailure));
+  response.setFailuresList(diagnostics.map(checkFailure));
   return response;
 }
 
 /** Of a failure that names a property the engine prints the value, be it a secret: so the reason names it instead. */
-function checkFailure({ path, message }: FieldFault) {
+function checkFailure({ path, message }: FieldDiagnostic) {
   return new messages.CheckFailure().setReason(path === "" ? message : `${path}: ${message}`);
 }
 

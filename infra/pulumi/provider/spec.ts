@@ -1,6 +1,6 @@
 /** Specs as the declarations have them: how those of a program are checked, and when two of them say the same. */
 import { isDeepStrictEqual } from "node:util";
-import { checkSpec, type FieldFault } from "../../../domain/manifest/check-spec.ts";
+import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Kind } from "../../../domain/manifest/kinds.ts";
 
@@ -23,10 +23,10 @@ function withReference({ credential: _, ...upstream }: Fields): Fields {
 }
 
 /** What the schema and the rules of a kind say of a spec; the paths begin at the spec. */
-export function faultsOf(kind: Kind, name: string, spec: Fields): FieldFault[] {
+export function diagnosticsOf(kind: Kind, name: string, spec: Fields): FieldDiagnostic[] {
   const checked = checkSpec(kind, name, declared(kind, spec));
-  if (!("faults" in checked)) return [];
-  return checked.faults.map(({ path, message }) => ({ path: path.replace(/^spec\.?/, ""), message }));
+  if (!("diagnostics" in checked)) return [];
+  return checked.diagnostics.map(({ path, message }) => ({ path: path.replace(/^spec\.?/, ""), message }));
 }
 
 /**
@@ -44,7 +44,8 @@ export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): bool
 /** With defaults filled in, and without what says nothing. */
 function normal(kind: Kind, name: string, spec: Fields): Fields {
   const checked = checkSpec(kind, name, declared(kind, spec));
-  const { displayName, description, upstreams, ...fields }: Fields = "faults" in checked ? spec : { ...checked.spec };
+  const { displayName, description, upstreams, ...fields }: Fields =
+    "diagnostics" in checked ? spec : { ...checked.spec };
   return {
     ...fields,
     ...(displayName !== name && displayName !== undefined && { displayName }),
@@ -63,6 +64,6 @@ function normalUpstream(upstream: unknown): unknown {
 export function minimalSpec(kind: Kind, name: string, spec: Fields): Fields {
   return Object.keys(spec).reduce<Fields>((minimal, field) => {
     const { [field]: _, ...rest } = minimal;
-    return faultsOf(kind, name, rest).length === 0 && isSameSpec(kind, name, rest, minimal) ? rest : minimal;
+    return diagnosticsOf(kind, name, rest).length === 0 && isSameSpec(kind, name, rest, minimal) ? rest : minimal;
   }, spec);
 }

@@ -11,7 +11,7 @@ import type { Reservation } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
 import { findMadeKey } from "../../../store/keys/made-keys.ts";
 import { problem } from "../../http/errors.ts";
-import { invalid } from "../faults.ts";
+import { invalid } from "../diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "../placement.ts";
 import { type ByHand, lockLivingMadeKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";

@@ -3,11 +3,11 @@ import type { DeclaredKey, NamedRef } from "../../../domain/key/declared-key.ts"
 import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../../domain/key/made-key.ts";
 import { policyOf } from "../../../domain/key/plan-key.ts";
 import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
-import type { FieldFault } from "../../../domain/manifest/check-spec.ts";
+import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { type Found, findInTeam } from "../../../store/references.ts";
-import { type Given, invalid, readGiven } from "../faults.ts";
+import { type Given, invalid, readGiven } from "../diagnostics.ts";
 
 /** A key that the management API is to make or change, read. */
 export type ReadKey = {
@@ -39,7 +39,7 @@ export function readKey(given: Given): ReadKey {
   };
 }
 
-function explainMisplaced(field: string): FieldFault[] {
+function explainMisplaced(field: string): FieldDiagnostic[] {
   const message =
     INSTEAD.get(field) ??
     (OF_DECLARATIONS.has(field)
@@ -58,7 +58,7 @@ export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKe
   const [gateway] = await findInTeam(db, "gateways", teamId, gatewayRef === null ? [] : [gatewayRef]);
   const wanted = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
   const libraries = await findInTeam(db, "libraries", teamId, wanted);
-  const faults: FieldFault[] = [];
+  const diagnostics: FieldDiagnostic[] = [];
   const idOf = (path: string, kind: string, ref: NamedRef, found: Found | undefined): string => {
     if (typeof found === "object") return found.id;
     const name = ref.namespace === "" ? ref.name : `${ref.namespace}/${ref.name}`;
@@ -66,7 +66,7 @@ export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKe
       found === "ambiguous"
         ? `is the name of several of the team's: write its namespace`
         : `there is no ${kind} ${name} in this team: make it first, or correct the name`;
-    faults.push({ path, message });
+    diagnostics.push({ path, message });
     return "";
   };
   const references = {
@@ -79,6 +79,6 @@ export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKe
       mcpDefaultLibraryRef && idOf("spec.mcpDefaultLibraryRef", "library", mcpDefaultLibraryRef, libraries.at(-1)),
     missing: [],
   };
-  if (faults.length > 0) throw invalid(faults);
+  if (diagnostics.length > 0) throw invalid(diagnostics);
   return policyOf(declared, references);
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { explainAbsence, type FolderState, foldersOf, type Origin } from "../../../controller/cluster/files/absence.ts";
 import type { ParsedFile } from "../../../controller/cluster/files/folder.ts";
 import { endingOf, isCutShort } from "../../../controller/cluster/files/manifest-text.ts";
-import type { Fault } from "../../../domain/manifest/fault.ts";
+import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
 
 const ORIGIN: Origin = {
   file: "a/b/c.yaml",
@@ -15,12 +15,12 @@ const ORIGIN: Origin = {
 
 const fileOf = (more: Partial<ParsedFile> = {}): ParsedFile => ({
   ...{ path: "/m/a/b/c.yaml", name: "a/b/c.yaml", text: "name: other\n", identity: "i2", inode: "2:7" },
-  ...{ cameWhole: false, ending: "line", isCutShort: false, documents: [], faults: [], passedOver: 1 },
+  ...{ cameWhole: false, ending: "line", isCutShort: false, documents: [], diagnostics: [], passedOver: 1 },
   ...more,
 });
 const folder = (device: string, isEmpty = false) => ({ is: "folder", device, isEmpty }) as const;
 const PLACES = { "": folder("1"), a: folder("1"), "a/b": folder("2") };
-const FAULT: Fault = { severity: "error", file: "/m/x.yaml", line: 3, column: 1, path: "", message: "is wrong" };
+const FAULT: Diagnostic = { severity: "error", file: "/m/x.yaml", line: 3, column: 1, path: "", message: "is wrong" };
 
 type Now = {
   readonly root?: string;
@@ -34,8 +34,14 @@ function stateOf({ root = "/m", places = {}, file, faulty = [], hiding = [] }: N
   const all = Object.entries({ ...PLACES, ...places }).flatMap(([path, place]) =>
     place ? [[path, place] as const] : [],
   );
-  const faults = (files: readonly ParsedFile[]) => new Map(files.map((one) => [one, FAULT]));
-  return { root, places: new Map(all), file: () => file, faults: faults(faulty), hiding: faults(hiding) };
+  const diagnostics = (files: readonly ParsedFile[]) => new Map(files.map((one) => [one, FAULT]));
+  return {
+    root,
+    places: new Map(all),
+    file: () => file,
+    diagnostics: diagnostics(faulty),
+    hiding: diagnostics(hiding),
+  };
 }
 
 const broken = fileOf({ name: "x.yaml", text: "[ name: agent\n" });

@@ -1,20 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { formatFault } from "../../../domain/manifest/fault.ts";
+import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 import { mutate, mutation, VALID } from "./mutations.ts";
 
 /** Reads a text to the end and says which manifests are valid; every fault must be one line with a place. */
 function readAll(text: string, old?: unknown): number {
-  const { documents, faults } = parseManifests(text, "f.yaml");
+  const { documents, diagnostics } = parseManifests(text, "f.yaml");
   const read = documents.map((document) => readManifest(document, old as never));
-  for (const fault of [...faults, ...read.flatMap((one) => one.faults)]) {
-    expect(formatFault(fault)).toMatch(/^f\.yaml:[1-9]\d*:[1-9]\d*: (error|warning|note): \P{Cc}+$/u);
+  for (const diagnostic of [...diagnostics, ...read.flatMap((one) => one.diagnostics)]) {
+    expect(formatDiagnostic(diagnostic)).toMatch(/^f\.yaml:[1-9]\d*:[1-9]\d*: (error|warning|note): \P{Cc}+$/u);
   }
-  for (const { manifest, faults } of read) {
-    expect(manifest === undefined).toBe(faults.some(({ severity }) => severity === "error"));
+  for (const { manifest, diagnostics } of read) {
+    expect(manifest === undefined).toBe(diagnostics.some(({ severity }) => severity === "error"));
   }
   return read.filter(({ manifest }) => manifest !== undefined).length;
 }

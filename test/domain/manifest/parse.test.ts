@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { formatFault } from "../../../domain/manifest/fault.ts";
+import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
 import { errorsOf, key, readText, team, warningsOf } from "./read.ts";
 
 test("a file holds any number of documents, empty ones left out", () => {
-  const { documents, faults } = parseManifests(`---\n# nothing\n---\n${team("{}")}---\n${team("{}")}`, "f.yaml");
-  expect(faults).toEqual([]);
+  const { documents, diagnostics } = parseManifests(`---\n# nothing\n---\n${team("{}")}---\n${team("{}")}`, "f.yaml");
+  expect(diagnostics).toEqual([]);
   expect(documents).toHaveLength(2);
 });
 
@@ -16,24 +16,28 @@ test("JSON is read as well", () => {
     metadata: { name: "a" },
     spec: {},
   });
-  expect(readText(text)).toMatchObject({ faults: [], manifests: [{ kind: "PlatformTeam" }] });
+  expect(readText(text)).toMatchObject({ diagnostics: [], manifests: [{ kind: "PlatformTeam" }] });
 });
 
 test("a broken document does not take the others with it", () => {
-  const { documents, faults } = parseManifests(`${team("{}")}---\na: [1\n---\n${team("{}")}`, "f.yaml");
+  const { documents, diagnostics } = parseManifests(`${team("{}")}---\na: [1\n---\n${team("{}")}`, "f.yaml");
   expect(documents).toHaveLength(2);
-  expect(faults).toMatchObject([{ severity: "error", line: 7, message: expect.stringContaining("this is not YAML") }]);
+  expect(diagnostics).toMatchObject([
+    { severity: "error", line: 7, message: expect.stringContaining("this is not YAML") },
+  ]);
 });
 
 test("a fault is one line that says file, line and column", () => {
-  const [fault] = parseManifests("a: 1\na: 2\n", "teams/a.yaml").faults;
-  expect(fault && formatFault(fault)).toBe("teams/a.yaml:2:1: error: a: is given twice: remove one of the two");
+  const [diagnostic] = parseManifests("a: 1\na: 2\n", "teams/a.yaml").diagnostics;
+  expect(diagnostic && formatDiagnostic(diagnostic)).toBe(
+    "teams/a.yaml:2:1: error: a: is given twice: remove one of the two",
+  );
 });
 
 test("what a tenant wrote cannot forge a line of output", () => {
   const text = team(`{ "x\\n\\u001b[2Jf.yaml:1:1: error": 1 }`);
-  for (const fault of readText(text).faults) expect(formatFault(fault)).toMatch(/^\P{Cc}*$/u);
-  expect(readText(text).faults).toHaveLength(1);
+  for (const diagnostic of readText(text).diagnostics) expect(formatDiagnostic(diagnostic)).toMatch(/^\P{Cc}*$/u);
+  expect(readText(text).diagnostics).toHaveLength(1);
 });
 
 describe.each([
@@ -68,8 +72,8 @@ test("1 MiB of aliases, of doubled fields or of broken documents is a short list
 });
 
 test("nesting that is odd and harmless is read", () => {
-  const { faults } = parseManifests("[".repeat(40) + "]".repeat(40), "f.yaml");
-  expect(faults).toEqual([]);
+  const { diagnostics } = parseManifests("[".repeat(40) + "]".repeat(40), "f.yaml");
+  expect(diagnostics).toEqual([]);
 });
 
 test("a file beyond the size limit is refused unread", () => {

@@ -5,11 +5,11 @@ import { readManifest } from "../../../domain/manifest/validate.ts";
 
 /** Faults as `severity line:column path: message`, and what the documents were read as. */
 export function readText(text: string, old?: Spec) {
-  const { documents, faults } = parseManifests(text, "f.yaml");
+  const { documents, diagnostics } = parseManifests(text, "f.yaml");
   const read = documents.map((document) => readManifest(document, old));
   return {
     manifests: read.map(({ manifest }) => manifest),
-    faults: [...faults, ...read.flatMap((one) => one.faults)],
+    diagnostics: [...diagnostics, ...read.flatMap((one) => one.diagnostics)],
   };
 }
 
@@ -24,7 +24,7 @@ export function warningsOf(text: string): string[] {
 
 function messages(text: string, severity: "error" | "warning", old?: Spec): string[] {
   return readText(text, old)
-    .faults.filter((fault) => fault.severity === severity)
+    .diagnostics.filter((diagnostic) => diagnostic.severity === severity)
     .map(({ path, message }) => `${path}: ${message}`);
 }
 

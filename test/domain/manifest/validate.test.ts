@@ -82,10 +82,10 @@ test("a valid manifest comes with the schema's defaults, as the API server store
 });
 
 test("nothing behind a field that has a default is the default, as on the API server", () => {
-  const { faults, manifests } = readText(
+  const { diagnostics, manifests } = readText(
     key("{ preset: MCPReadOnly, state: , restartTargets: , secret: { dataKey: } }"),
   );
-  expect(faults).toEqual([]);
+  expect(diagnostics).toEqual([]);
   expect(manifests).toEqual(readText(key("{ preset: MCPReadOnly }")).manifests);
 });
 
@@ -133,7 +133,7 @@ describe.each<[string, string, string]>([
 test("c63: an end in the past is a warning, of whom the time is told", () => {
   const { documents } = parseManifests(key('{ preset: MCPReadOnly, expiresAt: "2026-11-14T12:00:00Z" }'), "f.yaml");
   const warnings = (now?: number) =>
-    documents.flatMap((document) => readManifest(document, undefined, now).faults.map(({ message }) => message));
+    documents.flatMap((document) => readManifest(document, undefined, now).diagnostics.map(({ message }) => message));
   const end = Date.UTC(2026, 10, 14, 12);
   expect(warnings(end)).toEqual([expect.stringContaining("is in the past")]);
   expect([warnings(end - 1), warnings()]).toEqual([[], []]);
@@ -165,14 +165,14 @@ spec:
       baseUrl: https://x.example
       credentialRef: { name: s }
 `;
-  const faults = readText(text).faults.map(({ line, column, path }) => ({ line, column, path }));
+  const diagnostics = readText(text).diagnostics.map(({ line, column, path }) => ({ line, column, path }));
   test("a bad value is shown at the value", () =>
-    expect(faults).toContainEqual({ line: 5, column: 13, path: "spec.publicID" }));
+    expect(diagnostics).toContainEqual({ line: 5, column: 13, path: "spec.publicID" }));
   test("an unknown field at its name", () =>
-    expect(faults).toContainEqual({ line: 9, column: 7, path: "spec.upstreams[0].baseUrl" }));
+    expect(diagnostics).toContainEqual({ line: 9, column: 7, path: "spec.upstreams[0].baseUrl" }));
   test("a missing one at its nearest parent", () =>
-    expect(faults).toContainEqual({ line: 7, column: 7, path: "spec.upstreams[0].baseURL" }));
-  test("and nothing else", () => expect(faults).toHaveLength(3));
+    expect(diagnostics).toContainEqual({ line: 7, column: 7, path: "spec.upstreams[0].baseURL" }));
+  test("and nothing else", () => expect(diagnostics).toHaveLength(3));
 });
 
 describe("a core Secret", () => {
@@ -195,12 +195,12 @@ describe("a core Secret", () => {
     expect(errors.join()).not.toContain("55512345");
   });
   test("shows no value where its YAML is broken or surprising", () => {
-    const faults = [
-      ...readText(secret("stringData: { a: 0777, b: yes, c: 'canary1' 'canary2' }")).faults,
-      ...readText(secret("stringData: { a: 0777, b: 12:30 }")).faults,
-      ...readText(secret("stringData:\n  a: |canary\n   x")).faults,
+    const diagnostics = [
+      ...readText(secret("stringData: { a: 0777, b: yes, c: 'canary1' 'canary2' }")).diagnostics,
+      ...readText(secret("stringData: { a: 0777, b: 12:30 }")).diagnostics,
+      ...readText(secret("stringData:\n  a: |canary\n   x")).diagnostics,
     ];
-    expect(faults.length).toBeGreaterThan(3);
-    expect(JSON.stringify(faults.map(({ message }) => message))).not.toMatch(/0777|canary|12:30/);
+    expect(diagnostics.length).toBeGreaterThan(3);
+    expect(JSON.stringify(diagnostics.map(({ message }) => message))).not.toMatch(/0777|canary|12:30/);
   });
 });

@@ -38,12 +38,12 @@ describe("docs/pulumi.md", () => {
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line));
-      const faults = registered.flatMap(({ type, name: resource, inputs }) => {
+      const diagnostics = registered.flatMap(({ type, name: resource, inputs }) => {
         const kind = RESOURCES.get(type);
         const given = { urn: `urn:${resource}`, resource, news: readValues(inputs), isNew: true };
-        return kind === undefined ? [] : checkInputs(kind, given).faults;
+        return kind === undefined ? [] : checkInputs(kind, given).diagnostics;
       });
-      expect(faults).toEqual([]);
+      expect(diagnostics).toEqual([]);
       expect(registered.length).toBeGreaterThan(0);
     },
   );

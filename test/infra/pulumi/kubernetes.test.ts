@@ -120,8 +120,8 @@ describe.skipIf(missing !== undefined)(
         "PlatformTeam",
       ]);
       const text = registered.map(({ inputs }) => JSON.stringify(inputs)).join("\n---\n");
-      const { documents, faults } = parseManifests(text, "registered");
-      expect([...faults, ...documents.flatMap((document) => readManifest(document).faults)]).toEqual([]);
+      const { documents, diagnostics } = parseManifests(text, "registered");
+      expect([...diagnostics, ...documents.flatMap((document) => readManifest(document).diagnostics)]).toEqual([]);
     });
 
     it("has no secret in what the engine is told and keeps", async () => {

@@ -5,7 +5,7 @@ export type Path = readonly (string | number)[];
 export type Position = { readonly line: number; readonly column: number };
 
 /** What is wrong with a manifest, or, as a warning, what will surprise, or, as a note, what is left out. */
-export type Fault = Position & {
+export type Diagnostic = Position & {
   readonly severity: "error" | "warning" | "note";
   readonly file: string;
   /** The field, such as `spec.scopes[0]`; empty for the whole document. */
@@ -20,11 +20,11 @@ export type Complaint = {
   readonly message: string;
   /** Point at the field's name and not at its value. */
   readonly of?: "key";
-  readonly severity?: Fault["severity"];
+  readonly severity?: Diagnostic["severity"];
 };
 
 /** A fault as one line that editors and terminals can jump to: `file:line:col: error: spec.preset: message`. */
-export function formatFault({ file, line, column, severity, path, message }: Fault): string {
+export function formatDiagnostic({ file, line, column, severity, path, message }: Diagnostic): string {
   return `${printable(file)}:${line}:${column}: ${severity}: ${path === "" ? "" : `${path}: `}${message}`;
 }
 
@@ -47,16 +47,19 @@ function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
 }
 
-const MAX_FAULTS = 20;
+const MAX_DIAGNOSTICS = 20;
 
 /** The first errors and the first warnings, and the notes, as a reader comes upon them: a list of 10,000 is no help. */
-export function listFaults(faults: readonly Fault[]): Fault[] {
-  const { error = [], warning = [], note = [] } = Object.groupBy(faults, ({ severity }) => severity);
+export function listDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const { error = [], warning = [], note = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
   return [...cap(error), ...cap(warning), ...cap(note)].sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
-function cap(faults: readonly Fault[]): Fault[] {
-  const next = faults[MAX_FAULTS];
-  if (next === undefined) return [...faults];
-  return [...faults.slice(0, MAX_FAULTS), { ...next, path: "", message: "and more of the kind: correct these first" }];
+function cap(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const next = diagnostics[MAX_DIAGNOSTICS];
+  if (next === undefined) return [...diagnostics];
+  return [
+    ...diagnostics.slice(0, MAX_DIAGNOSTICS),
+    { ...next, path: "", message: "and more of the kind: correct these first" },
+  ];
 }

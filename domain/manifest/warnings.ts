@@ -1,8 +1,8 @@
 import { declareOverlap } from "../key/declare-key.ts";
 import { overlapLimit } from "../key/declared-key.ts";
+import type { Complaint } from "./diagnostic.ts";
 import { parseDuration } from "./duration.ts";
 import { effectiveScopes } from "./effective.ts";
-import type { Complaint } from "./fault.ts";
 import type { PlatformKeySpec } from "./generated/platform-key.ts";
 
 type Advice = {
@@ -12,7 +12,7 @@ type Advice = {
 };
 
 /** What admission lets through, since it grants nothing, and what its author will hardly have meant. */
-const ADVICE: readonly Advice[] = [
+const WARNINGS: readonly Advice[] = [
   {
     path: ["spec", "gatewayRef"],
     message: "has no effect without a gateway scope: add gateway:generate, gateway:embed or gateway:routes to scopes",
@@ -56,8 +56,8 @@ const ADVICE: readonly Advice[] = [
  *
  * @param now milliseconds since the epoch; without it nothing is said of what is over
  */
-export function adviseKey(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINITY): Complaint[] {
-  return ADVICE.filter((advice) => advice.applies(spec, now));
+export function warningsFor(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINITY): Complaint[] {
+  return WARNINGS.filter((advice) => advice.applies(spec, now));
 }
 
 function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boolean {

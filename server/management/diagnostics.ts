@@ -1,12 +1,12 @@
-import { checkSpec, type FieldFault, fieldFault } from "../../domain/manifest/check-spec.ts";
+import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../domain/manifest/check-spec.ts";
 import { checkName, checkNamespace } from "../../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** What is said of faults in a request's content: each field with what to write instead, and no key that stood there. */
-export function invalid(faults: readonly FieldFault[]): Problem {
-  const errors = faults.map(({ path, message }) => ({ path: redactKeys(path), message: redactKeys(message) }));
+export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
+  const errors = diagnostics.map(({ path, message }) => ({ path: redactKeys(path), message: redactKeys(message) }));
   const [first, ...more] = errors;
   const detail = first && `${first.path} ${first.message}${more.length > 0 ? ` (and ${more.length} more)` : ""}.`;
   return problem("invalid", detail, undefined, { errors });
@@ -29,10 +29,10 @@ export function readGiven<K extends Kind>(
   const names = [
     ...checkName(name, MAX_NAME_LENGTH, ["name"]),
     ...(namespace === "" ? [] : checkNamespace(namespace, ["namespace"])),
-  ].map(fieldFault);
+  ].map(toFieldDiagnostic);
   const checked = checkSpec(kind, name, spec, old);
-  const faults = [...names, ...("faults" in checked ? checked.faults : [])];
-  if (faults.length > 0 || "faults" in checked) throw invalid(faults);
+  const diagnostics = [...names, ...("diagnostics" in checked ? checked.diagnostics : [])];
+  if (diagnostics.length > 0 || "diagnostics" in checked) throw invalid(diagnostics);
   return checked.spec;
 }
 
