@@ -11,7 +11,7 @@ import { runPeriodically } from "./periodic.ts";
 import { reconcileGateway } from "./reconcile-gateway.ts";
 import { reconcileLibrary } from "./reconcile-library.ts";
 import { reconcileTeam } from "./reconcile-team.ts";
-import { inTurn, isSettled } from "./repair-round.ts";
+import { isReconciled, roundRobin } from "./resync.ts";
 import { inStages } from "./start-order.ts";
 import { createSweep, SWEEP_INTERVAL } from "./sweep.ts";
 import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
@@ -19,14 +19,13 @@ import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queu
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;
 /**
- * The time between two rounds, in milliseconds, and how many objects one takes: of the settled ones, and of those that
- * are not as declared. So of a few, each is looked at again within a minute, whatever any watch or status says (design §2, I8); of
- * many, those that are settled in turn, since watches have deadlines and the feed tells when the database went
- * backwards.
+ * The time between two resyncs, and how many objects one takes: of those that are reconciled, and of those that are not.
+ * So of a few, each is looked at again within a minute, whatever any watch or status says (design §2, I8); of many, the
+ * reconciled ones by turns, since watches have deadlines and the feed tells when the database was rolled back.
  */
-const REPAIR_INTERVAL = 25_000;
-const SETTLED_A_ROUND = 100;
-const UNSETTLED_A_ROUND = 1_000;
+const RESYNC_INTERVAL_MS = 25_000;
+const MAX_RECONCILED_PER_RESYNC = 100;
+const MAX_UNRECONCILED_PER_RESYNC = 1_000;
 
 /** How long a name waits while another cluster answers. */
 const WHILE_REPLACED_MS = 10_000;
@@ -41,8 +40,8 @@ export type ControllerOptions = {
   readonly onReconciled?: (item: Item) => void;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs?: number | undefined;
-  /** The time between two rounds over every object, in milliseconds. */
-  readonly repairIntervalMs?: number;
+  /** The time between two resyncs, in milliseconds. */
+  readonly resyncIntervalMs?: number;
 };
 
 /**
@@ -105,10 +104,10 @@ export async function runController(
     }
   }
 
-  /** Spread over the time until the next round, so that many objects are no burst. */
-  async function goRound(): Promise<void> {
-    for (const item of [...takeSettled(cluster), ...takeUnsettled(cluster)]) {
-      if (start.admits(item)) queue.addAfter(item, options.random() * repairInterval);
+  /** Spread over the time until the next one, so that many objects are no burst. */
+  async function resync(): Promise<void> {
+    for (const item of [...nextReconciled(cluster), ...nextUnreconciled(cluster)]) {
+      if (start.admits(item)) queue.addAfter(item, options.random() * resyncIntervalMs);
     }
   }
 
@@ -117,9 +116,9 @@ export async function runController(
     allObjects(cluster).forEach(enqueue);
   }
 
-  const repairInterval = options.repairIntervalMs ?? REPAIR_INTERVAL;
-  const takeSettled = inTurn(SETTLED_A_ROUND, isSettled);
-  const takeUnsettled = inTurn(UNSETTLED_A_ROUND, (object) => !isSettled(object));
+  const resyncIntervalMs = options.resyncIntervalMs ?? RESYNC_INTERVAL_MS;
+  const nextReconciled = roundRobin(MAX_RECONCILED_PER_RESYNC, isReconciled);
+  const nextUnreconciled = roundRobin(MAX_UNRECONCILED_PER_RESYNC, (object) => !isReconciled(object));
   const forget = async () => {
     await prune(store, options.retentionMs ?? DEFAULT_RETENTION_MS, until);
   };
@@ -136,7 +135,7 @@ export async function runController(
     start.run(cluster, enqueue, until),
     watchByHand(deps, enqueue, lookAtEverything, until),
     runPeriodically("looking for namespaces that moved", MOVED_INTERVAL_MS, lookAtMoved, log, until),
-    runPeriodically("going round", repairInterval, goRound, log, until),
+    runPeriodically("resyncing", resyncIntervalMs, resync, log, until),
     runPeriodically("sweeping for keys without a declaration", SWEEP_INTERVAL, () => whileLeading(sweep), log, until),
     runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),
   ]);

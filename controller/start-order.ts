@@ -1,6 +1,6 @@
 import type { Kind } from "../domain/manifest/kinds.ts";
 import type { Cluster, DeclaredObject, ObjectRef } from "./cluster/port.ts";
-import { isSettled } from "./repair-round.ts";
+import { isReconciled } from "./resync.ts";
 
 /** What is referred to comes before what refers to it. */
 const ORDER: readonly Kind[] = ["PlatformTeam", "MemoryLibrary", "ModelGateway", "PlatformKey"];
@@ -64,5 +64,5 @@ function turnsOf(objects: readonly DeclaredObject[]): DeclaredObject[][] {
 /** A key that is being deleted works until it is worked on. */
 function placeOf(object: DeclaredObject): number {
   if (object.deleting) return 0;
-  return isSettled(object) ? 2 : 1;
+  return isReconciled(object) ? 2 : 1;
 }

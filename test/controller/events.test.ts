@@ -13,7 +13,7 @@ const reasons = (world: World, name: string) =>
 const count = (world: World, name: string, reason: string) =>
   reasons(world, name).filter((one) => one === reason).length;
 
-/** What a repair round and a restart come to. */
+/** What a resync and a restart come to. */
 async function lookAgain(world: World): Promise<void> {
   await world.advance(1_000);
   await world.restart();

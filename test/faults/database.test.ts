@@ -30,7 +30,7 @@ describeOnKubernetes("a database that was put back in time", (kubernetes) => {
           store,
           view: replica.view,
           side: (shift) => makeKubernetesSide(kubernetes(), shift),
-          repairIntervalMs: 1_000,
+          resyncIntervalMs: 1_000,
         },
         ...since.map((name) => key(name)),
       );

@@ -31,7 +31,7 @@ export type StatusFiles = {
 
 /** @param report told of each file that cannot be kept up, once for as long as it cannot */
 export function createStatusFiles(root: string, report: (message: string) => void): StatusFiles {
-  const inTurn = createSerial();
+  const roundRobin = createSerial();
   /** What is still to be done, by path: the last that was asked for. */
   const owed = new Map<string, () => Promise<void>>();
   const reported = new Set<string>();
@@ -39,7 +39,7 @@ export function createStatusFiles(root: string, report: (message: string) => voi
   /** Does what a file has come to want. Never fails. */
   function keep(path: string, work: () => Promise<void>): Promise<void> {
     owed.set(path, work);
-    return inTurn(path, async () => {
+    return roundRobin(path, async () => {
       const last = owed.get(path);
       if (last === undefined) return;
       try {

@@ -158,7 +158,7 @@ describeWorlds("a namespace", (setup) => {
   });
 
   it("whose team another controller has stored is noticed without a round over every object", async (context) => {
-    const unrepaired = { ...setup(), repairIntervalMs: 3_600_000 };
+    const unrepaired = { ...setup(), resyncIntervalMs: 3_600_000 };
     const world = await startWorld(context, unrepaired, key("agent", {}, "served"));
     expect(world.condition("Ready", "agent", "PlatformKey", "served")).toBe("False/NamespaceUnclaimed");
     await makeTeam(unrepaired.store, { cluster: world.clusterUid(), namespaces: [`served${world.tag}`] });

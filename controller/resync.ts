@@ -5,7 +5,7 @@ import { allObjects } from "./dependants.ts";
  * Makes a question for the next few objects of those that are chosen: each time those after the last ones, from the
  * beginning again after the end.
  */
-export function inTurn(
+export function roundRobin(
   most: number,
   isChosen: (object: DeclaredObject) => boolean,
 ): (cluster: Cluster) => DeclaredObject[] {
@@ -20,7 +20,7 @@ export function inTurn(
 }
 
 /** Whether an object's status says that the world is as its present generation declares. */
-export function isSettled({ generation, deleting, status }: DeclaredObject): boolean {
+export function isReconciled({ generation, deleting, status }: DeclaredObject): boolean {
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   return !deleting && status?.observedGeneration === generation && ready?.status === "True";
 }

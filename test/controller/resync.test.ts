@@ -50,7 +50,7 @@ describeWorlds("the round over everything", (setup) => {
   it("I8: undoes what the store says against the declaration, as a restored database does", async (context) => {
     const world = await startWorld(
       context,
-      { ...setup(), repairIntervalMs: 300 },
+      { ...setup(), resyncIntervalMs: 300 },
       key("agent", { state: "Suspended" }),
     );
     await world.declare(key("agent"));
@@ -68,7 +68,7 @@ describeWorlds("the round over everything", (setup) => {
     const store = await openStore(context);
     const world = await startWorld(
       context,
-      { store, view: NO_VIEW, wrap, repairIntervalMs: 100 },
+      { store, view: NO_VIEW, wrap, resyncIntervalMs: 100 },
       library("handbook"),
       key("agent"),
     );
