@@ -5,6 +5,7 @@ import { watchByHand } from "./by-hand.ts";
 import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
+import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { type KeyOutcome, reconcileKey } from "./key/reconcile-key.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { runPeriodically } from "./periodic.ts";
@@ -13,7 +14,6 @@ import { reconcileLibrary } from "./reconcile-library.ts";
 import { reconcileTeam } from "./reconcile-team.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { inStages } from "./start-order.ts";
-import { createSweep, SWEEP_INTERVAL } from "./sweep.ts";
 import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
 
 /** How many names are worked on at once. */
@@ -126,7 +126,7 @@ export async function runController(
   const lookAtMoved = async () => affectedByMove(cluster, undefined, await findMoved()).forEach(enqueue);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await findMoved().catch(() => {});
-  const sweep = createSweep(deps, options.clock.monotonic);
+  const collectGarbage = createGarbageCollector(deps, options.clock.monotonic);
   const working = queue.run(until);
   const dependants = createDependants(cluster);
   await cluster.watch((change) => dependants(change).forEach(enqueue), until);
@@ -136,7 +136,13 @@ export async function runController(
     watchByHand(deps, enqueue, lookAtEverything, until),
     runPeriodically("looking for namespaces that moved", MOVED_INTERVAL_MS, lookAtMoved, log, until),
     runPeriodically("resyncing", resyncIntervalMs, resync, log, until),
-    runPeriodically("sweeping for keys without a declaration", SWEEP_INTERVAL, () => whileLeading(sweep), log, until),
+    runPeriodically(
+      "collecting what is without a declaration",
+      GARBAGE_COLLECTION_INTERVAL_MS,
+      () => whileLeading(collectGarbage),
+      log,
+      until,
+    ),
     runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),
   ]);
   deposed.signal.throwIfAborted();

@@ -1,6 +1,6 @@
 /** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
 import type { Cluster } from "../../controller/cluster/port.ts";
-import { SWEPT } from "../../controller/sweep.ts";
+import { COLLECTED } from "../../controller/garbage-collection.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -23,7 +23,7 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
 /** What the database has and no declaration owns. */
 async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { kind, find } of SWEPT) {
+  for (const { kind, find } of COLLECTED) {
     const listed = cluster.listedNamespaces(kind);
     if (listed?.length === 0) {
       findings.push(wrong(`nothing is known of any ${kind}: see that crds/ and infra/rbac are applied`));
@@ -33,7 +33,7 @@ async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
     const isPaused = exceedsDeletionLimit(orphans.length, total);
     const tell = isPaused ? wrong : note;
     if (isPaused)
-      findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: the sweep is paused`));
+      findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`));
     for (const { id, namespace, name } of orphans) {
       const title = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
       const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);

@@ -7,7 +7,7 @@ import { checkKeyring } from "../../store/encryption-key.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 
-/** Rows of a cluster that this one may have taken the place of: nobody sweeps them. */
+/** Rows of a cluster that this one may have taken the place of: no controller collects them. */
 export async function findOtherClusters({ uid }: Pick<Cluster, "uid">, db: Db): Promise<Finding[]> {
   const clusters = await declaredClusters(db);
   const isKnown = clusters.some((one) => one.cluster === uid);

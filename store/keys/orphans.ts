@@ -12,7 +12,7 @@ export type Orphan = {
   readonly ageMs: number;
 };
 
-/** The orphans of one kind, and how much of it there is: what the sweep's brake is measured against (threats c13). */
+/** The orphans of one kind, and how much of it there is: what the deletion limit is measured against (threats c13). */
 export type Orphans = { readonly orphans: readonly Orphan[]; readonly total: number };
 
 /**

@@ -354,7 +354,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       return one.title;
     },
   },
-  // Rare: more than ten at once would set off the sweep's brake.
+  // Rare: more than ten at once would set off the deletion limit.
   "strip the finalizer": {
     weight: 0.6,
     move(stage, random) {

@@ -100,9 +100,9 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     await until("the new one", () => world.condition("Ready", "new") === "True/Ready");
     expect(api.calls.slice(before).some(isKeyList), "it was listed, since the watch was refused").toBe(true);
     expect(world.get("PlatformKey", "gone")).toBeUndefined();
-    await world.sweep();
+    await world.collectGarbage();
     await until("refused", () => world.decide(gone) === "unauthorized");
-    await world.sweep();
+    await world.collectGarbage();
     const revoked = (await world.storedKeys()).filter(({ state }) => state === "revoked");
     expect(revoked.map(({ ownerUid, revocation }) => [ownerUid, revocation?.reason])).toEqual([[uid, "Orphaned"]]);
     const { rows } = await world.store.db.executeQuery<{ n: number }>(
@@ -196,7 +196,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect(await world.cluster().lookUp(ref, "another")).toBe("unknown");
     await world.stop();
     await world.start();
-    await world.sweep();
+    await world.collectGarbage();
     expect(world.get("PlatformKey", "agent")).toBeUndefined();
     expect(world.decide(plaintext)).toBe("allowed");
     await serve(true);
@@ -279,8 +279,8 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     await until("the deleted one is told to be revoked", () =>
       world.condition("Ready", "deleted")?.endsWith("RevokedByHand"),
     );
-    for (let round = 0; round < 3; round++) await world.sweep();
-    expect(world.lines.some((line) => line.startsWith("the sweep is paused"))).toBe(true);
+    for (let round = 0; round < 3; round++) await world.collectGarbage();
+    expect(world.lines.some((line) => line.startsWith("garbage collection is paused"))).toBe(true);
     expect(world.decide(deleted)).toBe("unauthorized");
     expect(kept.map((plaintext) => world.decide(plaintext))).toEqual(kept.map(() => "allowed"));
 

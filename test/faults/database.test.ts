@@ -58,7 +58,7 @@ describeOnKubernetes("a database that was put back in time", (kubernetes) => {
       await until("the revocation and the suspension hold again", () =>
         dead.slice(0, 2).every((plaintext) => world.decide(plaintext) === "unauthorized"),
       );
-      await world.sweep();
+      await world.collectGarbage();
       await until("so does the deletion", () => world.decide(String(deleted)) === "unauthorized");
       for (const name of ["rotated", "young"]) {
         await until(`what ${name} has in its Secret works`, async () => {

@@ -245,7 +245,7 @@ describeWorldsOnEachCluster("a fault", (setup) => {
     const second = await world.plaintextOf("agent");
     expect(second).not.toBe(first);
     expect(world.decide(second)).toBe("allowed");
-    await world.sweep();
+    await world.collectGarbage();
     await until("refused", () => world.decide(first) === "unauthorized");
     expect(world.decide(second)).toBe("allowed");
     expect(world.decide(await world.plaintextOf("other"))).toBe("allowed");

@@ -135,7 +135,7 @@ describeWorldsOnKubernetes("a network that fails", (setup, kubernetes) => {
       });
       const second = await world.plaintextOf("agent");
       expect(second).not.toBe(first);
-      await world.sweep();
+      await world.collectGarbage();
       await until("refused", () => world.decide(first) === "unauthorized");
       expect(world.decide(second)).toBe("allowed");
       expect(world.decide(await world.plaintextOf("other"))).toBe("allowed");

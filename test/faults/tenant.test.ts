@@ -276,8 +276,8 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     expect(world.condition("Ready", "agent")).toBe("False/SecretConflict");
     const told = (await findAfterRestore(world.cluster(), world.store.db)).map(({ is, message }) => `${is} ${message}`);
     expect(told).toContainEqual(expect.stringMatching(/^note PlatformKey \S+\/agent was restored with another uid: /));
-    expect(world.decide(first), "until the sweep has been, the old ones work").toBe("allowed");
-    await world.sweep();
+    expect(world.decide(first), "until garbage collection has been, the old ones work").toBe("allowed");
+    await world.collectGarbage();
     for (const name of names) world.poke(name);
     await ready(world, "True/Ready");
     await until("the old key is refused", () => world.decide(first) === "unauthorized");

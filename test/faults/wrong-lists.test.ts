@@ -68,8 +68,8 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     await emptyListsOnce(api, kubernetes(), collections(world));
     const listed = api.calls.filter(isList).length;
     expect(names.map((name) => world.get("PlatformKey", name)?.name)).toEqual(names);
-    await world.sweep();
-    await world.sweep();
+    await world.collectGarbage();
+    await world.collectGarbage();
     await until("they are listed again", () => api.calls.filter(isList).length > listed);
     expect(names.map((name) => world.get("PlatformKey", name)?.name)).toEqual(names);
     expect(plaintexts.map((plaintext) => world.decide(plaintext))).toEqual(["allowed", "allowed"]);
@@ -93,8 +93,8 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     await world.start();
     await empty;
     expect(world.get("PlatformKey", "agent")).toBeUndefined();
-    await world.sweep();
-    await world.sweep();
+    await world.collectGarbage();
+    await world.collectGarbage();
     expect(world.decide(plaintext)).toBe("allowed");
     await until("it is worked on again", () => world.get("PlatformKey", "agent"));
     expect(world.lines.some((line) => /^a list lacked PlatformKey \S+\/agent, which is there/.test(line))).toBe(true);
@@ -122,12 +122,12 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     for (const [what, fate] of NOTHING) {
       const before = api.calls.length;
       const forget = api.rule((call) => (isByName(call) && call.path === path ? fate(call) : undefined));
-      await world.sweep();
+      await world.collectGarbage();
       forget();
       expect(world.decide(plaintext), what).toBe("allowed");
       expect(api.calls.slice(before).filter((call) => call.path === path).length, what).toBeGreaterThanOrEqual(3);
     }
-    await world.sweep();
+    await world.collectGarbage();
     await until("refused", () => world.decide(plaintext) === "unauthorized");
     expect((await world.storedKeys()).map(({ revocation }) => revocation?.reason)).toEqual(["Orphaned"]);
   });
@@ -146,8 +146,8 @@ describeWorldsOnKubernetes("a view that is wrong", (setup, kubernetes) => {
     const written = api.calls.filter(({ method }) => method !== "GET").length;
     await world.loseSecret("agent");
     world.poke("agent");
-    await world.sweep();
-    await world.sweep();
+    await world.collectGarbage();
+    await world.collectGarbage();
     expect(plaintexts.map((plaintext) => world.decide(plaintext))).toEqual(["allowed", "allowed"]);
     expect(await standing()).toEqual(Array(2).fill(["active", 1]));
     expect(api.calls.filter(({ method }) => method !== "GET").length).toBe(written);

@@ -12,9 +12,9 @@ const SETTLE_MS = 2_000;
 export const DOUBT_MS = 30_000;
 /** So many keys, or whatever else ends for good, may go in one look without a doubt. */
 const MAX_AT_ONCE = 2;
-/** The brake: a removal that ends more of a kind than both of these is refused. */
-const BRAKE_COUNT = 10;
-const BRAKE_SHARE = 0.05;
+/** The deletion limit: a removal that ends more of a kind than both of these is refused. */
+const MAX_DELETED = 10;
+const MAX_DELETED_SHARE = 0.05;
 
 type Held = { readonly kind: Kind; readonly spec: Spec };
 
@@ -106,8 +106,8 @@ export function decideRemoval<M extends Missing>(
     ({ absence }) => `${absence.is === "declared alike"}` as const,
   );
   const going = rest.filter(({ absence }) => absence.is !== "held");
-  const braked = brake(going, held);
-  if (braked !== undefined) return { ...onlyHold([...hold, ...holding(going, braked)]), remove: alike };
+  const refused = overLimit(going, held);
+  if (refused !== undefined) return { ...onlyHold([...hold, ...holding(going, refused)]), remove: alike };
   const isMany = going.filter(endsForGood).length > MAX_AT_ONCE;
   const isDoubtful = (one: M) => unchangedFor < DOUBT_MS && (isMany || one.absence.is === "doubtful");
   const { true: wait = [], false: remove = [] } = Object.groupBy(going, (one) => `${isDoubtful(one)}` as const);
@@ -124,11 +124,11 @@ function endsForGood({ kind, spec }: Missing): boolean {
   return spec !== undefined && ENDED_FOR_GOOD.some((ended) => ended.kind === kind && ended.isEnded(spec));
 }
 
-function brake(going: readonly Missing[], held: readonly Held[]): string | undefined {
+function overLimit(going: readonly Missing[], held: readonly Held[]): string | undefined {
   for (const { kind, plural, isEnded, deed, instead } of ENDED_FOR_GOOD) {
     const all = held.filter((object) => object.kind === kind).length;
     const ended = going.filter((one) => one.kind === kind && one.spec !== undefined && isEnded(one.spec)).length;
-    const most = Math.max(BRAKE_COUNT, Math.floor(all * BRAKE_SHARE));
+    const most = Math.max(MAX_DELETED, Math.floor(all * MAX_DELETED_SHARE));
     if (ended <= most) continue;
     return (
       `${ended} of ${all} ${plural} among them: that would ${deed(most)} at once. ` +

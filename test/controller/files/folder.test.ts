@@ -330,7 +330,7 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")).toMatchObject({ uid, deleting: false });
   });
 
-  it("of more keys at once than the brake allows is refused as a whole, and goes on in smaller steps", async () => {
+  it("of more keys at once than the deletion limit allows is refused as a whole, and goes on in smaller steps", async () => {
     const all = Array.from({ length: 12 }, (_, i) => key(`key-${i}`));
     const folder = await makeWorkspace({ "a.yaml": [...all, library("handbook")] });
     const cluster = await folder.open();
@@ -345,7 +345,7 @@ describe("a removal from the folder of manifests", () => {
     await until("the library's removal", () => cluster.list("MemoryLibrary").length === 0);
   });
 
-  it("of more libraries at once than the brake allows is refused when it would delete what is in them", async () => {
+  it("of more libraries at once than the deletion limit allows is refused when it would delete what is in them", async () => {
     const all = Array.from({ length: 12 }, (_, i) => library(`library-${i}`, "x, deletionPolicy: Delete"));
     const folder = await makeWorkspace({ "a.yaml": [...all, key("stays")] });
     const cluster = await folder.open();

@@ -84,7 +84,7 @@ describe("a removal of declarations", () => {
     });
   });
 
-  it("c49: what another file declares alike goes at once, and counts neither for the wait nor for the brake", () => {
+  it("c49: what another file declares alike goes at once, and counts neither for the wait nor for the deletion limit", () => {
     const alike = times(12, { ...key, absence: { is: "declared alike" } as const });
     const gone = { ...key, absence: deliberate };
     expect(decideRemoval(settled, [...alike, gone], times(13, key))).toMatchObject({
@@ -96,7 +96,7 @@ describe("a removal of declarations", () => {
     expect(braked).toMatchObject({ remove: alike, hold: times(11, { missing: gone }) });
   });
 
-  it("c49: what waits counts for the brake, so that it does not go in two portions", () => {
+  it("c49: what waits counts for the deletion limit, so that it does not go in two portions", () => {
     const missing = [...times(2, { ...key, absence: deliberate }), ...times(9, { ...key, absence: doubtful })];
     expect(decideRemoval(settled, missing, times(20, key))).toMatchObject({ remove: [], wait: [] });
   });
@@ -131,7 +131,7 @@ describe("a removal of declarations", () => {
     expect(decide({}, times(40, team), [key])).toMatchObject({ removed: 40 });
   });
 
-  it("never takes more living keys than the brake allows, whatever the numbers", () => {
+  it("never takes more living keys than the deletion limit allows, whatever the numbers", () => {
     fc.assert(
       fc.property(fc.nat(500), fc.nat(5_000), (livingKeys, others) => {
         const keys = livingKeys + others;

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../../controller/deps.ts";
-import { sweep } from "../../../controller/sweep.ts";
+import { collectGarbage } from "../../../controller/garbage-collection.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
@@ -235,11 +235,11 @@ describe.skipIf(missing !== undefined)(
 
       const uid = String((await read("namespace", "kube-system", ""))?.metadata.uid);
       await sql`update keys set created_at = created_at - interval '1 hour'`.execute(store.db);
-      /** How many keys a sweep that sees no declaration at all would look at a second time. */
+      /** How many keys garbage collection that sees no declaration at all would look at a second time. */
       const suspects = async (namespaces: string[] | null) => {
         const blind = { uid, listedNamespaces: () => namespaces, uids: () => [], lookUp: async () => "unknown" };
         const deps = { cluster: blind as unknown as Cluster, store } as unknown as ControllerDeps;
-        const found = await sweep(deps, new Map(), () => 0);
+        const found = await collectGarbage(deps, new Map(), () => 0);
         return [...found.keys()].filter((id) => id.startsWith("key")).length;
       };
       expect(await suspects(["elsewhere"])).toBe(0);

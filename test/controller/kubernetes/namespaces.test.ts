@@ -197,7 +197,9 @@ ${key("guarded", "deletionProtection: true")}`);
     await force("many");
 
     const controller = await start();
-    await until("the sweep is paused", () => controller.lines.some((line) => line.includes("the sweep is paused")));
+    await until("garbage collection is paused", () =>
+      controller.lines.some((line) => line.includes("garbage collection is paused")),
+    );
     const { code, lines } = await doctor();
     expect([code, lines.filter((line) => line.includes(" many"))]).toEqual([
       1,

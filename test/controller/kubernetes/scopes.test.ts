@@ -138,7 +138,7 @@ describe.skipIf(missing !== undefined)(`scopes on one store${missing ? ` (skippe
     await worlds["second/a"].ready("reader");
   });
 
-  it("c13: a sweep revokes the orphans of its own scope, and none of another's", async () => {
+  it("c13: garbage collection revokes the orphans of its own scope, and none of another's", async () => {
     const team = async () => (await worlds["first/a"].read<Named>(TEAM))?.metadata.resourceVersion;
     const before = await standing();
     await Promise.all([ofA.stop(), ofB.stop()]);

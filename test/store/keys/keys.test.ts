@@ -413,7 +413,7 @@ describeOnEachEngine("A key", (store) => {
     expect(text).not.toContain("digest");
   });
 
-  test("c13: the sweep sees the keys that live and nobody declares any longer, within its scope, and how many live", async () => {
+  test("c13: garbage collection sees the keys that live and nobody declares any longer, within its scope, and how many live", async () => {
     const cluster = unique("cluster");
     const home = await makeTeam(store(), { cluster });
     const other = await makeTeam(store(), { cluster });

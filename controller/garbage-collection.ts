@@ -10,10 +10,10 @@ import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 
 /** From the end of a look to the next, in milliseconds: two of them come within a minute (threats c13). */
-export const SWEEP_INTERVAL = LOOKS_APART_MS + 500;
+export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
-export type Sweeping = {
+export type Collected = {
   readonly kind: Kind;
   readonly find: (
     db: Db,
@@ -27,7 +27,7 @@ export type Sweeping = {
 };
 
 /** What refers to another comes before it. */
-export const SWEPT: readonly Sweeping[] = [
+export const COLLECTED: readonly Collected[] = [
   {
     kind: "PlatformKey",
     find: orphanedKeys,
@@ -57,17 +57,17 @@ export const SWEPT: readonly Sweeping[] = [
 ];
 
 /**
- * Makes the sweep: it ends what a declaration stood for that is gone though nothing told us so, its finalizer having
+ * Makes the garbage collector: it ends what a declaration stood for that is gone though nothing told us so, its finalizer having
  * been stripped or the cluster restored. It touches this cluster's rows alone, and of those what the cluster itself says
- * to be gone, at two looks. Run it every {@link SWEEP_INTERVAL}.
+ * to be gone, at two looks. Run it every {@link GARBAGE_COLLECTION_INTERVAL_MS}.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
-export function createSweep(deps: ControllerDeps, monotonic: () => number): () => Promise<void> {
+export function createGarbageCollector(deps: ControllerDeps, monotonic: () => number): () => Promise<void> {
   let suspects: Suspects = new Map();
   return async () => {
     forgetGone(deps);
-    suspects = await sweep(deps, suspects, monotonic);
+    suspects = await collectGarbage(deps, suspects, monotonic);
   };
 }
 
@@ -77,22 +77,26 @@ export function createSweep(deps: ControllerDeps, monotonic: () => number): () =
  * @param before what the look before left
  * @returns what this one leaves: the suspects of the next
  */
-export async function sweep(deps: ControllerDeps, before: Suspects, monotonic: () => number): Promise<Suspects> {
+export async function collectGarbage(
+  deps: ControllerDeps,
+  before: Suspects,
+  monotonic: () => number,
+): Promise<Suspects> {
   const left: [string, { readonly goneAt: number | undefined }][] = [];
-  for (const sweeping of SWEPT) left.push(...(await sweepKind(deps, sweeping, before, monotonic)));
+  for (const collected of COLLECTED) left.push(...(await collectKind(deps, collected, before, monotonic)));
   return new Map(left);
 }
 
-async function sweepKind(
+async function collectKind(
   deps: ControllerDeps,
-  { kind, ...sweeping }: Sweeping,
+  { kind, ...collected }: Collected,
   before: Suspects,
   monotonic: () => number,
 ): Promise<Suspects> {
   const { cluster, store, fence, log } = deps;
   const listed = cluster.listedNamespaces(kind);
   if (listed?.length === 0) return new Map();
-  const { orphans, total } = await sweeping.find(store.db, cluster.uid, listed, cluster.uids(kind));
+  const { orphans, total } = await collected.find(store.db, cluster.uid, listed, cluster.uids(kind));
   const look = beginLook(orphans, total, before);
   const answers = new Map<string, Answer>();
   const askFor = async ({ id, namespace, name, ownerUid }: Orphan) => {
@@ -105,14 +109,14 @@ async function sweepKind(
   if (look.isPaused && !isListWrong) {
     log(
       "error",
-      `the sweep is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,
+      `garbage collection is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,
       { gone: look.suspects.length, of: total },
     );
   }
   for (const orphan of ended) {
-    await change(store, fence, (tx) => sweeping.end(tx, cluster.uid, orphan));
+    await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
     const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
-    log("warn", `${sweeping.done} ${kind} ${name}, whose declaration is gone`);
+    log("warn", `${collected.done} ${kind} ${name}, whose declaration is gone`);
   }
   return left;
 }

@@ -76,17 +76,17 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     await until("its Secret is gone", async () => (await world.readSecret("agent")) === undefined);
   });
 
-  it("c13: many that went at once are believed by nobody: the sweep pauses, and says so", async (context) => {
+  it("c13: many that went at once are believed by nobody: garbage collection pauses, and says so", async (context) => {
     const { setup: own, side } = onItsSide();
     const names = Array.from({ length: 12 }, (_, i) => `key-${i}`);
     const world = await startWorld(context, own, ...names.map((name) => key(name)));
     const plaintexts = await Promise.all(names.map((name) => world.plaintextOf(name)));
     await strip(world, side(), ...names.slice(1).map((name) => key(name)));
-    await world.sweep();
+    await world.collectGarbage();
     expect(plaintexts.map((plaintext) => world.decide(plaintext))).toEqual(names.map(() => "allowed"));
-    expect(world.lines.find((line) => line.startsWith("the sweep is paused"))).toContain("PlatformKey");
+    expect(world.lines.find((line) => line.startsWith("garbage collection is paused"))).toContain("PlatformKey");
     const told = (await findAfterRestore(world.cluster(), world.store.db)).filter(({ is }) => is === "WRONG");
-    expect(told[0]?.message).toBe("11 of 12 PlatformKey have no declaration: the sweep is paused");
+    expect(told[0]?.message).toBe("11 of 12 PlatformKey have no declaration: garbage collection is paused");
     expect(told.slice(1).map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^PlatformKey \S+\/key-7 has no declaration any more: .* keyplane revoke key_/),
     );
@@ -115,7 +115,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     expect([before?.length, calls()]).toEqual([1, "allowed"]);
 
     await strip(world, side(), library("handbook"), gateway(publicID));
-    await world.sweep();
+    await world.collectGarbage();
     await until("neither grants anything", () => libraryIds()?.length === 0 && calls() === "unauthorized");
     await world.declare(...all);
     await until("both are there again, the library with its atoms", () => {
@@ -123,7 +123,7 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
     });
 
     await strip(world, side(), team("team-a", []));
-    await world.sweep();
+    await world.collectGarbage();
     await until("its keys are suspended", () => world.decide(agent) === "unauthorized");
     await world.declare(team("team-a", [NAMESPACE]));
     await until("they work again", () => world.decide(agent) === "allowed");

@@ -1,10 +1,10 @@
-/** What the sweep asks of a cluster and does with the answers, for every kind that outlives its declaration. */
+/** What garbage collection asks of a cluster and does with the answers, for every kind that outlives its declaration. */
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../controller/deps.ts";
+import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
-import { createSweep, SWEEP_INTERVAL } from "../../controller/sweep.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -61,7 +61,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
   } as unknown as ControllerDeps;
-  const look = createSweep(deps, () => world.now);
+  const look = createGarbageCollector(deps, () => world.now);
 
   /** How many of each kind are in service and somebody's. */
   async function living(): Promise<Record<string, number>> {
@@ -79,7 +79,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
 
 const each = (count: number) => Object.fromEntries(KINDS.map((kind) => [kind, count]));
 
-describeOnEachEngine("The sweep", (store) => {
+describeOnEachEngine("Garbage collection", (store) => {
   test("c48: ends each kind at the second look that says it is gone, 20 s after the first, and none before", async () => {
     const { world, look, living, asked, lines } = await sweeping(store());
     await look();
@@ -96,8 +96,8 @@ describeOnEachEngine("The sweep", (store) => {
   });
 
   test("c48: its looks are far enough apart, and two of them come within a minute", () => {
-    expect(SWEEP_INTERVAL).toBeGreaterThan(LOOKS_APART_MS);
-    expect(2 * SWEEP_INTERVAL).toBeLessThan(45_000);
+    expect(GARBAGE_COLLECTION_INTERVAL_MS).toBeGreaterThan(LOOKS_APART_MS);
+    expect(2 * GARBAGE_COLLECTION_INTERVAL_MS).toBeLessThan(45_000);
   });
 
   test.each<Presence>(["unknown", "present"])(
@@ -164,7 +164,9 @@ describeOnEachEngine("The sweep", (store) => {
       world.now += LOOKS_APART_MS;
     }
     expect(await living()).toEqual({ ...each(0), PlatformKey: 12 });
-    expect(lines.filter((line) => line.startsWith("the sweep is paused: too many PlatformKey"))).toHaveLength(2);
+    expect(lines.filter((line) => line.startsWith("garbage collection is paused: too many PlatformKey"))).toHaveLength(
+      2,
+    );
     expect(asked.filter((kind) => kind === "PlatformKey")).toHaveLength(30);
   });
 
