@@ -23,7 +23,7 @@ import {
   writeServerFile,
 } from "./data-folder.ts";
 import { embeddedDatabase } from "./embedded-database.ts";
-import { watchFirstLook } from "./first-look.ts";
+import { watchInitialSync } from "./initial-sync.ts";
 import { listenerOptions } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 import { welcome } from "./welcome.ts";
@@ -111,7 +111,7 @@ export async function runUp(
     signal.throwIfAborted();
 
     const stopping = new AbortController();
-    const firstLook = watchFirstLook(cluster);
+    const initialSync = watchInitialSync(cluster);
     const publicUrl = config.publicUrl?.href.replace(/\/$/, "") ?? server.url;
     const controlling = startController(
       {
@@ -121,7 +121,7 @@ export async function runUp(
         publicUrl,
         clock: systemClock,
         log: line,
-        onReconciled: firstLook.reconciled,
+        onReconciled: initialSync.reconciled,
         retentionMs: config.retentionMs,
       },
       stopping.signal,
@@ -140,7 +140,7 @@ export async function runUp(
     });
     closers.unshift(() => removeServerFile(flags.data));
     out(`ready ${server.url}`);
-    await Promise.race([firstLook.done, whenAborted(signal), controlling, broken]);
+    await Promise.race([initialSync.done, whenAborted(signal), controlling, broken]);
     if (!signal.aborted) out(await welcome(flags.data, server.url));
     await Promise.race([whenAborted(signal), controlling, broken]);
   } finally {

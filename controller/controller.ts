@@ -13,7 +13,7 @@ import { reconcileGateway } from "./reconcile-gateway.ts";
 import { reconcileLibrary } from "./reconcile-library.ts";
 import { reconcileTeam } from "./reconcile-team.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
-import { inStages } from "./start-order.ts";
+import { startupOrder } from "./startup-order.ts";
 import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
 
 /** How many names are worked on at once. */
@@ -59,7 +59,7 @@ export async function runController(
   const { cluster, store, log } = deps;
   const deposed = new AbortController();
   const until = AbortSignal.any([signal, deposed.signal]);
-  const start = inStages();
+  const start = startupOrder();
   const queue = createWorkQueue<Item>({
     key: nameOf,
     work,

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createObjects } from "../../controller/cluster/kubernetes/objects.ts";
 import type { ObjectRef } from "../../controller/cluster/port.ts";
-import { inStages } from "../../controller/start-order.ts";
+import { startupOrder } from "../../controller/startup-order.ts";
 
 type Key = { readonly deleting?: boolean; readonly ready?: "True" | "False"; readonly seen?: number };
 
@@ -25,7 +25,7 @@ async function startedWith(keys: Record<string, Key>): Promise<string[]> {
     });
   });
   await objects.sink("PlatformKey", "").replace(items, "1");
-  const start = inStages();
+  const start = startupOrder();
   const order: string[] = [];
   const work = (key: ObjectRef) => {
     order.push(`${key.namespace}/${key.name}`);

@@ -5,7 +5,7 @@ import { isReconciled } from "./resync.ts";
 /** What is referred to comes before what refers to it. */
 const ORDER: readonly Kind[] = ["PlatformTeam", "MemoryLibrary", "ModelGateway", "PlatformKey"];
 
-export type StartOrder = {
+export type StartupOrder = {
   /** Whether an object is worked on yet; one that is not will be, so nothing is lost. */
   admits(object: ObjectRef): boolean;
   /** Tells that an object was worked on, whether or not it went well. */
@@ -20,7 +20,7 @@ export type StartOrder = {
  * the others what is being deleted first, then what is not as declared: leaders that come and go before they have been
  * through everything must not leave the same ones to the last. An object that fails holds nobody up: one attempt counts.
  */
-export function inStages(): StartOrder {
+export function startupOrder(): StartupOrder {
   let stage = -1;
   /** Of the present stage, those whose turn is still to come. */
   let toCome = new Set<string>();
