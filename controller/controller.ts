@@ -2,7 +2,6 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { watchByHand } from "./by-hand.ts";
-import { affectedByGateway, affectedByLibrary, affectedByMove, allObjects, createDependants } from "./dependants.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
@@ -14,6 +13,13 @@ import { reconcileLibrary } from "./reconcile-library.ts";
 import { reconcileTeam } from "./reconcile-team.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
+import {
+  allObjects,
+  createWatchMapping,
+  requestsForGateway,
+  requestsForLibrary,
+  requestsForMove,
+} from "./watch-mapping.ts";
 import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
 
 /** How many names are worked on at once. */
@@ -123,13 +129,13 @@ export async function runController(
     await prune(store, options.retentionMs ?? DEFAULT_RETENTION_MS, until);
   };
   const findMoved = watchMovedNamespaces(deps);
-  const lookAtMoved = async () => affectedByMove(cluster, undefined, await findMoved()).forEach(enqueue);
+  const lookAtMoved = async () => requestsForMove(cluster, undefined, await findMoved()).forEach(enqueue);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await findMoved().catch(() => {});
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic);
   const working = queue.run(until);
-  const dependants = createDependants(cluster);
-  await cluster.watch((change) => dependants(change).forEach(enqueue), until);
+  const requestsFor = createWatchMapping(cluster);
+  await cluster.watch((change) => requestsFor(change).forEach(enqueue), until);
   await Promise.all([
     working,
     start.run(cluster, enqueue, until),
@@ -167,19 +173,19 @@ async function reconcile(
     case "PlatformTeam": {
       const team = cluster.get(kind, namespace, name);
       if (team === undefined) return AT_REST;
-      await reconcileTeam(deps, team, (moved) => affectedByMove(cluster, team, moved).forEach(enqueue));
+      await reconcileTeam(deps, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
       return AT_REST;
     }
     case "ModelGateway": {
       const gateway = cluster.get(kind, namespace, name);
       if (gateway === undefined) return AT_REST;
-      await reconcileGateway(deps, gateway, () => affectedByGateway(cluster, gateway).forEach(enqueue));
+      await reconcileGateway(deps, gateway, () => requestsForGateway(cluster, gateway).forEach(enqueue));
       return AT_REST;
     }
     case "MemoryLibrary": {
       const library = cluster.get(kind, namespace, name);
       if (library === undefined) return AT_REST;
-      return reconcileLibrary(deps, library, () => affectedByLibrary(cluster, library).forEach(enqueue));
+      return reconcileLibrary(deps, library, () => requestsForLibrary(cluster, library).forEach(enqueue));
     }
   }
 }

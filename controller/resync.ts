@@ -1,5 +1,5 @@
 import type { Cluster, DeclaredObject } from "./cluster/port.ts";
-import { allObjects } from "./dependants.ts";
+import { allObjects } from "./watch-mapping.ts";
 
 /**
  * Makes a question for the next few objects of those that are chosen: each time those after the last ones, from the

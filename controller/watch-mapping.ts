@@ -6,7 +6,7 @@ import { secretsNamedBy } from "./key/secret-names.ts";
  * Makes a question for each change that a cluster tells of: what has to be looked at because of it? It keeps account of
  * which objects name which Secrets, so it has to be asked of every change.
  */
-export function createDependants(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
+export function createWatchMapping(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
   /** By object, and by Secret. */
   const named = new Map<string, readonly string[]>();
   const namedBy = new Map<string, Map<string, ObjectRef>>();
@@ -43,7 +43,7 @@ export function createDependants(cluster: Cluster): (change: ClusterChange) => O
  *
  * @param team the one whose change it was; undefined where another controller has stored it
  */
-export function affectedByMove(
+export function requestsForMove(
   cluster: Cluster,
   team: ObjectRef<"PlatformTeam"> | undefined,
   namespaces: readonly string[],
@@ -61,7 +61,7 @@ export function affectedByMove(
 }
 
 /** What has to be looked at because a gateway came, went or let go of its public id. */
-export function affectedByGateway(cluster: Cluster, gateway: DeclaredObject<"ModelGateway">): ObjectRef[] {
+export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"ModelGateway">): ObjectRef[] {
   const { publicID } = gateway.spec;
   const sharing = cluster
     .list("ModelGateway")
@@ -70,7 +70,7 @@ export function affectedByGateway(cluster: Cluster, gateway: DeclaredObject<"Mod
 }
 
 /** What has to be looked at because a library came or went: keys, and teams whose MCP agent policy names it. */
-export function affectedByLibrary(cluster: Cluster, library: DeclaredObject<"MemoryLibrary">): ObjectRef[] {
+export function requestsForLibrary(cluster: Cluster, library: DeclaredObject<"MemoryLibrary">): ObjectRef[] {
   const teams = cluster.list("PlatformTeam").filter(({ spec }) => {
     const ref = spec.mcpAgentPolicy?.defaultLibraryRef;
     return ref?.name === library.name && ref.namespace === library.namespace;
