@@ -1,11 +1,11 @@
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
-import { watchByHand } from "./by-hand.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { type KeyOutcome, reconcileKey } from "./key/reconcile-key.ts";
+import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { runPeriodically } from "./periodic.ts";
 import { reconcileGateway } from "./reconcile-gateway.ts";
@@ -139,7 +139,7 @@ export async function runController(
   await Promise.all([
     working,
     start.run(cluster, enqueue, until),
-    watchByHand(deps, enqueue, lookAtEverything, until),
+    watchManualChanges(deps, enqueue, lookAtEverything, until),
     runPeriodically("looking for namespaces that moved", MOVED_INTERVAL_MS, lookAtMoved, log, until),
     runPeriodically("resyncing", resyncIntervalMs, resync, log, until),
     runPeriodically(

@@ -3,19 +3,19 @@ import type { Db } from "../database/change.ts";
 import type { Place } from "./replicas.ts";
 
 /** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */
-export type KeyChangedByHand = { readonly keyId: string; readonly namespace: string; readonly name: string };
+export type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
 
-export type ChangesByHand = {
+export type ManualKeyChanges = {
   /** To ask from next time. */
   readonly head: Place;
   /** The feed does not reach back so far, or that change was never made here: the database was rolled back. */
   readonly gap: boolean;
-  readonly keys: readonly KeyChangedByHand[];
+  readonly keys: readonly ManuallyChangedKey[];
 };
 
 /** The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a gap. */
-export async function keysChangedByHand(db: Db, cluster: string, { seq, id }: Place): Promise<ChangesByHand> {
-  const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & KeyChangedByHand>`
+export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Place): Promise<ManualKeyChanges> {
+  const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`
     with feed_now as (
       select head, (select id from changes where seq = head) as "headId", ${seq}::bigint > head
         or (select id from changes where seq = ${seq}::bigint) is distinct from ${id}::uuid

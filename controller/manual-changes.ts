@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ListenConnection } from "../store/database/store.ts";
 import { CHANGES_CHANNEL } from "../store/feed/change-feed.ts";
-import { keysChangedByHand } from "../store/feed/keys-by-hand.ts";
+import { manualKeyChanges } from "../store/feed/manual-key-changes.ts";
 import type { Place } from "../store/feed/replicas.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 
 /** Time between two looks when nothing hints at a change, and what hints are gathered for. Milliseconds. */
-const INTERVAL = 5_000;
-const GATHER = 50;
+const INTERVAL_MS = 5_000;
+const GATHER_MS = 50;
 /** Before every change: what was done while no controller ran is looked at too. */
 const FROM_THE_BEGINNING: Place = { seq: -1, id: null };
 
@@ -20,7 +20,7 @@ const FROM_THE_BEGINNING: Place = { seq: -1, id: null };
  * @param onGap told when the database was rolled back: what it lost, only the declarations know
  * @returns resolves once it has ended with the signal
  */
-export async function watchByHand(
+export async function watchManualChanges(
   deps: ControllerDeps,
   enqueue: (item: { kind: "PlatformKey"; namespace: string; name: string }) => void,
   onGap: () => void,
@@ -34,14 +34,14 @@ export async function watchByHand(
       listener ??= await deps.store.listen(CHANGES_CHANNEL, hints.give, () => {
         listener = undefined;
       });
-      const { head, gap, keys } = await keysChangedByHand(deps.store.db, deps.cluster.uid, seen);
+      const { head, gap, keys } = await manualKeyChanges(deps.store.db, deps.cluster.uid, seen);
       if (gap && seen !== FROM_THE_BEGINNING) onGap();
       for (const { namespace, name } of keys) enqueue({ kind: "PlatformKey", namespace, name });
       seen = head;
     } catch (error) {
       deps.log("warn", `while looking for keys that were changed by hand: ${errorText(error)}`);
     }
-    await hints.next(INTERVAL);
+    await hints.next(INTERVAL_MS);
   }
   await listener?.close().catch(() => {});
 }
@@ -58,7 +58,7 @@ function createHints(signal: AbortSignal): { give: () => void; next: (ms: number
       await hinted.promise;
       clearTimeout(timer);
       if (signal.aborted) return;
-      await delay(GATHER);
+      await delay(GATHER_MS);
       hinted = Promise.withResolvers<void>();
     },
   };

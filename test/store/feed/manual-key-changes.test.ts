@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { keysChangedByHand } from "../../../store/feed/keys-by-hand.ts";
+import { manualKeyChanges } from "../../../store/feed/manual-key-changes.ts";
 import type { Place } from "../../../store/feed/replicas.ts";
 import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
 import { pruneChanges } from "../../../store/retention.ts";
@@ -20,7 +20,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
     const change = await store().db.selectFrom("changes").select("id").where("seq", "=", seq).executeTakeFirst();
     return { seq, id: change?.id ?? null };
   };
-  const ask = async (cluster: string, seq: number) => keysChangedByHand(store().db, cluster, await place(seq));
+  const ask = async (cluster: string, seq: number) => manualKeyChanges(store().db, cluster, await place(seq));
 
   test("is a revocation", async () => {
     const key = await makeKey();
@@ -75,7 +75,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
     await run(store(), (tx) => revokeKey(tx, key.id, "ByHand"));
     await makeKey();
     const lost = { seq: await feedHead(store()), id: randomUUID() };
-    expect(await keysChangedByHand(store().db, key.cluster, lost)).toMatchObject({
+    expect(await manualKeyChanges(store().db, key.cluster, lost)).toMatchObject({
       gap: true,
       keys: [{ keyId: key.id }],
     });
