@@ -51,7 +51,6 @@ export const REASONS = {
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
-  RevokedByHand: "Delete the declaration and apply it again to get a new key.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
   Outdated:
     "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
@@ -90,7 +89,7 @@ export const OUTDATED = "A later generation of this declaration has been applied
 /** The reasons that nothing but a person ends: neither time nor what else is being applied along with it. */
 const STALLED: ReadonlySet<Reason> = new Set<Reason>([
   "Invalid",
-  "RevokedByHand",
+  "Revoked",
   "Expired",
   "SecretConflict",
   "SecretImmutable",

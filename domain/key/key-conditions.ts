@@ -53,7 +53,7 @@ function readiness(
   if (declared.state === "Revoked" && (key === undefined || key.state === "revoked")) {
     return yes("Revoked", "The key is revoked, as declared.");
   }
-  if (key?.state === "revoked") return no("RevokedByHand", REVOKED[key.revocation?.reason ?? "ByHand"]);
+  if (key?.state === "revoked") return no("Revoked", REVOKED[key.revocation?.reason ?? "ByHand"]);
   if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
   if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
   if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));

@@ -81,7 +81,7 @@ function allowedOf(model: Model, one: Declared, secret: Seen | undefined, { end,
   const { spec } = one;
   if (one.deleting) return ["False DeletionProtected"];
   if (spec.state === "Revoked") return ["True Revoked"];
-  if (end === "ByHand") return ["False RevokedByHand"];
+  if (end === "ByHand") return ["False Revoked"];
   if (teamOf(model, one.namespace) === undefined) return ["False NamespaceUnclaimed"];
   if (spec.gatewayRef?.name === "nowhere" || spec.libraryAccess?.libraryRefs?.[0]?.name === "nowhere") {
     return ["False ReferenceNotFound"];

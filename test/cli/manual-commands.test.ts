@@ -36,7 +36,7 @@ describe("keyplane revoke", () => {
       expect.stringMatching(/^revoked dev\/revoked \(inf_.{8}\.\.\.\): change \d+\nconfirmed/),
     ]);
 
-    await up.waitFor("dev", "revoked", "RevokedByHand");
+    await up.waitFor("dev", "revoked", "Revoked");
     await until("the receipt", () => up.statusOf("dev", "revoked").revocation.confirmedAt);
     const { conditions, revocation } = up.statusOf("dev", "revoked");
     expect(conditions).toContainEqual(expect.objectContaining({ type: "Stalled", status: "True" }));
@@ -44,7 +44,7 @@ describe("keyplane revoke", () => {
 
     home.write("revoked.yaml", key("revoked", 'preset: MCPReadOnly, rotation: { trigger: "again" }'));
     await until("the manifest's change to be seen", () => up.statusOf("dev", "revoked").observedGeneration === 2);
-    expect(up.readyOf("dev", "revoked")).toMatchObject({ status: "False", reason: "RevokedByHand" });
+    expect(up.readyOf("dev", "revoked")).toMatchObject({ status: "False", reason: "Revoked" });
     expect(up.statusOf("dev", "revoked").versions).toHaveLength(1);
     expect(await up.call(secret)).toBe(401);
 

@@ -19,7 +19,7 @@ const byHand = (world: World, ahead = 0) => ({
 });
 
 const revoked = (world: World, name: string) =>
-  until(`${name} to be revoked by hand`, () => world.condition("Ready", name) === "False/RevokedByHand");
+  until(`${name} to be revoked by hand`, () => world.condition("Ready", name) === "False/Revoked");
 const currentVersion = async (world: World, name: string) => (await world.status(name)).currentVersion;
 
 describeWorldsOnEachEngine("what is done by hand", (setup) => {
@@ -28,7 +28,7 @@ describeWorldsOnEachEngine("what is done by hand", (setup) => {
     const plaintext = await world.plaintextOf("agent");
     const seq = await revokeByHand(byHand(world), (await world.stored("agent")).id, "ByHand");
     await revoked(world, "agent");
-    expect(world.condition("Stalled", "agent")).toBe("True/RevokedByHand");
+    expect(world.condition("Stalled", "agent")).toBe("True/Revoked");
     expect((await world.status("agent")).revocation).toEqual({ sequence: seq, confirmedAt: expect.any(String) });
     await world.loseSecret("agent");
     await world.declare(key("agent", { rotation: { trigger: "again" } }));

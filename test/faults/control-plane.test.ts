@@ -277,7 +277,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     });
     await until("the past is seen", () => world.get("PlatformKey", "deleted"));
     await until("the deleted one is told to be revoked", () =>
-      world.condition("Ready", "deleted")?.endsWith("RevokedByHand"),
+      world.condition("Ready", "deleted")?.endsWith("Revoked"),
     );
     for (let round = 0; round < 3; round++) await world.collectGarbage();
     expect(world.lines.some((line) => line.startsWith("garbage collection is paused"))).toBe(true);

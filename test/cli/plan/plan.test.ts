@@ -47,7 +47,7 @@ beforeAll(async () => {
   for (const name of Object.keys(KEYS)) await up.waitFor("dev", name, "Ready");
   await until("a use", async () => (await up.call(up.secretOf("dev", "plain"))) === 200);
   await keyplane(["revoke", "dev/byhand", "--data", home.data]);
-  await up.waitFor("dev", "byhand", "RevokedByHand");
+  await up.waitFor("dev", "byhand", "Revoked");
   const lastUsedAt = await until("the use to be written", async () => {
     const { out } = await keyplane(["get", "keys", "--server", up.url, "-o", "json"], {
       KEYPLANE_TOKEN: tokenOf(home),

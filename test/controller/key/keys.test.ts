@@ -106,13 +106,13 @@ describeWorldsOnEachEngine("a declared key", (setup) => {
     const { id } = await world.stored("agent");
     await change(setup().store, null, (tx) => revokeKey(tx, id, "ByHand"));
     world.poke("agent");
-    await until("the condition", () => world.condition("Ready", "agent") === "False/RevokedByHand");
-    expect(world.condition("Stalled", "agent")).toBe("True/RevokedByHand");
+    await until("the condition", () => world.condition("Ready", "agent") === "False/Revoked");
+    expect(world.condition("Stalled", "agent")).toBe("True/Revoked");
     await world.declare(key("agent", { displayName: "Edited since", rotation: { trigger: "now" } }));
     await world.loseSecret("agent");
     await world.restart();
     expect(await world.keyIn("agent")).toBeUndefined();
-    expect(world.condition("Ready", "agent")).toBe("False/RevokedByHand");
+    expect(world.condition("Ready", "agent")).toBe("False/Revoked");
 
     await world.remove(key("agent"));
     await world.declare(key("agent"));

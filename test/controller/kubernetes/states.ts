@@ -129,7 +129,7 @@ export const STATES: readonly State[] = [
       await change(store, null, (tx) => revokeKey(tx, id, "ByHand"));
     },
     ready: "False",
-    reason: "RevokedByHand",
+    reason: "Revoked",
     kstatus: "Failed",
   },
   {
