@@ -76,7 +76,9 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorl
   const [active] = versions.filter(({ state }) => state === "active");
   const used = time(status.lastUsedTime);
   if (active !== undefined && used !== null) active.lastUsedAt = Math.max(used, active.lastUsedAt ?? 0);
-  const byHand = status.conditions?.some((one) => one.type === "Ready" && one.status === "False" && one.reason === "Revoked");
+  const byHand = status.conditions?.some(
+    (one) => one.type === "Ready" && one.status === "False" && one.reason === "Revoked",
+  );
   return {
     ...NO_KEY,
     id: status.keyID,

@@ -4,7 +4,7 @@ import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retenti
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
-import { type KeyOutcome, reconcileKey } from "./key/reconcile-key.ts";
+import { type ReconcileResult, reconcileKey } from "./key/reconcile-key.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { runPeriodically } from "./periodic.ts";
@@ -20,7 +20,7 @@ import {
   requestsForLibrary,
   requestsForMove,
 } from "./watch-mapping.ts";
-import { type Afterwards, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
+import { type BackgroundTask, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
 
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;
@@ -80,7 +80,7 @@ export async function runController(
     if (start.admits(item)) queue.add(item);
   };
 
-  async function work(item: Item): Promise<number | Afterwards | undefined> {
+  async function work(item: Item): Promise<number | BackgroundTask | undefined> {
     // What is known of the one cluster is not to be done to the other.
     if (cluster.isReplaced()) return WHILE_REPLACED_MS;
     try {
@@ -90,9 +90,9 @@ export async function runController(
         deps.confirmations.whenConfirmed(outcome.unconfirmed, () => queue.resume(item), until);
         return undefined;
       }
-      if ("ends" in outcome) return outcome;
+      if ("done" in outcome) return outcome;
       options.onReconciled?.(item);
-      return outcome.lookAgainIn;
+      return outcome.requeueAfterMs;
     } catch (error) {
       start.attempted(item);
       options.onReconciled?.(item);
@@ -158,14 +158,14 @@ function nameOf({ kind, namespace, name }: Item): string {
   return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 }
 
-const AT_REST: KeyOutcome = { lookAgainIn: undefined };
+const AT_REST: ReconcileResult = { requeueAfterMs: undefined };
 
 async function reconcile(
   deps: ControllerDeps,
   { kind, namespace, name }: Item,
   enqueue: (item: Item) => void,
   signal: AbortSignal,
-): Promise<KeyOutcome> {
+): Promise<ReconcileResult> {
   const { cluster } = deps;
   switch (kind) {
     case "PlatformKey":

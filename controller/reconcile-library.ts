@@ -8,7 +8,7 @@ import type { ControllerDeps } from "./deps.ts";
 import { declaredStatus, unclaimedStatus } from "./object-status.ts";
 import { writeStatus } from "./status-write.ts";
 
-const AT_REST = { lookAgainIn: undefined };
+const AT_REST = { requeueAfterMs: undefined };
 /** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
 const SLICES_A_ROUND = 20;
 const NEXT_ROUND_MS = 1_000;
@@ -22,7 +22,7 @@ export async function reconcileLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
   moved: () => void,
-): Promise<{ readonly lookAgainIn: number | undefined }> {
+): Promise<{ readonly requeueAfterMs: number | undefined }> {
   const { cluster, store, fence } = deps;
   const { namespace, name, uid: ownerUid, spec } = object;
   if (object.deleting) return endLibrary(deps, object, moved);
@@ -65,7 +65,7 @@ async function endLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
   moved: () => void,
-): Promise<{ readonly lookAgainIn: number | undefined }> {
+): Promise<{ readonly requeueAfterMs: number | undefined }> {
   const { cluster, store, fence } = deps;
   const { namespace, name, uid: ownerUid } = object;
   const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);
@@ -92,7 +92,7 @@ async function endLibrary(
     `The library's atoms are being deleted: ${inWords(under)}.`,
   );
   await writeStatus(deps, object, declaredStatus(object, [deleting], deps.clock.now()));
-  return { lookAgainIn: NEXT_ROUND_MS };
+  return { requeueAfterMs: NEXT_ROUND_MS };
 }
 
 /** In round numbers: a million is told in a hundred of them. */

@@ -29,7 +29,7 @@ export type QueueMetrics = {
 };
 
 /** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
-export type Afterwards = { readonly ends: Promise<void> };
+export type BackgroundTask = { readonly done: Promise<void> };
 
 export type WorkQueueOptions<T> = {
   /** The name of an item. Items of one name are the same: which of them the work gets is not promised. */
@@ -38,7 +38,7 @@ export type WorkQueueOptions<T> = {
    * Does the work of one item. What it resolves with is when to look again, in milliseconds from then; undefined for
    * not before something changes. A failure is retried after a back-off of the name's own.
    */
-  readonly work: (item: T, signal: AbortSignal) => Promise<number | Afterwards | undefined>;
+  readonly work: (item: T, signal: AbortSignal) => Promise<number | BackgroundTask | undefined>;
   /** How many names are worked on at once. */
   readonly concurrency: number;
   /** Milliseconds: since the epoch, and on a clock that never jumps. */
@@ -159,7 +159,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     try {
       const next = await options.work(item, signal);
       if (typeof next === "object") {
-        void next.ends.then(
+        void next.done.then(
           () => resume(item),
           (error) => retry(name, item, error),
         );

@@ -1,5 +1,5 @@
 /** How a plan is shown: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be. */
-import type { MintReason } from "../../domain/key/mint-reason.ts";
+import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import { changedFields, policyDifferences } from "./key-difference.ts";

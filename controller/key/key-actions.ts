@@ -1,6 +1,6 @@
+import { isHeal } from "../../domain/key/issuance-policy.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
-import { isHeal } from "../../domain/key/mint-reason.ts";
 import type { ObservedKey } from "../../domain/key/observed-key.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";

@@ -1,7 +1,7 @@
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
-import { isLost, isTampered } from "../../domain/key/mint-reason.ts";
+import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
 import type { Importable, ObservedKey, ResolvedReferences } from "../../domain/key/observed-key.ts";
 import type { Endpoints } from "../../domain/key/secret-template.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";

@@ -1,5 +1,5 @@
 import { expiryNotice } from "../../domain/key/expiry-notice.ts";
-import { rotationDueAt } from "../../domain/key/mint-reason.ts";
+import { rotationDueAt } from "../../domain/key/issuance-policy.ts";
 import { governedKey, type ObservedKey } from "../../domain/key/observed-key.ts";
 import type { KeyPlan } from "../../domain/key/plan-key.ts";
 import { staleUse } from "../../domain/key/stale-consumers.ts";

@@ -7,7 +7,7 @@ import type { ControllerDeps } from "../deps.ts";
 import { retryingStatus } from "../object-status.ts";
 import { recordEvent } from "../record-event.ts";
 import { writeStatus } from "../status-write.ts";
-import type { Afterwards } from "../work-queue.ts";
+import type { BackgroundTask } from "../work-queue.ts";
 import { actOnKey } from "./key-actions.ts";
 import { type KeyObservation, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
@@ -17,13 +17,13 @@ import { lookAtSecret, readSecretOf, secretToRecord } from "./secret-look.ts";
 const MOST_STEPS = 32;
 
 /** Where a reconciliation has left a key. */
-export type KeyOutcome =
+export type ReconcileResult =
   /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
-  | { readonly lookAgainIn: number | undefined }
+  | { readonly requeueAfterMs: number | undefined }
   /** To be gone on with once every replica has been told of the change of the declaration with this uid. */
   | { readonly unconfirmed: string }
   /** To be gone on with once its workloads are restarted. */
-  | Afterwards;
+  | BackgroundTask;
 
 /**
  * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (design §2). The status is
@@ -36,17 +36,17 @@ export async function reconcileKey(
   deps: ControllerDeps,
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
-): Promise<KeyOutcome> {
+): Promise<ReconcileResult> {
   const attempt: Attempt = { found: undefined };
-  const outcome = await telling(deps, name, signal, attempt, bringToRest(deps, name, signal, attempt));
-  return "ends" in outcome ? { ends: telling(deps, name, signal, attempt, outcome.ends) } : outcome;
+  const outcome = await reportFailureInStatus(deps, name, signal, attempt, runUntilStable(deps, name, signal, attempt));
+  return "done" in outcome ? { done: reportFailureInStatus(deps, name, signal, attempt, outcome.done) } : outcome;
 }
 
 /** The status as it was found to be before the step that is under way; undefined between two steps. */
 type Attempt = { found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined };
 
 /** Has the status tell of a failure, and of what was found not to be as declared before it. */
-async function telling<T>(
+async function reportFailureInStatus<T>(
   deps: ControllerDeps,
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
@@ -72,23 +72,23 @@ function isReady({ conditions }: ObjectStatus): boolean {
   return conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
-async function bringToRest(
+async function runUntilStable(
   deps: ControllerDeps,
   name: { readonly namespace: string; readonly name: string },
   signal: AbortSignal,
   attempt: Attempt,
-): Promise<KeyOutcome> {
+): Promise<ReconcileResult> {
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
   for (let step = 0; step < MOST_STEPS; step++) {
     attempt.found = undefined;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
-    if (object === undefined || signal.aborted) return { lookAgainIn: undefined };
+    if (object === undefined || signal.aborted) return { requeueAfterMs: undefined };
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
     const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
     before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;
 
     if (plan.action.do === "Nothing") {
-      if (signal.aborted) return { lookAgainIn: undefined };
+      if (signal.aborted) return { requeueAfterMs: undefined };
       deps.keyMemory.held.delete(object.uid);
       await recordSecret(deps, object, observation);
       const { now } = observation.rows;
@@ -96,14 +96,14 @@ async function bringToRest(
       await warnOfExpiry(deps, object, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
-      return { lookAgainIn: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
+      return { requeueAfterMs: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
     }
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
     attempt.found = () => ({
       uid: object.uid,
       status: keyStatus(object, observation, plan, observation.rows.now),
     });
-    if (plan.action.do === "Restart") return { ends: actOnKey(deps, object, observation, plan.action) };
+    if (plan.action.do === "Restart") return { done: actOnKey(deps, object, observation, plan.action) };
     try {
       await actOnKey(deps, object, observation, plan.action);
     } catch (error) {

@@ -1,5 +1,5 @@
 /** What is said of a Secret that somebody keeps deleting or editing, while its healing waits. */
-import { recentHeals } from "./mint-reason.ts";
+import { recentHeals } from "./issuance-policy.ts";
 import type { ObservedKey } from "./observed-key.ts";
 import type { HealReason, StoredKey } from "./stored-key.ts";
 

@@ -1,4 +1,4 @@
-import { rotationDueAt } from "./mint-reason.ts";
+import { rotationDueAt } from "./issuance-policy.ts";
 import type { ObservedKey } from "./observed-key.ts";
 import { type StoredKey, versionIn } from "./stored-key.ts";
 

@@ -1,6 +1,6 @@
 import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "../conditions.ts";
 import { contestedSecret } from "./contested-secret.ts";
-import { isHeal, isLost, isTampered, wantedVersion } from "./mint-reason.ts";
+import { isHeal, isLost, isTampered, wantedVersion } from "./issuance-policy.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";

@@ -1,6 +1,6 @@
 /** What people are told of a change of a key, once it is made. */
 import { isDeepStrictEqual } from "node:util";
-import type { MintReason } from "./mint-reason.ts";
+import type { MintReason } from "./issuance-policy.ts";
 import { type KeyPolicy, type StoredKey, versionIn } from "./stored-key.ts";
 
 const WHY: Readonly<Record<MintReason, string>> = {

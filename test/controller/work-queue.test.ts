@@ -121,7 +121,7 @@ describe("the work queue", () => {
     const { queue } = start(
       async (item) => {
         started.push(item);
-        return item === "slow" && started.length === 1 ? { ends: slow.promise } : undefined;
+        return item === "slow" && started.length === 1 ? { done: slow.promise } : undefined;
       },
       { concurrency: 1 },
     );
@@ -134,7 +134,7 @@ describe("the work queue", () => {
   });
 
   it("retries what failed without a worker after a back-off that grows, as it does what failed with one", async () => {
-    const run = start(async () => ({ ends: Promise.reject(new Error("refused")) }));
+    const run = start(async () => ({ done: Promise.reject(new Error("refused")) }));
     run.queue.add("a");
     await run.pass(40);
     expect(run.failures.map(({ retryInMs }) => retryInMs)).toEqual([5, 10, 20, 40]);

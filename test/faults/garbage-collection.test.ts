@@ -1,4 +1,4 @@
-/** Declarations that went without anybody telling: what they stood for ends, unless far too many did. */
+/** Declarations that went without anybody reportFailureInStatus: what they stood for ends, unless far too many did. */
 import { expect, it } from "vitest";
 import { findAfterRestore } from "../../cli/doctor/doctor-after-restore.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";

@@ -36,7 +36,7 @@ const adopted = (now: number, known: KnownUsage | null, world?: World) => {
   const { observed: seen, key } = observed(known, world);
   return adoptedVersion(seen, key, now)?.number;
 };
-const lookAgainIn = (now: number, known: KnownUsage | null, world?: World) => {
+const requeueAfterMs = (now: number, known: KnownUsage | null, world?: World) => {
   const { observed: seen, key } = observed(known, world);
   return nextAdoptionLook(seen, key, now) - now;
 };
@@ -79,16 +79,16 @@ describe("an old version in an overlap by adoption", () => {
     expect(planKey(observed(usage({ 1: now }, null)).observed, now).action.do).toBe("Retire");
     const fixed = rotated({ mode: "Fixed", duration: 3 * HOUR });
     expect(adopted(2 * HOUR, left, fixed)).toBeUndefined();
-    expect(lookAgainIn(2 * HOUR, left, fixed)).toBe(Number.POSITIVE_INFINITY);
+    expect(requeueAfterMs(2 * HOUR, left, fixed)).toBe(Number.POSITIVE_INFINITY);
   });
 
   test("is looked at when min is over, then at the earliest moment at which it could have been left", () => {
-    expect(lookAgainIn(20 * MINUTE, left)).toBe(40 * MINUTE);
-    expect(lookAgainIn(HOUR, usage({ 1: HOUR, 2: 0 }, HOUR))).toBe(QUIET);
-    expect(lookAgainIn(HOUR, usage({ 1: HOUR - 7 * MINUTE, 2: 0 }, HOUR))).toBe(3 * MINUTE);
-    expect(lookAgainIn(HOUR, usage({ 1: HOUR - QUIET + 1, 2: 0 }, HOUR)), "a little more is missing").toBe(MINUTE);
-    expect(lookAgainIn(HOUR, usage({ 1: 0 }, HOUR)), "until the new one is used").toBe(MINUTE);
-    expect(lookAgainIn(HOUR, null), "until it is known").toBe(MINUTE);
+    expect(requeueAfterMs(20 * MINUTE, left)).toBe(40 * MINUTE);
+    expect(requeueAfterMs(HOUR, usage({ 1: HOUR, 2: 0 }, HOUR))).toBe(QUIET);
+    expect(requeueAfterMs(HOUR, usage({ 1: HOUR - 7 * MINUTE, 2: 0 }, HOUR))).toBe(3 * MINUTE);
+    expect(requeueAfterMs(HOUR, usage({ 1: HOUR - QUIET + 1, 2: 0 }, HOUR)), "a little more is missing").toBe(MINUTE);
+    expect(requeueAfterMs(HOUR, usage({ 1: 0 }, HOUR)), "until the new one is used").toBe(MINUTE);
+    expect(requeueAfterMs(HOUR, null), "until it is known").toBe(MINUTE);
   });
 });
 

@@ -16,7 +16,7 @@ export const CGROUP_VARIABLE = "KEYPLANE_NODE_CGROUP";
 
 /**
  * Runs the command until standard input ends, be it because we are gone, however that came: then kills all that is in
- * its namespaces. Afterwards removes what a kernel does not remove by itself, cgroups and the folder.
+ * its namespaces. BackgroundTask removes what a kernel does not remove by itself, cgroups and the folder.
  */
 const OUTSIDE = `
 folder=$1; cgroup=$2; shift 2

@@ -3,8 +3,8 @@
  * the writes that are still on their way. Every transition returns a new world, so that all of them can be explored.
  */
 import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declared-key.ts";
+import { isHeal } from "../../../../domain/key/issuance-policy.ts";
 import type { KnownUsage } from "../../../../domain/key/known-usage.ts";
-import { isHeal } from "../../../../domain/key/mint-reason.ts";
 import type { ObservedKey } from "../../../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan-key.ts";
 import { dependsOnUsage } from "../../../../domain/key/stale-consumers.ts";

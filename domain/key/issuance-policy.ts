@@ -13,7 +13,7 @@ const JITTER = 0.05;
 
 type Check = (observed: ObservedKey, active: StoredVersion, key: StoredKey, now: number) => boolean;
 
-const CHECKS: readonly (readonly [MintReason, Check])[] = [
+const ISSUANCE_POLICY: readonly (readonly [MintReason, Check])[] = [
   ["RequestedByHand", (_, active, key) => key.rotationRequest !== null && key.rotationRequest.at > active.mintedAt],
   [
     "TriggerChanged",
@@ -46,7 +46,7 @@ export function wantedVersion(
 ): WantedVersion | undefined {
   const active = versionIn(key, "active");
   if (key === undefined || active === undefined) return { why: "FirstVersion", from: now };
-  const why = CHECKS.find(([, applies]) => applies(observed, active, key, now))?.[0];
+  const why = ISSUANCE_POLICY.find(([, applies]) => applies(observed, active, key, now))?.[0];
   if (why === undefined) return undefined;
   const room = roomAt(key, retireOldAt(key, observed.declared, now), now);
   return { why, from: isHeal(why) ? Math.max(room, healAt(active, key)) : room };
