@@ -43,7 +43,6 @@ export function createControllerMetrics(): ControllerMetrics {
   const leader = gauge("leader_election_master_status", "1 while this process leads", ["name"]);
   const queue = { name: NAME };
   const controller = { controller: NAME };
-  let failed = false;
 
   depth.set(queue, 0);
   leader.set(queue, 0);
@@ -55,19 +54,16 @@ export function createControllerMetrics(): ControllerMetrics {
       retried() {
         retries.inc(queue);
         errors.inc(controller);
-        // The queue tells of a failure just before it tells that the work has ended.
-        failed = true;
       },
       started(waitedMs) {
         waited.observe(queue, waitedMs / 1_000);
         active.inc(controller);
       },
-      finished(tookMs) {
+      finished(tookMs, result) {
         worked.observe(queue, tookMs / 1_000);
         took.observe(controller, tookMs / 1_000);
         active.dec(controller);
-        reconciled.inc({ ...controller, result: failed ? "error" : "success" });
-        failed = false;
+        reconciled.inc({ ...controller, result });
       },
     },
     countAnswer: (method, status) => answers.inc({ method, code: status === null ? "<error>" : String(status) }),

@@ -23,9 +23,10 @@ export type QueueMetrics = {
   /** How many names wait now. */
   depth(waiting: number): void;
   added(): void;
+  /** A name failed, in a worker's hands or behind them. */
   retried(): void;
   started(waitedMs: number): void;
-  finished(tookMs: number): void;
+  finished(tookMs: number, result: "success" | "error"): void;
 };
 
 /** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
@@ -156,6 +157,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
 
   async function workOn(name: string, item: T): Promise<void> {
     const startedAt = clock.monotonic();
+    let result: "success" | "error" = "success";
     try {
       const next = await options.work(item, signal);
       if (typeof next === "object") {
@@ -168,9 +170,10 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
         if (next !== undefined) addAfter(item, Math.max(next, 1));
       }
     } catch (error) {
+      result = "error";
       retry(name, item, error);
     }
-    metrics?.finished(clock.monotonic() - startedAt);
+    metrics?.finished(clock.monotonic() - startedAt, result);
     const again = working.get(name)?.again;
     working.delete(name);
     if (again && state === "running") {

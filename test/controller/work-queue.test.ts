@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createControllerMetrics } from "../../controller/metrics.ts";
 import { createWorkQueue, type QueueMetrics, retryDelay, type Timers } from "../../controller/work-queue.ts";
 
 /** Time that passes only when told to. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
@@ -344,6 +345,32 @@ describe("the work queue", () => {
     await release("b");
     expect(started).toEqual(["a", "b"]);
     expect(seen).toEqual({ depth: 0, added: 2, retried: 0, waited: [0, 30], took: [30, 12] });
+  });
+
+  it("counts as failed the reconciliation that failed, and no other, whatever goes on without a worker", async () => {
+    const { queue: metrics, registry } = createControllerMetrics();
+    const rollout = Promise.withResolvers<void>();
+    const tries = new Map<string, number>();
+    const run = start(
+      async (item) => {
+        const isFirst = !tries.has(item);
+        tries.set(item, 1);
+        if (item === "refused" && isFirst) throw new Error("refused");
+        return item === "rollout" && isFirst ? { done: rollout.promise } : undefined;
+      },
+      { concurrency: 1, metrics },
+    );
+    run.queue.add("rollout");
+    await settle();
+    rollout.reject(new Error("the rollout failed"));
+    await run.pass(5);
+    for (const item of ["healthy", "refused"]) run.queue.add(item);
+    await run.pass(5);
+    const text = await registry.metrics();
+    // The rollout's two, the healthy one and the second of the refused one.
+    expect(text).toContain('controller_runtime_reconcile_total{controller="keyplane",result="success"} 4');
+    expect(text).toContain('controller_runtime_reconcile_total{controller="keyplane",result="error"} 1');
+    expect(text).toContain('controller_runtime_reconcile_errors_total{controller="keyplane"} 2');
   });
 
   it("for any order of events works on each name after it was last added, one worker a name, and comes to rest", async () => {
