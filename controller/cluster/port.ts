@@ -147,7 +147,7 @@ export type Cluster = {
    * The version of a Secret as it was last heard of, by a watch or by an answer to ourselves; no request. Null for none
    * that was heard of. Undefined where a cluster hears nothing of its Secrets now: then only reading tells.
    */
-  heardOfSecret(namespace: string, name: string): string | null | undefined;
+  cachedSecretVersion(namespace: string, name: string): string | null | undefined;
   /** Reads a Secret from its source, not from a cache. Undefined when there is none. */
   readSecret(namespace: string, name: string): Promise<SecretObject | undefined>;
   /** Fails with `AlreadyExists`. */

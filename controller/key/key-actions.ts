@@ -24,7 +24,7 @@ import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
 import type { KeyObservation } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
-import { rememberSecret, secretToRecord } from "./secret-look.ts";
+import { rememberSecret, secretToRecord } from "./observe-secret.ts";
 
 type Act<A extends KeyAction["do"]> = (
   deps: ControllerDeps,

@@ -13,7 +13,7 @@ import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
-import type { SecretContext, SecretLook } from "./secret-look.ts";
+import type { SecretContext, SecretObservation } from "./observe-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
 
 /** What was observed of a key, and what only acting on it needs. */
@@ -40,7 +40,7 @@ export type KeyObservation = {
 export async function observeKey(
   deps: ControllerDeps,
   object: DeclaredObject<"PlatformKey">,
-  look: (deps: ControllerDeps, context: SecretContext) => Promise<SecretLook>,
+  look: (deps: ControllerDeps, context: SecretContext) => Promise<SecretObservation>,
   rows?: DeclaredRows,
 ): Promise<KeyObservation> {
   const declared = declareKey(object.namespace, object.name, object.spec);

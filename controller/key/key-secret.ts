@@ -39,7 +39,7 @@ export function draftSecret(
  *
  * @param mintedForThisName whether the value's digest is one that was minted for a key of this namespace and name
  */
-export function observeSecret(
+export function secretState(
   secret: SecretObject | undefined,
   mintedForThisName: boolean,
   object: DeclaredObject<"PlatformKey">,

@@ -11,7 +11,7 @@ import type { BackgroundTask } from "../work-queue.ts";
 import { actOnKey } from "./key-actions.ts";
 import { type KeyObservation, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
-import { lookAtSecret, readSecretOf, secretToRecord } from "./secret-look.ts";
+import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MOST_STEPS = 32;
@@ -109,7 +109,7 @@ async function runUntilStable(
     } catch (error) {
       // Somebody else was there first, or what was taken for granted is not so: nothing was written, and what is there
       // now decides.
-      if (!(error instanceof ClusterError && (OUTRUN.has(error.code) || mayBeClosed(error, plan, observation))))
+      if (!(error instanceof ClusterError && (OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation))))
         throw error;
       continue;
     }
@@ -137,7 +137,7 @@ async function recordSecret(
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);
 
 /** Whether the Secrets of a namespace are closed to us, which reading one will tell, and how. */
-function mayBeClosed({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {
+function mayBeForbidden({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {
   return code === "Forbidden" && action.do === "Publish" && !isRead;
 }
 
@@ -156,7 +156,7 @@ async function decide(
   rows: DeclaredRows | undefined,
 ): Promise<{ observation: KeyObservation; plan: KeyPlan }> {
   const planOf = (observation: KeyObservation) => planKey(observation.observed, observation.rows.now);
-  const observation = await observeKey(deps, object, lookAtSecret, rows);
+  const observation = await observeKey(deps, object, observeSecret, rows);
   const plan = planOf(observation);
   const isTold = !observation.isRead && observation.observed.secret.state !== "absent";
   if (!isTold || !NEEDS_READ.has(plan.action.do)) return { observation, plan };

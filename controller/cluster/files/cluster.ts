@@ -132,7 +132,7 @@ async function openLocked(
     writeStatus: objects.writeStatus,
 
     // A file is read as quickly as it is heard of.
-    heardOfSecret: () => undefined,
+    cachedSecretVersion: () => undefined,
     readSecret: secrets.read,
     createSecret: secrets.create,
     replaceSecret: secrets.replace,

@@ -63,7 +63,7 @@ type SecretWatch = {
   readonly attempted: Promise<void>;
   isListed: boolean;
   /** What was heard last may not be true any more. */
-  isDeaf: boolean;
+  isStale: boolean;
   end(): void;
 };
 
@@ -166,7 +166,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     const secretWatch: SecretWatch = {
       attempted: attempted.promise,
       isListed: false,
-      isDeaf: false,
+      isStale: false,
       end: () => ended.abort(),
     };
     secretWatches.set(namespace, secretWatch);
@@ -185,15 +185,15 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
           confirm: identity.confirm,
           onHeard() {
             heardAt.set(what, clock.monotonic());
-            if (secretWatch.isListed) secretWatch.isDeaf = false;
+            if (secretWatch.isListed) secretWatch.isStale = false;
           },
           onFailed() {
-            secretWatch.isDeaf = true;
+            secretWatch.isStale = true;
             attempted.resolve();
           },
         },
         () => {
-          Object.assign(secretWatch, { isListed: true, isDeaf: false });
+          Object.assign(secretWatch, { isListed: true, isStale: false });
           attempted.resolve();
         },
         AbortSignal.any([watching, ended.signal]),
@@ -204,8 +204,8 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     );
   }
 
-  function heardOfSecret(namespace: string, name: string): string | null | undefined {
-    return secretWatches.get(namespace)?.isDeaf === false ? news.latest(namespace, name) : undefined;
+  function cachedSecretVersion(namespace: string, name: string): string | null | undefined {
+    return secretWatches.get(namespace)?.isStale === false ? news.latest(namespace, name) : undefined;
   }
 
   async function watch(onChange: (change: ClusterChange) => void, signal: AbortSignal): Promise<void> {
@@ -264,7 +264,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     addFinalizer: writes.addFinalizer,
     removeFinalizer: writes.removeFinalizer,
     writeStatus: writes.writeStatus,
-    heardOfSecret,
+    cachedSecretVersion,
     readSecret: secrets.read,
     createSecret: secrets.create,
     replaceSecret: secrets.replace,

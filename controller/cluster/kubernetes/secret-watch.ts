@@ -19,7 +19,7 @@ type Known = {
   readonly heard?: string;
   readonly isGone?: boolean;
   readonly seen?: string;
-  readonly isClosed?: boolean;
+  readonly isForbidden?: boolean;
   readonly writing?: number;
 };
 
@@ -34,7 +34,7 @@ export type SecretNews = {
    * Reading it was refused, which is no news, nor is a change of it that cannot be looked at. It is told of again when
    * its namespace is listed; until then whoever wants to know tries again in their own time.
    */
-  closed(namespace: string, name: string): void;
+  forbidden(namespace: string, name: string): void;
   /** A write of ours is under way until the result is called. */
   writing(namespace: string, name: string): () => void;
   /** Nothing refers to it any more. */
@@ -94,11 +94,11 @@ export function createSecretNews(
     listed: Pick<Required<Known>, "heard" | "isGone">,
     isFirst: boolean,
   ): void {
-    const { seen, isClosed = false, writing = 0 } = known.get(namespace)?.get(name) ?? {};
+    const { seen, isForbidden = false, writing = 0 } = known.get(namespace)?.get(name) ?? {};
     const isOlder = !isFirst && seen !== undefined && seen !== NONE && isLater(seen, listed.heard);
-    if (isOlder || isClosed) known.get(namespace)?.set(name, { writing });
+    if (isOlder || isForbidden) known.get(namespace)?.set(name, { writing });
     note(namespace, name, listed);
-    if ((isOlder || isClosed) && writing === 0) announce(namespace, name);
+    if ((isOlder || isForbidden) && writing === 0) announce(namespace, name);
   }
 
   return {
@@ -126,8 +126,8 @@ export function createSecretNews(
         remove: ({ name, version }) => note(namespace, name, { heard: version, isGone: true }),
       };
     },
-    seen: (namespace, name, version) => note(namespace, name, { seen: version ?? NONE, isClosed: false }),
-    closed: (namespace, name) => note(namespace, name, { isClosed: true }),
+    seen: (namespace, name, version) => note(namespace, name, { seen: version ?? NONE, isForbidden: false }),
+    forbidden: (namespace, name) => note(namespace, name, { isForbidden: true }),
     writing(namespace, name) {
       const count = () => known.get(namespace)?.get(name)?.writing ?? 0;
       note(namespace, name, { writing: count() + 1 });
@@ -142,8 +142,8 @@ export function createSecretNews(
   };
 }
 
-function isNews({ heard, isGone, seen, isClosed, writing = 0 }: Known, before: Known | undefined): boolean {
-  if (isClosed || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
+function isNews({ heard, isGone, seen, isForbidden, writing = 0 }: Known, before: Known | undefined): boolean {
+  if (isForbidden || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
   if (seen === undefined) return heard !== before?.heard || isGone !== before.isGone;
   return heard !== seen && isLater(heard, seen);
 }

@@ -29,7 +29,7 @@ type Others = {
 export function createSecrets(
   api: ApiClient,
   fieldManager: string,
-  news: Pick<SecretNews, "seen" | "closed" | "writing">,
+  news: Pick<SecretNews, "seen" | "forbidden" | "writing">,
   confirm: () => Promise<void> = async () => {},
 ): Secrets {
   const others = new WeakMap<SecretObject, Others>();
@@ -52,7 +52,7 @@ export function createSecrets(
         return undefined;
       }
       const failed = readError(error, `reading ${title(ref)}`);
-      if (failed instanceof ClusterError && failed.code === "Forbidden") news.closed(namespace, name);
+      if (failed instanceof ClusterError && failed.code === "Forbidden") news.forbidden(namespace, name);
       throw failed;
     }
   }

@@ -14,7 +14,7 @@ const DRAFT = {
   owner: null,
 };
 
-const NO_NEWS = { seen: () => {}, closed: () => {}, writing: () => () => {} };
+const NO_NEWS = { seen: () => {}, forbidden: () => {}, writing: () => () => {} };
 
 async function talking(context: TestContext, handle: (call: Call, count: number) => void) {
   const fake = await startFakeApiServer(handle);

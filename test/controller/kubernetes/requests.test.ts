@@ -56,7 +56,8 @@ describe.skipIf(missing !== undefined)(`the API server${missing ? ` (skipped: ${
       {
         cluster: {
           ...cluster,
-          heardOfSecret: (namespace, name) => (namespace === SILENT ? null : cluster.heardOfSecret(namespace, name)),
+          cachedSecretVersion: (namespace, name) =>
+            namespace === SILENT ? null : cluster.cachedSecretVersion(namespace, name),
         },
         store,
         keyring,

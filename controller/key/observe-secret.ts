@@ -13,7 +13,7 @@ import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, KEY_LABEL, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import type { Delivered } from "./key-memory.ts";
-import { deliveredAs, observeDelivered, observeSecret } from "./key-secret.ts";
+import { deliveredAs, observeDelivered, secretState } from "./key-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
 
 /** A key's Secret is the one that its declaration names; these decide what it should be. */
@@ -24,7 +24,7 @@ export type SecretContext = {
   readonly endpoints: Endpoints;
 };
 
-export type SecretLook = {
+export type SecretObservation = {
   readonly observed: ObservedSecret;
   /** As it was read, for writes under its uid and resourceVersion; undefined where it was not. */
   readonly secret: SecretObject | undefined;
@@ -32,7 +32,7 @@ export type SecretLook = {
 };
 
 /** Looks at a key's Secret without a request, where that will do. */
-export async function lookAtSecret(deps: ControllerDeps, context: SecretContext): Promise<SecretLook> {
+export async function observeSecret(deps: ControllerDeps, context: SecretContext): Promise<SecretObservation> {
   const observed = recallSecret(deps, context);
   return observed === undefined ? readSecretOf(deps, context) : { observed, secret: undefined, isRead: false };
 }
@@ -41,7 +41,7 @@ function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSec
   const { object, declared, stored, endpoints } = context;
   const known = knownSecret(deps, object.uid, stored);
   if (known === null) return undefined;
-  const heard = deps.cluster.heardOfSecret(object.namespace, declared.secret.name);
+  const heard = deps.cluster.cachedSecretVersion(object.namespace, declared.secret.name);
   if (heard === null && known === undefined && !object.deleting && isUnpublished(deps, object.uid, stored)) {
     // Creating it decides: where there is one all the same, nothing is written, and it is read.
     return { state: "absent" };
@@ -73,7 +73,7 @@ export function secretToRecord(
 ): KeySecret | undefined {
   const seen = keyMemory.delivered.get(uid);
   const version = stored?.versions.find(({ digest }) => digest === seen?.digest);
-  if (!seen || version === undefined || cluster.heardOfSecret(namespace, declared.secret.name) === undefined) {
+  if (!seen || version === undefined || cluster.cachedSecretVersion(namespace, declared.secret.name) === undefined) {
     return undefined;
   }
   const { resourceVersion, content, marks } = seen;
@@ -94,7 +94,7 @@ function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: Store
 }
 
 /** Reads a key's Secret. */
-export async function readSecretOf(deps: ControllerDeps, context: SecretContext): Promise<SecretLook> {
+export async function readSecretOf(deps: ControllerDeps, context: SecretContext): Promise<SecretObservation> {
   const { object, declared, stored, endpoints } = context;
   const read = await readIfAllowed(deps.cluster, object.namespace, declared.secret.name);
   if ("why" in read) {
@@ -103,7 +103,7 @@ export async function readSecretOf(deps: ControllerDeps, context: SecretContext)
   }
   const { secret } = read;
   const isMinted = await isMintedForThisName(deps, secret, object, declared);
-  const observed = observeSecret(secret, isMinted, object, declared, stored, endpoints);
+  const observed = secretState(secret, isMinted, object, declared, stored, endpoints);
   rememberSecret(deps, context, secret, observed);
   return { observed, secret, isRead: true };
 }
@@ -113,7 +113,7 @@ export function rememberSecret(
   { keyMemory }: ControllerDeps,
   { object, declared, stored, endpoints }: SecretContext,
   secret: SecretObject | undefined,
-  observed: ObservedSecret = observeSecret(secret, false, object, declared, stored, endpoints),
+  observed: ObservedSecret = secretState(secret, false, object, declared, stored, endpoints),
 ): void {
   const delivered = secret && deliveredAs(secret, observed, object, declared, stored, endpoints);
   keyMemory.delivered.set(object.uid, delivered ?? null);
