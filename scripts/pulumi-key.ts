@@ -1,4 +1,4 @@
-import { MADE_KEY_FIELDS } from "../domain/key/made-key.ts";
+import { API_MANAGED_KEY_FIELDS } from "../domain/key/api-managed-key.ts";
 import type { Schema } from "../domain/manifest/schema.ts";
 import {
   described,
@@ -17,7 +17,7 @@ export function keyResource(crd: Schema): Signature {
   const spec = specOf(crd);
   const rotation = fieldsOf(spec.rotation);
   const overlap = fieldsOf(rotation.overlap).duration;
-  const made = MADE_KEY_FIELDS.map((name) => [name, need(spec[name], name)] as const);
+  const made = API_MANAGED_KEY_FIELDS.map((name) => [name, need(spec[name], name)] as const);
   return resource(
     { ...crd, description: "An API key: what it may do, and how long it lives." },
     {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Logger } from "../../runtime/log.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
 import { type ManagementToken, tokenDigest } from "./management-token.ts";
-import type { InstallationRole } from "./manager.ts";
+import type { InstallationRole } from "./principal.ts";
 
 const MIN_LENGTH = 32;
 /** 32 random hexadecimal digits have fewer once in a million. */

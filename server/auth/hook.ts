@@ -8,12 +8,12 @@ import type { OpenCall, ServerDeps } from "../deps.ts";
 import { hasBody } from "../http/body-framing.ts";
 import { Problem, problem } from "../http/errors.ts";
 import { authorOf } from "../management/author.ts";
+import { authenticateManagement } from "./authenticate-management.ts";
 import type { Carrier } from "./credential.ts";
 import { type Ask, decide, decideAgain, type Granted, type Refused } from "./decide.ts";
-import { decideManager } from "./decide-manager.ts";
 import { meetExpectation } from "./expect-continue.ts";
-import type { Manager } from "./manager.ts";
 import { keepBody, TOO_MANY_CALLS, trackCall } from "./open-call.ts";
+import type { Principal } from "./principal.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf, type Refuse } from "./route-config.ts";
 
@@ -30,7 +30,7 @@ declare module "fastify" {
     readonly operation: OperationName;
     readonly carrier: Carrier;
     /** Who is let through to a management route; null elsewhere. */
-    manager: Manager | null;
+    managementPrincipal: Principal | null;
   }
 }
 
@@ -49,7 +49,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.decorateRequest("gateway", { getter: gatewayOf });
   app.decorateRequest("operation", { getter: operationOf });
   app.decorateRequest("carrier", { getter: carrierOf });
-  app.decorateRequest("manager", null);
+  app.decorateRequest("managementPrincipal", null);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
@@ -71,16 +71,16 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
 }
 
 /**
- * Lets through whom {@link decideManager} knows. It does not ask for a current index: a revocation must go through on a
+ * Lets through whom {@link authenticateManagement} knows. It does not ask for a current index: a revocation must go through on a
  * replica that has lost sight of the feed.
  */
 function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: string): onRequestHookHandler {
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    identifyManager(deps, request, url).then(async (manager) => {
-      if (manager === undefined) return done(NOT_MANAGER);
-      if (manager.as === "bootstrap" || manager.as === "emergency") await recordBootstrapUse(deps, request, url);
+    identifyPrincipal(deps, request, url).then(async (principal) => {
+      if (principal === undefined) return done(NO_PRINCIPAL);
+      if (principal.as === "bootstrap" || principal.as === "emergency") await recordBootstrapUse(deps, request, url);
       done(meetExpectation(raw, reply.raw) ?? unserved);
     }, done);
   };
@@ -90,16 +90,23 @@ function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: st
 function authenticateManagerAgain(deps: ServerDeps, url: string): preValidationHookHandler {
   return (request, _reply, done) => {
     if (!hasBody(request.raw)) return done();
-    identifyManager(deps, request, url).then((manager) => done(manager === undefined ? NOT_MANAGER : undefined), done);
+    identifyPrincipal(deps, request, url).then(
+      (principal) => done(principal === undefined ? NO_PRINCIPAL : undefined),
+      done,
+    );
   };
 }
 
 /** Whose a management request is, as it is noted on it; undefined for nobody's, which is counted and recorded. */
-async function identifyManager(deps: ServerDeps, request: FastifyRequest, url: string): Promise<Manager | undefined> {
-  const decision = await decideManager(deps, request.raw.rawHeaders);
-  if ("manager" in decision) {
-    request.manager = decision.manager;
-    return decision.manager;
+async function identifyPrincipal(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  url: string,
+): Promise<Principal | undefined> {
+  const decision = await authenticateManagement(deps, request.raw.rawHeaders);
+  if ("principal" in decision) {
+    request.managementPrincipal = decision.principal;
+    return decision.principal;
   }
   countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
   return undefined;
@@ -210,7 +217,7 @@ const ANSWERS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> 
   rate_limited: TOO_MANY_CALLS,
 };
 const NOT_FOUND = problem("not_found");
-const NOT_MANAGER = problem(
+const NO_PRINCIPAL = problem(
   "unauthorized",
   "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`. This one is missing, expired or wrong; an API key is none.",
 );

@@ -2,10 +2,10 @@ import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
 import { createIssuerKeys, IssuerUnavailableError } from "./issuer-keys.ts";
-import type { Manager } from "./manager.ts";
+import type { Principal } from "./principal.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
-export type JudgedJwt = { readonly manager: Manager } | { readonly cause: JwtCause };
+export type JudgedJwt = { readonly principal: Principal } | { readonly cause: JwtCause };
 
 export type JwtCause =
   | "jwt_malformed"
@@ -77,7 +77,7 @@ function judgeClaims({ adminGroups }: OidcConfig, issuer: string, claims: JWTPay
   const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, GROUPS) : [];
   const isAdmin = groups.some((group) => adminGroups.includes(group));
   const as = isAdmin ? "everything" : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
-  return { manager: { actor: `${issuer}#${subject}`, as } };
+  return { principal: { actor: `${issuer}#${subject}`, as } };
 }
 
 /** A text that no database can be asked for is no member's. */

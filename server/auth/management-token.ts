@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { InstallationRole } from "./manager.ts";
+import type { InstallationRole } from "./principal.ts";
 
 /**
  * Who may use the management API, by the SHA-256 of a token that is sent as `Authorization: Bearer <token>`. The token

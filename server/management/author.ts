@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import { containsKey, sanitizeUntrusted } from "../../domain/redact.ts";
 import type { Author } from "../../store/audit.ts";
-import type { Manager } from "../auth/manager.ts";
+import type { Principal } from "../auth/principal.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { problem } from "../http/errors.ts";
 
@@ -9,9 +9,9 @@ import { problem } from "../http/errors.ts";
 const LONGEST_USER_AGENT = 256;
 
 /** Who a management request comes from. */
-export function managerOf({ manager }: FastifyRequest): Manager {
-  if (manager === null) throw new Error("a management route was reached without a manager");
-  return manager;
+export function principalOf({ managementPrincipal }: FastifyRequest): Principal {
+  if (managementPrincipal === null) throw new Error("a management route was reached without a principal");
+  return managementPrincipal;
 }
 
 /**
@@ -25,7 +25,7 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
   }
   const userAgent = request.headers["user-agent"];
   return {
-    actor: managerOf(request).actor,
+    actor: principalOf(request).actor,
     address: clientAddress(request),
     ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, LONGEST_USER_AGENT) }),
     ...(reason === undefined ? {} : { why: reason }),

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../http/errors.ts";
-import { managerOf } from "./author.ts";
+import { principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/receipt.ts";
 
@@ -60,7 +60,7 @@ function creationOf(request: FastifyRequest): Creation | undefined {
     throw problem("invalid_request", "An Idempotency-Key is 1 to 255 visible ASCII characters, given once.");
   }
   return {
-    caller: managerOf(request).actor,
+    caller: principalOf(request).actor,
     key: sha256(key),
     request: sha256(JSON.stringify([request.method, request.url, request.body])),
   };

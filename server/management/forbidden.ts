@@ -16,7 +16,7 @@ export function recordForbidden(app: FastifyInstance, { clock, index, metrics, r
       route: request.routeOptions.url,
       keyId: null,
       teamId: null,
-      ...(request.manager === null ? {} : { principal: request.manager.actor }),
+      ...(request.managementPrincipal === null ? {} : { principal: request.managementPrincipal.actor }),
     });
   });
 }

@@ -6,7 +6,7 @@ import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { invalid } from "./diagnostics.ts";
-import type { Hand, Resource } from "./object-routes.ts";
+import type { ChangeContext, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
@@ -45,19 +45,19 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
     },
   }),
 
-  async create(tx, hand, { name, namespace, team: named, spec }) {
-    const { id: teamId } = await teamFor(tx, hand.rights, named, "change gateways");
+  async create(tx, context, { name, namespace, team: named, spec }) {
+    const { id: teamId } = await teamFor(tx, context.rights, named, "change gateways");
     const read = readGateway({ name, namespace, spec });
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });
     if (taken !== undefined) throw exists("gateway", taken);
     const ownerUid = randomUUID();
     const publicId = read.publicId ?? generatedPublicId(ownerUid, teamId);
-    return save(tx, hand, { namespace, name, teamId, ownerUid, publicId }, read);
+    return save(tx, context, { namespace, name, teamId, ownerUid, publicId }, read);
   },
 
-  async replace(tx, hand, stored, spec) {
-    await save(tx, hand, stored, readGateway({ ...stored, spec }, stored), stored.id);
+  async replace(tx, context, stored, spec) {
+    await save(tx, context, stored, readGateway({ ...stored, spec }, stored), stored.id);
   },
 
   async remove(tx, { author }, { cluster, ownerUid }) {
@@ -68,7 +68,7 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
 /** @param storedId of a gateway that has credentials which may stay */
 async function save(
   tx: Tx,
-  { author, keyring }: Hand,
+  { author, keyring }: ChangeContext,
   gateway: Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId">,
   { routesOnly, routes, upstreams: given }: ReadGateway,
   storedId?: string,

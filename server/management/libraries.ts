@@ -5,7 +5,7 @@ import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { readGiven } from "./diagnostics.ts";
-import type { Hand, Resource } from "./object-routes.ts";
+import type { ChangeContext, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 
@@ -36,16 +36,16 @@ export const LIBRARIES: Resource<"library", CreateBody> = {
     },
   }),
 
-  async create(tx, hand, { name, namespace, team: named, spec }) {
-    const { id: teamId } = await teamFor(tx, hand.rights, named, "change libraries");
+  async create(tx, context, { name, namespace, team: named, spec }) {
+    const { id: teamId } = await teamFor(tx, context.rights, named, "change libraries");
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "library", { teamId, namespace, name });
     if (taken !== undefined) throw exists("library", taken);
-    return save(tx, hand, { namespace, name, teamId, ownerUid: randomUUID() }, spec);
+    return save(tx, context, { namespace, name, teamId, ownerUid: randomUUID() }, spec);
   },
 
-  async replace(tx, hand, stored, spec) {
-    await save(tx, hand, stored, spec);
+  async replace(tx, context, stored, spec) {
+    await save(tx, context, stored, spec);
   },
 
   async remove(tx, { author: by }, { cluster, namespace, name, ownerUid, deletionPolicy: policy }) {
@@ -55,7 +55,7 @@ export const LIBRARIES: Resource<"library", CreateBody> = {
 
 async function save(
   tx: Tx,
-  { author }: Hand,
+  { author }: ChangeContext,
   library: Pick<LibraryDraft, "namespace" | "name" | "teamId" | "ownerUid">,
   given: unknown,
 ): Promise<{ id: string }> {

@@ -7,7 +7,7 @@ import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../s
 import { problem } from "../http/errors.ts";
 import type { RouteDocs } from "../http/openapi.ts";
 import { objectAnswer, pageAnswer, RECEIPT } from "./answer-schemas.ts";
-import { authorOf, managerOf } from "./author.ts";
+import { authorOf, principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import { createOnce } from "./creation.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
@@ -23,7 +23,7 @@ import {
 import { type Action, type Rights, requireRight, rightsOf, sees, visibleTeams } from "./rights.ts";
 
 /** What a change is made with. */
-export type Hand = Pick<Management, "keyring"> & { readonly author: Author; readonly rights: Rights };
+export type ChangeContext = Pick<Management, "keyring"> & { readonly author: Author; readonly rights: Rights };
 
 /** A kind of object, and what is its own in the routes that all kinds have alike. */
 export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = {
@@ -40,10 +40,10 @@ export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = {
   readonly createSchema: object;
   /** What is shown besides what every object has. */
   show(stored: StoredOf[K]): { readonly spec: object; readonly [UNSEEN]?: string } & Readonly<Record<string, unknown>>;
-  create(tx: Tx, hand: Hand, body: CreateBody): Promise<{ id: string }>;
-  replace(tx: Tx, hand: Hand, stored: StoredOf[K], spec: unknown): Promise<void>;
+  create(tx: Tx, context: ChangeContext, body: CreateBody): Promise<{ id: string }>;
+  replace(tx: Tx, context: ChangeContext, stored: StoredOf[K], spec: unknown): Promise<void>;
   /** Checks the right to, where it is another one than to change. */
-  remove(tx: Tx, hand: Hand, stored: StoredOf[K]): Promise<void>;
+  remove(tx: Tx, context: ChangeContext, stored: StoredOf[K]): Promise<void>;
 };
 
 type ById = { id: string };
@@ -68,7 +68,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     },
     async (request) => {
       const { limit, cursor, ...filter } = request.query;
-      const teamIds = visibleTeams(await rightsOf(store.db, managerOf(request)));
+      const teamIds = visibleTeams(await rightsOf(store.db, principalOf(request)));
       const found = await listObjects(store.db, kind, {
         ...filter,
         teamIds,
@@ -83,7 +83,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     `/${path}/:id`,
     { config: documented({ summary: `Read a ${kind}`, answer: answered }) },
     async (request, reply) => {
-      const rights = await rightsOf(store.db, managerOf(request));
+      const rights = await rightsOf(store.db, principalOf(request));
       return withEtag(reply, await showOne(store.db, rights, request.params.id));
     },
   );
@@ -97,12 +97,12 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     async (request, reply) => {
       // What the schema has checked becomes its type here.
       const body = request.body as CreateBody;
-      const hand = await handOf(request, body);
+      const context = await contextOf(request, body);
       const { id, shown, replayed, change } = await createOnce(
         management,
         request,
-        (tx) => resource.create(tx, hand, body),
-        (tx, id) => showOne(tx, hand.rights, id),
+        (tx) => resource.create(tx, context, body),
+        (tx, id) => showOne(tx, context.rights, id),
       );
       reply.code(201).header("location", `/api/v1/${path}/${id}`);
       if (replayed) reply.header("idempotency-replayed", "true");
@@ -121,16 +121,16 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
       schema: { body: replaceBody(resource.specSchema) },
     },
     async (request, reply) => {
-      const hand = await handOf(request, request.body);
+      const context = await contextOf(request, request.body);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
       const { id } = request.params;
       const { seq } = await change(store, null, async (tx) => {
-        const stored = await lockChangeable(tx, hand.rights, id);
+        const stored = await lockChangeable(tx, context.rights, id);
         checkIfMatch(ifMatch, json(stored));
-        await resource.replace(tx, hand, stored, request.body.spec);
+        await resource.replace(tx, context, stored, request.body.spec);
       });
       const receipt = await receipts.wait(seq);
-      return withEtag(reply, { ...(await showOne(store.db, hand.rights, id)), change: receipt });
+      return withEtag(reply, { ...(await showOne(store.db, context.rights, id)), change: receipt });
     },
   );
 
@@ -142,11 +142,11 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
       schema: { body: REASON_BODY },
     },
     async (request) => {
-      const hand = await handOf(request, request.body);
+      const context = await contextOf(request, request.body);
       const { askSeq } = await commitChange(store, null, async (tx) => {
-        const stored = await lockChangeable(tx, hand.rights, request.params.id);
+        const stored = await lockChangeable(tx, context.rights, request.params.id);
         checkIfMatch(request.headers["if-match"], json(stored));
-        await resource.remove(tx, hand, stored);
+        await resource.remove(tx, context, stored);
       });
       return receipts.wait(await seqIfKnown(askSeq));
     },
@@ -165,8 +165,8 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     return { id, name, ...home, createdAt: createdAt.toISOString(), declaredIn, ...resource.show(stored) };
   }
 
-  async function handOf(request: FastifyRequest, { reason }: ReasonBody): Promise<Hand> {
-    return { keyring, author: authorOf(request, reason), rights: await rightsOf(store.db, managerOf(request)) };
+  async function contextOf(request: FastifyRequest, { reason }: ReasonBody): Promise<ChangeContext> {
+    return { keyring, author: authorOf(request, reason), rights: await rightsOf(store.db, principalOf(request)) };
   }
 
   /** @throws Problem `not_found`, `forbidden`, or `managed` for what was not made here */

@@ -1,6 +1,6 @@
 import type { Db } from "../../store/database/change.ts";
 import { rolesOf } from "../../store/team-roles.ts";
-import type { InstallationRole, Manager } from "../auth/manager.ts";
+import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** What may be done to what is a team's. Everybody who has a role in the team may look at it. */
@@ -46,7 +46,7 @@ const BOOTSTRAP: Readonly<
 export type Rights = InstallationRole | ReadonlyMap<string, readonly string[]>;
 
 /** Reads what somebody may do now: whoever has left a team loses it with the next request (threats b66). */
-export async function rightsOf(db: Db, { as }: Manager): Promise<Rights> {
+export async function rightsOf(db: Db, { as }: Principal): Promise<Rights> {
   if (typeof as === "string") return as;
   const roles = new Map<string, string[]>();
   for (const { teamId, role } of await rolesOf(db, as)) roles.set(teamId, [...(roles.get(teamId) ?? []), role]);

@@ -6,7 +6,7 @@ import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { invalid, readGiven } from "./diagnostics.ts";
-import type { Hand, Resource } from "./object-routes.ts";
+import type { ChangeContext, Resource } from "./object-routes.ts";
 import { exists } from "./placement.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
 import { requireInstallation } from "./rights.ts";
@@ -41,15 +41,15 @@ export const TEAMS: Resource<"team", CreateBody> = {
     },
   }),
 
-  async create(tx, hand, { name, spec }) {
-    requireInstallation(hand.rights, "make a team");
+  async create(tx, context, { name, spec }) {
+    requireInstallation(context.rights, "make a team");
     const taken = await findTeamNamesake(tx, name);
     if (taken !== undefined) throw exists("team", taken);
-    return save(tx, hand, { name, ownerUid: randomUUID(), generation: 0 }, spec);
+    return save(tx, context, { name, ownerUid: randomUUID(), generation: 0 }, spec);
   },
 
-  async replace(tx, hand, stored, spec) {
-    await save(tx, hand, stored, spec);
+  async replace(tx, context, stored, spec) {
+    await save(tx, context, stored, spec);
   },
 
   async remove(tx, { author, rights }, { cluster, name, ownerUid }) {
@@ -60,7 +60,7 @@ export const TEAMS: Resource<"team", CreateBody> = {
 
 async function save(
   tx: Tx,
-  { author }: Hand,
+  { author }: ChangeContext,
   { name, ownerUid, generation }: Pick<StoredTeam, "name" | "ownerUid" | "generation">,
   given: unknown,
 ): Promise<{ id: string }> {

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
 import type { RouteRecord } from "../../domain/access/key-record.ts";
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 
 /**
  * The tables as Kysely sees them; `migrations/` is what makes them. Both drivers give `timestamptz` as Date, `bigint`
@@ -110,7 +110,7 @@ type KeysTable = {
   revoked_at: Date | null;
   revoked_seq: number | null;
   created_at: Generated<Date>;
-  spec: ColumnType<MadeKeySpec | null, string | undefined, string>;
+  spec: ColumnType<ApiManagedKeySpec | null, string | undefined, string>;
 };
 
 type KeyVersionsTable = {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { changedFields } from "../../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { KeyPolicy, KeySource, StoredVersion } from "../../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "../audit.ts";
 import type { Tx } from "../database/change.ts";
@@ -34,7 +34,7 @@ export type Reservation = {
     readonly source: KeySource;
     readonly generation: number;
     /** Of a key that the management API makes. */
-    readonly spec?: MadeKeySpec | null;
+    readonly spec?: ApiManagedKeySpec | null;
   };
   /** Of the key's first reservation; later ones leave the policy as it is. */
   readonly policy: KeyPolicy;

@@ -1,7 +1,7 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type {
   StoredKey as DomainKey,
   HealReason,
@@ -24,7 +24,7 @@ export type StoredKey = DomainKey & {
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
   readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
-  readonly spec: MadeKeySpec | null;
+  readonly spec: ApiManagedKeySpec | null;
 };
 
 /** Of a row `k` of `keys`; a key without a namespace is its team's alone. */

@@ -1,7 +1,7 @@
 /** Longer than most files: every question to the `keys` table, and every transition of a key as a whole. */
 import { type RawBuilder, sql } from "kysely";
 import { type AuditedFields, changedFields } from "../../domain/audited-fields.ts";
-import type { MadeKeySpec } from "../../domain/key/made-key.ts";
+import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "../audit.ts";
 import type { Db, Tx } from "../database/change.ts";
@@ -81,7 +81,7 @@ export async function updateKeyPolicy(
     /** When a version ends, in milliseconds from its mint; null for never. */
     readonly expiresAfter: number | null;
     /** Of a key that the management API made. */
-    readonly spec?: MadeKeySpec;
+    readonly spec?: ApiManagedKeySpec;
     readonly by?: Author;
   },
 ): Promise<void> {

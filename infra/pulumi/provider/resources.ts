@@ -1,7 +1,7 @@
 /** The four kinds of resources, as a table: what is said once of each, here. */
 
 import { isDeepStrictEqual } from "node:util";
-import { MADE_KEY_FIELDS } from "../../../domain/key/made-key.ts";
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { specSchema } from "../../../domain/manifest/json-schema.ts";
 import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { Revealed } from "./values.ts";
@@ -45,7 +45,7 @@ function define(
 }
 
 const KINDS: readonly ResourceKind[] = [
-  define("PlatformKey", "keys", "key", { specFields: MADE_KEY_FIELDS }),
+  define("PlatformKey", "keys", "key", { specFields: API_MANAGED_KEY_FIELDS }),
   define("PlatformTeam", "teams", "team", {
     // A namespace is one team's.
     excludes: (old, next) => namespacesOf(old).some((namespace) => namespacesOf(next).includes(namespace)),

@@ -5,9 +5,9 @@ import { MAX_RETIRING, roomAt } from "../../../domain/key/version-room.ts";
 import type { Author } from "../../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
+import { lockKey } from "../../../store/keys/api-managed-keys.ts";
 import type { StoredKey } from "../../../store/keys/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { lockKey } from "../../../store/keys/made-keys.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
 import { checkIfMatch } from "../preconditions.ts";
@@ -17,8 +17,8 @@ import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 export const NO_KEY = problem("not_found", "There is no key of this id.");
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
-/** Who changes something by hand. */
-export type ByHand = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
+/** What a change of a key is made with. */
+export type KeyChangeContext = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
 function requireKey(key: StoredKey | undefined, rights: Rights, action: Action): StoredKey {
@@ -28,7 +28,7 @@ function requireKey(key: StoredKey | undefined, rights: Rights, action: Action):
 }
 
 /** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
-export function requireMadeHere({ cluster, namespace, name, ownerUid }: StoredKey): void {
+export function requireApiManaged({ cluster, namespace, name, ownerUid }: StoredKey): void {
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
     throw problem("conflict", "The declaration of this key has let go of it: it can be revoked, and nothing else.");
@@ -62,7 +62,7 @@ export function requireRoom(key: StoredKey, oldEndsAt: number, now: number, inst
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
-  { store, author, rights }: ByHand,
+  { store, author, rights }: KeyChangeContext,
   keyId: string,
   reason: RevocationReason,
   check: (key: StoredKey) => void = () => {},
@@ -85,7 +85,7 @@ export async function revokeByHand(
  *   version of
  */
 export async function rotateByHand(
-  { store, author, rights }: ByHand,
+  { store, author, rights }: KeyChangeContext,
   keyId: string,
   revokeOld: boolean,
 ): Promise<number | null> {
@@ -116,13 +116,13 @@ export async function rotateByHand(
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
  */
 export async function replaceKeySpec(
-  { store, author, rights }: ByHand,
+  { store, author, rights }: KeyChangeContext,
   keyId: string,
   spec: unknown,
   ifMatch: string,
 ): Promise<number> {
   const { seq } = await change(store, null, async (tx) => {
-    const key = await lockLivingMadeKey(tx, rights, keyId, "suspend keys");
+    const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
     const read = readKey({ ...key, spec });
     if (!isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
@@ -148,9 +148,14 @@ function isSuspension({ spec }: StoredKey, { spec: wanted }: ReadKey): boolean {
  *
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
  */
-export async function lockLivingMadeKey(tx: Tx, rights: Rights, keyId: string, action: Action): Promise<StoredKey> {
+export async function lockLivingApiManagedKey(
+  tx: Tx,
+  rights: Rights,
+  keyId: string,
+  action: Action,
+): Promise<StoredKey> {
   const key = requireKey(await lockKey(tx, keyId), rights, action);
-  requireMadeHere(key);
+  requireApiManaged(key);
   if (key.state === "revoked") throw problem("conflict", REVOKED);
   return key;
 }

@@ -1,4 +1,4 @@
-import type { MadeKeySpec } from "../../../domain/key/made-key.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../store/keys/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
 
@@ -25,7 +25,7 @@ export type KeyJson = {
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
   readonly rotationRequestedAt: string | null;
   /** What the key is to be, in the fields of a PlatformKey. */
-  readonly spec: MadeKeySpec;
+  readonly spec: ApiManagedKeySpec;
   readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
 };
 
@@ -45,7 +45,7 @@ export type VersionJson = {
  * @param receipt of its revocation, where it is revoked
  * @param now milliseconds since the epoch
  */
-export function keyJson(key: ListedKey, team: string, spec: MadeKeySpec, receipt: Receipt, now: number): KeyJson {
+export function keyJson(key: ListedKey, team: string, spec: ApiManagedKeySpec, receipt: Receipt, now: number): KeyJson {
   const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
   const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
   const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);

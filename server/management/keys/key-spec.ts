@@ -1,5 +1,5 @@
+import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import type { NamedRef } from "../../../domain/key/declared-key.ts";
-import type { MadeKeySpec } from "../../../domain/key/made-key.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { ListedKey } from "../../../store/keys/key-lists.ts";
 import { namesOf } from "../../../store/references.ts";
@@ -8,7 +8,7 @@ import { namesOf } from "../../../store/references.ts";
  * Tells what each key is to be. Of one that was made here that is what was asked for; of a declared one, what its
  * declaration comes to as the store has it: what it refers to and cannot be found is left out.
  */
-export async function specsOf(db: Db, keys: readonly ListedKey[]): Promise<(key: ListedKey) => MadeKeySpec> {
+export async function specsOf(db: Db, keys: readonly ListedKey[]): Promise<(key: ListedKey) => ApiManagedKeySpec> {
   const declared = keys.filter(({ spec }) => spec === null).map(({ policy }) => policy);
   const gateways = await namesOf(db, "gateways", unique(declared.map(({ boundGatewayId }) => boundGatewayId)));
   const libraries = await namesOf(
@@ -23,7 +23,7 @@ function declaredSpec(
   { policy }: ListedKey,
   gateways: ReadonlyMap<string, NamedRef>,
   libraries: ReadonlyMap<string, NamedRef>,
-): MadeKeySpec {
+): ApiManagedKeySpec {
   const gateway = gateways.get(policy.boundGatewayId ?? "");
   const library = libraries.get(policy.mcpDefaultLibraryId ?? "");
   const libraryRefs = policy.libraryIds?.flatMap((id) => libraries.get(id) ?? []);

@@ -1,6 +1,6 @@
+import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { declareKey } from "../../../domain/key/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../../../domain/key/declared-key.ts";
-import { MADE_KEY_FIELDS, type MadeKeySpec } from "../../../domain/key/made-key.ts";
 import { policyOf } from "../../../domain/key/plan-key.ts";
 import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
@@ -12,7 +12,7 @@ import { type Given, invalid, readGiven } from "../diagnostics.ts";
 /** A key that the management API is to make or change, read. */
 export type ReadKey = {
   /** As it is stored and shown. */
-  readonly spec: MadeKeySpec;
+  readonly spec: ApiManagedKeySpec;
   readonly declared: DeclaredKey;
 };
 
@@ -31,10 +31,12 @@ export function readKey(given: Given): ReadKey {
   if (spec.state === "Revoked") {
     throw invalid([{ path: "spec.state", message: "is ended by POST .../revoke, which is final: leave it out" }]);
   }
-  const fields = Object.entries(spec).filter(([field]) => (MADE_KEY_FIELDS as readonly string[]).includes(field));
+  const fields = Object.entries(spec).filter(([field]) =>
+    (API_MANAGED_KEY_FIELDS as readonly string[]).includes(field),
+  );
   return {
-    // The schema has checked every field, and those that are left are MADE_KEY_FIELDS.
-    spec: Object.fromEntries(fields) as MadeKeySpec,
+    // The schema has checked every field, and those that are left are API_MANAGED_KEY_FIELDS.
+    spec: Object.fromEntries(fields) as ApiManagedKeySpec,
     declared: declareKey(given.namespace, given.name, spec),
   };
 }

@@ -1,4 +1,4 @@
-import { MADE_KEY_FIELDS } from "../../../domain/key/made-key.ts";
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
 import { jsonSchema, pickFields } from "../../../domain/manifest/json-schema.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
@@ -34,7 +34,7 @@ const DURATION = PLATFORM_KEY?.rotation?.properties?.overlap?.properties?.durati
 if (HASH === undefined || DURATION === undefined) throw new Error("the schema of PlatformKey is another than it was");
 
 /** As a PlatformKey's, without what only a controller can do. */
-export const KEY_SPEC = pickFields("PlatformKey", MADE_KEY_FIELDS);
+export const KEY_SPEC = pickFields("PlatformKey", API_MANAGED_KEY_FIELDS);
 
 const SOURCE = {
   type: "object",

@@ -5,17 +5,24 @@ import { findKey } from "../../../store/keys/keys.ts";
 import { teamNames } from "../../../store/teams.ts";
 import type { RouteDocs } from "../../http/openapi.ts";
 import { keyAnswer, pageAnswer, RECEIPT } from "../answer-schemas.ts";
-import { authorOf, managerOf } from "../author.ts";
+import { authorOf, principalOf } from "../author.ts";
 import type { Management } from "../context.ts";
 import { createOnce } from "../creation.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
 import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
 import { type Rights, rightsOf, sees, visibleTeams } from "../rights.ts";
-import { type ByHand, NO_KEY, replaceKeySpec, requireMadeHere, revokeByHand, rotateByHand } from "./changes.ts";
+import { createKey, createVersion } from "./api-managed-keys.ts";
+import {
+  type KeyChangeContext,
+  NO_KEY,
+  replaceKeySpec,
+  requireApiManaged,
+  revokeByHand,
+  rotateByHand,
+} from "./changes.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";
 import { specsOf } from "./key-spec.ts";
-import { createKey, createVersion } from "./made-keys.ts";
 import type { Receipts } from "./receipt.ts";
 import {
   CREATE_KEY_BODY,
@@ -84,8 +91,8 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { body: CREATE_KEY_BODY },
     },
     async (request, reply) => {
-      const hand = await byHand(request);
-      return answerMade(request, reply, hand.rights, (tx) => createKey(tx, hand, request.body));
+      const context = await contextOf(request);
+      return answerMade(request, reply, context.rights, (tx) => createKey(tx, context, request.body));
     },
   );
 
@@ -100,12 +107,12 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { body: REPLACE_KEY_BODY },
     },
     async (request, reply) => {
-      const hand = await byHand(request);
+      const context = await contextOf(request);
       const id = knownId(request.params);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
-      const seq = await replaceKeySpec(hand, id, request.body.spec, ifMatch);
+      const seq = await replaceKeySpec(context, id, request.body.spec, ifMatch);
       const change = await receipts.wait(seq);
-      return withEtag(reply, { ...(await showOne(store.db, hand.rights, id, await receipts.read())), change });
+      return withEtag(reply, { ...(await showOne(store.db, context.rights, id, await receipts.read())), change });
     },
   );
 
@@ -117,9 +124,9 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { body: REASON_BODY },
     },
     async (request) => {
-      const hand = await byHand(request);
-      const seq = await revokeByHand(hand, knownId(request.params), "Deleted", (key) => {
-        requireMadeHere(key);
+      const context = await contextOf(request);
+      const seq = await revokeByHand(context, knownId(request.params), "Deleted", (key) => {
+        requireApiManaged(key);
         checkIfMatch(request.headers["if-match"], key);
       });
       return receipts.wait(seq);
@@ -139,9 +146,9 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { body: CREATE_VERSION_BODY },
     },
     async (request, reply) => {
-      const hand = await byHand(request);
+      const context = await contextOf(request);
       const id = knownId(request.params);
-      return answerMade(request, reply, hand.rights, (tx) => createVersion(tx, hand, id, request.body));
+      return answerMade(request, reply, context.rights, (tx) => createVersion(tx, context, id, request.body));
     },
   );
 
@@ -155,7 +162,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
     },
-    async (request) => receipts.wait(await revokeByHand(await byHand(request), knownId(request.params), "ByHand")),
+    async (request) => receipts.wait(await revokeByHand(await contextOf(request), knownId(request.params), "ByHand")),
   );
 
   app.post<{ Params: ById; Body: RotateBody }>(
@@ -166,16 +173,16 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       schema: { body: ROTATE_BODY },
     },
     async (request, reply) => {
-      const seq = await rotateByHand(await byHand(request), knownId(request.params), request.body.revokeOld);
+      const seq = await rotateByHand(await contextOf(request), knownId(request.params), request.body.revokeOld);
       return reply.code(202).send(await receipts.wait(seq));
     },
   );
 
   function rights(request: FastifyRequest): Promise<Rights> {
-    return rightsOf(store.db, managerOf(request));
+    return rightsOf(store.db, principalOf(request));
   }
 
-  async function byHand(request: FastifyRequest<{ Body: ReasonBody }>): Promise<ByHand> {
+  async function contextOf(request: FastifyRequest<{ Body: ReasonBody }>): Promise<KeyChangeContext> {
     return { store, author: authorOf(request, request.body.reason), rights: await rights(request) };
   }
 

@@ -4,7 +4,7 @@ import type { Spec } from "../manifest/kinds.ts";
  * What can be said of a key that the management API makes: of a PlatformKey's spec all that does not need a controller,
  * and that can change without a new secret.
  */
-export const MADE_KEY_FIELDS = [
+export const API_MANAGED_KEY_FIELDS = [
   "displayName",
   "preset",
   "scopes",
@@ -18,4 +18,4 @@ export const MADE_KEY_FIELDS = [
   "rateLimit",
 ] as const satisfies readonly (keyof Spec<"PlatformKey">)[];
 
-export type MadeKeySpec = Pick<Spec<"PlatformKey">, (typeof MADE_KEY_FIELDS)[number]>;
+export type ApiManagedKeySpec = Pick<Spec<"PlatformKey">, (typeof API_MANAGED_KEY_FIELDS)[number]>;

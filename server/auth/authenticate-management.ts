@@ -4,7 +4,7 @@ import { readBearer } from "./credential.ts";
 import { IssuerUnavailableError } from "./issuer-keys.ts";
 import type { JudgedJwt } from "./jwt.ts";
 import { isManagementToken, type ManagementToken } from "./management-token.ts";
-import type { Manager } from "./manager.ts";
+import type { Principal } from "./principal.ts";
 
 /** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
 const MAX_TOKEN_LENGTH = 8_192;
@@ -26,14 +26,14 @@ export type ManagerDeps = {
  * @returns or the cause of a 401
  * @throws Problem `unavailable` while the issuer's keys cannot be had
  */
-export async function decideManager(
+export async function authenticateManagement(
   { managementToken, judgeJwt, log }: ManagerDeps,
   rawHeaders: readonly string[],
-): Promise<{ readonly manager: Manager } | { readonly cause: string }> {
+): Promise<{ readonly principal: Principal } | { readonly cause: string }> {
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
   if (presented === undefined) return NOBODY;
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
-    return { manager: { actor: managementToken.actor, as: managementToken.role } };
+    return { principal: { actor: managementToken.actor, as: managementToken.role } };
   }
   if (judgeJwt === null) return NOBODY;
   try {

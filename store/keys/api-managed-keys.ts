@@ -15,7 +15,7 @@ export async function lockKey(tx: Tx, keyId: string): Promise<StoredKey | undefi
  * The key that lives by this name, of those that the management API made for a team. Two that are made at once wait for
  * each other.
  */
-export async function findMadeKey(
+export async function findApiManagedKey(
   tx: Tx,
   { teamId, namespace, name }: { readonly teamId: string; readonly namespace: string; readonly name: string },
 ): Promise<{ id: string } | undefined> {

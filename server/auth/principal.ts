@@ -7,7 +7,7 @@ import type { MemberNames } from "../../store/team-roles.ts";
 export type InstallationRole = "everything" | "bootstrap" | "emergency";
 
 /** Who is let through to the management API. */
-export type Manager = {
+export type Principal = {
   /** As the audit log names them, and as idempotency keys are told apart. */
   readonly actor: string;
   /** What PlatformTeam members are named by, or the role of the installation's own. */

@@ -7,13 +7,13 @@ import type { Tx } from "../../../store/database/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import { databaseTime } from "../../../store/database/times.ts";
+import { findApiManagedKey } from "../../../store/keys/api-managed-keys.ts";
 import type { Reservation } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
-import { findMadeKey } from "../../../store/keys/made-keys.ts";
 import { problem } from "../../http/errors.ts";
 import { invalid } from "../diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "../placement.ts";
-import { type ByHand, lockLivingMadeKey, requireRoom } from "./changes.ts";
+import { type KeyChangeContext, lockLivingApiManagedKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
@@ -27,7 +27,7 @@ type Secret = { readonly digest: string; readonly prefix: string; readonly plain
  */
 export async function createKey(
   tx: Tx,
-  { author, rights }: ByHand,
+  { author, rights }: KeyChangeContext,
   { name, namespace, team: named, spec, source }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
   const team = await teamFor(tx, rights, named, "make keys");
@@ -38,7 +38,7 @@ export async function createKey(
     throw invalid([{ path: "spec.expiresAt", message: "is in the past: write a later time, or leave it out" }]);
   }
   const policy = await resolvePolicy(tx, team.id, read.declared);
-  const taken = await findMadeKey(tx, { teamId: team.id, namespace, name });
+  const taken = await findApiManagedKey(tx, { teamId: team.id, namespace, name });
   if (taken !== undefined) throw exists("key", taken);
   const secret = secretOf(source);
   const key = {
@@ -63,11 +63,11 @@ export async function createKey(
  */
 export async function createVersion(
   tx: Tx,
-  { author, rights }: ByHand,
+  { author, rights }: KeyChangeContext,
   keyId: string,
   { source, overlap }: CreateVersionBody,
 ): Promise<{ id: string; secret: string | null }> {
-  const key = await lockLivingMadeKey(tx, rights, keyId, "change keys");
+  const key = await lockLivingApiManagedKey(tx, rights, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
   requireRoom(key, now + overlapMs, now, "`overlap: 0s`");
@@ -98,7 +98,7 @@ async function addActive(
   tx: Tx,
   version: Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
     readonly secret: Secret;
-    readonly author: ByHand["author"];
+    readonly author: KeyChangeContext["author"];
     readonly overlapMs: number;
   },
 ): Promise<void> {
