@@ -7,9 +7,9 @@ import { replicaRegister } from "../store/feed/replicas.ts";
  * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then ever
  * longer; and the one after a look that found some confirmed, so that of many the next come together.
  */
-const FIRST_POLL = 5;
-const NEXT_POLL = 20;
-const LONGEST_POLL = 250;
+const FIRST_POLL_MS = 5;
+const NEXT_POLL_MS = 20;
+const MAX_POLL_MS = 250;
 /** Stands for the seq of a change whose answer is outstanding, or lost. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
@@ -70,18 +70,18 @@ export function watchConfirmations(store: Store, leaseMs: number, monotonic: () 
   /** However many keys wait, one question at a time is asked. */
   async function poll(signal: AbortSignal): Promise<void> {
     polling = true;
-    let pause = FIRST_POLL;
+    let pause = FIRST_POLL_MS;
     while (waiting.size > 0 && !signal.aborted) {
       // A database that does not answer is reported by whoever has work for it.
       await look().catch(() => {});
       for (const [uid, resume] of waiting) {
         if (!isConfirmed(uid) || signal.aborted) continue;
         waiting.delete(uid);
-        pause = NEXT_POLL / 2;
+        pause = NEXT_POLL_MS / 2;
         resume();
       }
       if (waiting.size > 0) await delay(pause, undefined, { signal }).catch(() => {});
-      pause = Math.min(pause * 2, LONGEST_POLL);
+      pause = Math.min(pause * 2, MAX_POLL_MS);
     }
     polling = false;
   }

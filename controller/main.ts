@@ -10,7 +10,7 @@ import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
 
 /** How long a replica serves without proof that its view is current (design §3). Milliseconds. */
-const LEASE = 5_000;
+const LEASE_MS = 5_000;
 
 export type ControllerSetup = {
   readonly cluster: Cluster;
@@ -31,7 +31,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
   const deps = {
     ...setup,
     fence: await takeLeadership(store, leadershipScope(cluster)),
-    confirmations: watchConfirmations(store, LEASE, clock.monotonic),
+    confirmations: watchConfirmations(store, LEASE_MS, clock.monotonic),
     databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),
     randomBytes,

@@ -6,12 +6,12 @@
 
 /** The first retry after a failure, and the longest there is: no back-off is longer than 30 s (design §2, I8). */
 const FIRST_RETRY_MS = 5;
-const LONGEST_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 30_000;
 /**
  * A later deadline is checked this often against both clocks. So a machine that was suspended, whose timers stood still
  * meanwhile, is not late by more than this.
  */
-const LONGEST_TIMEOUT_MS = 30_000;
+const MAX_TIMEOUT_MS = 30_000;
 
 export type Timers = {
   setTimeout(run: () => void, ms: number): unknown;
@@ -131,7 +131,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     }
     const due = clock.now() + delayMs;
     const wait = (ms: number) => {
-      deadlines.set(name, { at, timer: timers.setTimeout(fire, Math.min(ms, LONGEST_TIMEOUT_MS)) });
+      deadlines.set(name, { at, timer: timers.setTimeout(fire, Math.min(ms, MAX_TIMEOUT_MS)) });
     };
     const fire = () => {
       const left = Math.min(at - clock.monotonic(), due - clock.now());
@@ -232,7 +232,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
  * @param random uniform in [0, 1): takes up to half of the delay away
  */
 export function retryDelay(failed: number, random: number): number {
-  const longest = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failed, 30));
+  const longest = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failed, 30));
   return longest * (1 - random / 2);
 }
 

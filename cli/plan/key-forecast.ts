@@ -36,12 +36,12 @@ export type ForecastInput = {
 };
 
 /** No plan takes as many steps. */
-const MOST_STEPS = 16;
+const MAX_STEPS = 16;
 
 export function forecastKey(input: ForecastInput): KeyForecast {
   let observed = observe(input);
   const steps: ForecastStep[] = [];
-  while (observed !== undefined && steps.length < MOST_STEPS) {
+  while (observed !== undefined && steps.length < MAX_STEPS) {
     const { action, conditions } = planKey(observed, input.now);
     if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
       return { steps, ready: conditions.find(({ type }) => type === "Ready") };

@@ -6,12 +6,12 @@ import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 
 /** The longest that a status shows of what a consumer says of itself, in characters. */
-const LONGEST = 120;
+const MAX_LENGTH = 120;
 
 /** What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is. */
 export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
   const usage = await readKnownUsage(store.db, keyId);
-  const clean = (text: string | null) => text && sanitizeUntrusted(text, LONGEST);
+  const clean = (text: string | null) => text && sanitizeUntrusted(text, MAX_LENGTH);
   return {
     ...usage,
     lastUses: usage.lastUses.map((use) => ({

@@ -14,7 +14,7 @@ import { keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
-const MOST_STEPS = 32;
+const MAX_STEPS = 32;
 
 /** Where a reconciliation has left a key. */
 export type ReconcileResult =
@@ -79,7 +79,7 @@ async function runUntilStable(
   attempt: Attempt,
 ): Promise<ReconcileResult> {
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     attempt.found = undefined;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return { requeueAfterMs: undefined };
@@ -115,7 +115,7 @@ async function runUntilStable(
     }
     if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
   }
-  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not come to rest in ${MOST_STEPS} steps`);
+  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not come to rest in ${MAX_STEPS} steps`);
 }
 
 /** Steps on the way to a key that leave the store as it is: it need not be asked again before the next one. */

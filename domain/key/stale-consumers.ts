@@ -8,7 +8,7 @@ import type { ObservedKey } from "./observed-key.ts";
 import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
 /** A last use that moves on is told anew at most this often, in milliseconds. */
-const TOLD_EVERY = 10 * 60_000;
+const TOLD_EVERY_MS = 10 * 60_000;
 /** Replicas write uses of a version a little after its end: its last use is settled by then. Milliseconds. */
 const LATE_USES = 30_000;
 
@@ -79,7 +79,7 @@ function holdingUp(
   for (const version of retiringVersions(key).toReversed()) {
     const use = usage.lastUses.find((one) => one.version === version.number);
     if (use === undefined || now < leastOverlapEnds(version, key, min) || usage.now - use.at >= quiet) continue;
-    const isTold = reportedUse?.version === use.version && Math.abs(use.at - reportedUse.at) < TOLD_EVERY;
+    const isTold = reportedUse?.version === use.version && Math.abs(use.at - reportedUse.at) < TOLD_EVERY_MS;
     return { version, use: isTold ? reportedUse : use };
   }
   return undefined;

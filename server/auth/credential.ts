@@ -116,14 +116,14 @@ function queryKey(url: string): string | undefined | null {
 }
 
 /** The longest that three characters get when every one is percent-encoded. */
-const LONGEST_NAME = 9;
+const MAX_NAME = 9;
 
 /** Whether the parameter at `from` is named `key`, in whatever way its letters are encoded. */
 function isKeyParameter(url: string, from: number, end: number): boolean {
   if (url.startsWith("key", from)) return from + 3 === end || url.charCodeAt(from + 3) === EQUALS;
   const equals = url.indexOf("=", from);
   const nameEnd = equals === -1 || equals > end ? end : equals;
-  if (nameEnd - from > LONGEST_NAME) return false;
+  if (nameEnd - from > MAX_NAME) return false;
   const name = url.slice(from, nameEnd);
   return name.includes("%") && decodeForm(name) === "key";
 }

@@ -6,7 +6,7 @@ import { clientAddress } from "../http/client-address.ts";
 import { problem } from "../http/errors.ts";
 
 /** Longer than any honest User-Agent. */
-const LONGEST_USER_AGENT = 256;
+const MAX_USER_AGENT = 256;
 
 /** Who a management request comes from. */
 export function principalOf({ managementPrincipal }: FastifyRequest): Principal {
@@ -27,7 +27,7 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
   return {
     actor: principalOf(request).actor,
     address: clientAddress(request),
-    ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, LONGEST_USER_AGENT) }),
+    ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, MAX_USER_AGENT) }),
     ...(reason === undefined ? {} : { why: reason }),
   };
 }

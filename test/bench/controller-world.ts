@@ -17,7 +17,7 @@ const KEYS_PER_NAMESPACE = 200;
 const DECLARERS = 24;
 const TIMEOUT = { timeoutMs: 900_000 };
 /** Milliseconds. */
-const POLL = 500;
+const POLL_MS = 500;
 const KINDS_PATH = "/apis/keyplane.dev/v1alpha1";
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
 const GENERATOR = join(import.meta.dirname, "generator-process.ts");
@@ -106,7 +106,7 @@ async function build(ends: (() => Promise<unknown>)[], keys: number, nodeFlags: 
     /** Asks seldom, so as not to be what is measured: the rate is the audit log's. */
     async untilReady(): Promise<void> {
       const areActive = async () => {
-        await delay(POLL);
+        await delay(POLL_MS);
         const count = store.db.selectFrom("key_versions").select(({ fn }) => fn.countAll().as("active"));
         return Number((await count.where("state", "=", "active").executeTakeFirstOrThrow()).active) >= keys;
       };

@@ -26,7 +26,7 @@ import { figure, quantile, table } from "./table.ts";
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
 /** Of one question: as many rounds as fit into so many milliseconds, at least three. */
 const BUDGET_MS = 3_000;
-const MOST_ROUNDS = 50;
+const MAX_ROUNDS = 50;
 
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-handbook"] };
@@ -149,7 +149,7 @@ async function measure(store: Store, question: Question): Promise<Cost> {
   const db = store.db.withPlugin(timing(statements));
   const took: number[] = [];
   const begun = performance.now();
-  while (took.length < MOST_ROUNDS && (took.length < 3 || performance.now() - begun < BUDGET_MS)) {
+  while (took.length < MAX_ROUNDS && (took.length < 3 || performance.now() - begun < BUDGET_MS)) {
     const from = performance.now();
     await question(db);
     took.push(performance.now() - from);

@@ -7,8 +7,8 @@ import type { Seen } from "./watch.ts";
  * namespace takes long: its controller looks at it again only after a back-off of up to a minute, which each crash of
  * the API server makes longer, and takes several looks.
  */
-const PATIENCE = 600_000;
-const PAUSE = 250;
+const PATIENCE_MS = 600_000;
+const PAUSE_MS = 250;
 /** What no repetition changes. */
 const HOPELESS: ReadonlySet<number> = new Set([400, 405, 415, 422]);
 
@@ -40,7 +40,7 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
     body: Record<string, unknown> | undefined,
     isOver: (status: number, answer: string) => boolean,
   ): Promise<{ status: number; body: unknown }> {
-    const deadline = performance.now() + PATIENCE;
+    const deadline = performance.now() + PATIENCE_MS;
     const options = {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(method === "PATCH" ? { contentType: "application/merge-patch+json" } : {}),
@@ -51,7 +51,7 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
       if (HOPELESS.has(answer.status) || performance.now() > deadline) {
         throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body).slice(0, 500)}`);
       }
-      await delay(PAUSE);
+      await delay(PAUSE_MS);
     }
   }
 

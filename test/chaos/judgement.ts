@@ -12,9 +12,9 @@ export type Answer = {
 };
 
 /** How long a replica may serve by an old view (design §3, the lease), and what a noisy machine may add. Milliseconds. */
-const LEASE = 5_000;
+const LEASE_MS = 5_000;
 const ALLOWANCE = 1_000;
-export const BOUND = LEASE + ALLOWANCE;
+export const BOUND = LEASE_MS + ALLOWANCE;
 
 export type Verdict = { readonly rule: string; readonly what: string };
 

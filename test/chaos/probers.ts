@@ -7,12 +7,12 @@ import type { Look, Standings } from "./standings.ts";
 
 /** Requests at once to a replica, and the pause of each between two. Milliseconds. */
 const AT_ONCE = 3;
-const PAUSE = 60;
+const PAUSE_MS = 60;
 /** A secret whose standing has changed is called with more often for that long. */
 const WATCHED_CLOSELY = 12_000;
-const CLOSELY_EVERY = 700;
+const CLOSELY_EVERY_MS = 700;
 /** A replica that is paused answers when it goes on, and then by what is true then. */
-const ANSWER_TIMEOUT = 40_000;
+const ANSWER_TIMEOUT_MS = 40_000;
 
 /** Calls a replica with a key. Undefined where it does not answer. */
 export async function call(url: string, value: string, path = "/atoms?limit=1"): Promise<Answer | undefined> {
@@ -20,7 +20,7 @@ export async function call(url: string, value: string, path = "/atoms?limit=1"):
   try {
     const response = await fetch(url + path, {
       headers: { authorization: `Bearer ${value}` },
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT),
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     });
     await response.arrayBuffer();
     return { status: response.status, sentAt, sentAtWall, receivedAt: performance.now(), receivedAtWall: Date.now() };
@@ -41,7 +41,7 @@ export async function callAtRest(url: string, value: string, allowance: number):
     const answer = await call(url, value);
     const isSure = answer !== undefined && answer.status !== 503;
     if (isSure || performance.now() > deadline) return answer;
-    await delay(PAUSE);
+    await delay(PAUSE_MS);
   }
 }
 
@@ -68,7 +68,7 @@ export function startProbers(urls: readonly string[], secrets: Secrets, report: 
       const now = performance.now();
       const isDue = ({ digest, seenAt }: Held) =>
         now - Math.max(seenAt, changedAt.get(digest) ?? 0) < WATCHED_CLOSELY &&
-        now - (calledAt.get(digest) ?? 0) > CLOSELY_EVERY;
+        now - (calledAt.get(digest) ?? 0) > CLOSELY_EVERY_MS;
       const hot = closely++ % 3 === 0 ? undefined : secrets.held.findLast(isDue);
       const chosen = hot ?? secrets.held[next++ % Math.max(1, secrets.held.length)];
       if (chosen !== undefined) calledAt.set(chosen.digest, now);
@@ -84,7 +84,7 @@ export function startProbers(urls: readonly string[], secrets: Secrets, report: 
         counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
         pending.push({ replica, held, answer });
       }
-      await delay(PAUSE, undefined, { signal }).catch(() => {});
+      await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
     }
   }
 

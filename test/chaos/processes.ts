@@ -8,7 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
 const SET_CLOCK = join(import.meta.dirname, "set-clock.ts");
 /** How soon a process that ended by itself is started again, as a kubelet does. Milliseconds. */
-const RESTART_PAUSE = 1_000;
+const RESTART_PAUSE_MS = 1_000;
 
 /** A `keyplane` process that is started again whenever it ends, unless it was told to stay down. */
 export type Supervised = {
@@ -63,7 +63,7 @@ export function supervise(
       child = undefined;
       if (!wanted) return;
       onDeath(code, lines.at(-1) ?? "");
-      await delay(RESTART_PAUSE);
+      await delay(RESTART_PAUSE_MS);
       if (wanted && child === undefined) start();
     });
   }

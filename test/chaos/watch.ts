@@ -38,7 +38,7 @@ type Condition = {
 
 type Line = { readonly type: string; readonly object: Seen };
 
-const PAUSE = 200;
+const PAUSE_MS = 200;
 
 /**
  * Tells of every state that the objects of a collection have been in, from a list and then a watch that goes on from
@@ -105,7 +105,7 @@ export async function watchAll(
     } catch {
       // The API server is being restarted, or the run is over.
     }
-    await delay(PAUSE, undefined, { signal }).catch(() => {});
+    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
   agent.destroy();
 }

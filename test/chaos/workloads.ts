@@ -13,8 +13,8 @@ import type { Seen } from "./watch.ts";
 
 /** Times that a workload reads its Secret and calls, and the pause between them in milliseconds. */
 const ATTEMPTS = 4;
-const RETRY = 400;
-const PAUSE = 120;
+const RETRY_MS = 400;
+const PAUSE_MS = 120;
 const AT_ONCE = 2;
 
 /**
@@ -36,7 +36,7 @@ export async function runWorkloads(
       const url = world.serverUrls[Math.floor(Math.random() * world.serverUrls.length)];
       // No answer of the API server, or of a replica, is no wrong answer.
       if (key !== undefined && url !== undefined) await work(key, url).catch(() => {});
-      await delay(PAUSE, undefined, { signal }).catch(() => {});
+      await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -48,7 +48,7 @@ export async function runWorkloads(
       const answer = value === undefined ? undefined : await call(url, value);
       if (answer?.status !== 401 || value === undefined) return;
       last = value;
-      await delay(RETRY);
+      await delay(RETRY_MS);
     }
     if (last === undefined) return;
     const [digest, askedAt] = [hex(keyDigest(last)), performance.now()];

@@ -19,8 +19,8 @@ const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const ROUNDS = NIGHTLY ? 400 : 8;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
 /** The longest life of a process after the edits of a round, and of one that is killed in its start. Milliseconds. */
-const LONGEST_LIFE = 900;
-const LONGEST_START = 1_500;
+const MAX_LIFE_MS = 900;
+const MAX_START_MS = 1_500;
 
 /** What is declared of a key, and every secret that was ever seen of it. */
 type Declared = { trigger: number; readonly seen: Set<string> };
@@ -153,11 +153,11 @@ it("a process that is killed at any moment leaves every declared key working and
   const output: string[] = [];
 
   for (let round = 1; round <= ROUNDS; round++) {
-    if (random.chance(0.2)) await dieInStart(home, random.below(LONGEST_START));
+    if (random.chance(0.2)) await dieInStart(home, random.below(MAX_START_MS));
     up = await startUp(home);
     await checkSettled(home, up, play);
     play.edit();
-    await delay(random.below(LONGEST_LIFE));
+    await delay(random.below(MAX_LIFE_MS));
     await up.stop("SIGKILL");
     expectNoPlaintext(home);
     output.push(up.output());

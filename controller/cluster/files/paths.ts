@@ -12,10 +12,10 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const KIND = /^[A-Z][A-Za-z]{0,62}$/;
 const DATA_KEY = /^(?!\.\.|\.$)[-._a-zA-Z0-9]{1,253}$/;
 /** 253 in Kubernetes; a file's name has 255 bytes, and `.json.tmp` needs nine of them. */
-const LONGEST_NAME = 246;
+const MAX_NAME = 246;
 
 export const isNamespaceName = (text: string): boolean => LABEL.test(text);
-export const isObjectName = (text: string): boolean => text.length <= LONGEST_NAME && SUBDOMAIN.test(text);
+export const isObjectName = (text: string): boolean => text.length <= MAX_NAME && SUBDOMAIN.test(text);
 export const isDataKey = (text: string): boolean => DATA_KEY.test(text);
 
 /** The path of an object's file below `root`: `<namespace or _cluster>/<Kind>/<name>.json`. */

@@ -9,8 +9,8 @@ import { hasCode, standingAt, whenMissing } from "./disk.ts";
 import { dataKeyPath, isDataKey } from "./paths.ts";
 
 /** As much as a Secret of Kubernetes holds. */
-const MOST_BYTES = 2 ** 20;
-const MOST_ENTRIES = 1024;
+const MAX_BYTES = 2 ** 20;
+const MAX_ENTRIES = 1024;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Names, inodes, times and sizes of what is there: equal while nobody touched it. Undefined when nothing is there. */
@@ -30,7 +30,7 @@ export async function identifyFolder(folder: string, root: string): Promise<stri
 export async function readFolder(folder: string, root: string): Promise<Record<string, string>> {
   if ((await standingAt(folder, root)) !== "folder") return {};
   const data: [string, string][] = [];
-  let room = MOST_BYTES;
+  let room = MAX_BYTES;
   for (const key of (await entriesOf(folder)).filter(isDataKey)) {
     const content = await readRegularFile(dataKeyPath(folder, key), room);
     if (content === undefined) continue;
@@ -46,7 +46,7 @@ async function entriesOf(folder: string): Promise<string[]> {
   try {
     for await (const entry of await opendir(folder)) {
       names.push(entry.name);
-      if (names.length === MOST_ENTRIES) break;
+      if (names.length === MAX_ENTRIES) break;
     }
   } catch (error) {
     whenMissing(undefined)(error);

@@ -11,7 +11,7 @@ const POLL_MS = 1_000;
 /** Looking takes at most this share of the time in a large folder, */
 const POLL_SHARE = 0.02;
 /** but is never longer away than this: a look may have taken so long only because the machine slept in it. */
-const LONGEST_POLL_MS = 30_000;
+const MAX_POLL_MS = 30_000;
 
 export type TreeWatchOptions = {
   readonly path: string;
@@ -71,7 +71,7 @@ export async function watchTree({ path, signal, clock, look, onTouched, onError 
       });
       const endedAt = clock.monotonic();
       const rest = (endedAt - startedAt) / POLL_SHARE;
-      if (everything) nextFullLook = endedAt + Math.min(Math.max(POLL_MS, rest), LONGEST_POLL_MS);
+      if (everything) nextFullLook = endedAt + Math.min(Math.max(POLL_MS, rest), MAX_POLL_MS);
       if (sooner !== undefined) nextFullLook = Math.min(nextFullLook, endedAt + sooner);
     }
   } finally {

@@ -11,12 +11,12 @@ import { ApiError } from "./api-error.ts";
 import type { Connection, Credentials, TlsOptions } from "./connection.ts";
 
 /** Requests under way at once; more of them wait for a connection. Watches are not counted. */
-const MOST_AT_ONCE = 32;
-const TIMEOUT = 15_000;
+const MAX_AT_ONCE = 32;
+const TIMEOUT_MS = 15_000;
 /** How often a request that the server was too busy for is sent, where it does not say itself. */
 const MAX_ATTEMPTS = 8;
 /** An idle connection is probed after this many milliseconds: a peer that is gone is found out within 20 s. */
-const PROBE_AFTER = 10_000;
+const PROBE_AFTER_MS = 10_000;
 const USER_AGENT = "keyplane-controller";
 
 export type ApiRequest = {
@@ -83,10 +83,10 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
       return agents;
     }
     const make = (maxSockets: number) => {
-      const options = { keepAlive: true, keepAliveMsecs: PROBE_AFTER, maxSockets };
+      const options = { keepAlive: true, keepAliveMsecs: PROBE_AFTER_MS, maxSockets };
       return isTls ? new TlsAgent({ ...options, ...tls }) : new HttpAgent(options);
     };
-    agents = { tls, short: make(MOST_AT_ONCE), streams: make(Number.POSITIVE_INFINITY) };
+    agents = { tls, short: make(MAX_AT_ONCE), streams: make(Number.POSITIVE_INFINITY) };
     return agents;
   }
 
@@ -115,7 +115,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
     };
     return new Promise((resolve, reject) => {
       const request = (isTls ? tlsRequest : httpRequest)(url, options, resolve);
-      request.on("socket", (socket) => socket.setKeepAlive(true, PROBE_AFTER));
+      request.on("socket", (socket) => socket.setKeepAlive(true, PROBE_AFTER_MS));
       request.on("error", (error) => reject(noAnswer(request, error)));
       onRequest(request);
       request.end(payload);
@@ -129,7 +129,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
         request,
         ({ tls }) => agentsFor(tls).short,
         (sent) => {
-          const ms = request.timeoutMs ?? TIMEOUT;
+          const ms = request.timeoutMs ?? TIMEOUT_MS;
           timer = setTimeout(() => sent.destroy(new Error(`no answer within ${ms} ms`)), ms);
         },
       );
@@ -182,7 +182,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
         what,
         ({ tls }) => (fresh ? false : agentsFor(tls).streams),
         (sent) => {
-          timer = setTimeout(() => sent.destroy(new Error("the deadline has passed")), what.timeoutMs ?? TIMEOUT);
+          timer = setTimeout(() => sent.destroy(new Error("the deadline has passed")), what.timeoutMs ?? TIMEOUT_MS);
         },
       );
       onAnswer?.("WATCH", response.statusCode ?? 0);

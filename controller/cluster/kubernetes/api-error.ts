@@ -28,13 +28,13 @@ export class ApiError extends Error {
 export type ResourceName = { readonly group: string; readonly resource: string; readonly name: string };
 
 /** Longest message of another's that is passed on. */
-const MOST_TEXT = 300;
+const MAX_TEXT = 300;
 
 /** Makes an error of a Status: of an answer that is no success, or of an `ERROR` in a watch. */
 export function errorOfStatus(status: unknown, httpStatus: number | null): ApiError {
   const { kind, code, reason, message, details } = isRecord(status) ? status : {};
   const number = httpStatus ?? (typeof code === "number" ? code : null);
-  const text = typeof message === "string" ? message.slice(0, MOST_TEXT) : "without a message";
+  const text = typeof message === "string" ? message.slice(0, MAX_TEXT) : "without a message";
   const about = kind === "Status" && isRecord(details) ? resourceIn(details) : undefined;
   return new ApiError(number, typeof reason === "string" ? reason : "", text, { about });
 }

@@ -25,7 +25,7 @@ import { serviceAccountNamespace } from "./service-account.ts";
 import { workloadRestarter } from "./workloads.ts";
 
 /** How long to wait before a status that could not be written is tried again. Milliseconds. */
-const STATUS_RETRY = 10_000;
+const STATUS_RETRY_MS = 10_000;
 /** Of the events' reporter. */
 const CONTROLLER = "keyplane.dev/controller";
 
@@ -155,7 +155,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
         return await writes.writeStatus(held.object, invalidStatus(held, clock.now()));
       } catch (error) {
         log("warn", error instanceof Error ? error.message : String(error));
-        await delay(STATUS_RETRY, undefined, { signal: watching }).catch(() => {});
+        await delay(STATUS_RETRY_MS, undefined, { signal: watching }).catch(() => {});
       }
     }
   }

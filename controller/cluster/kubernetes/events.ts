@@ -6,7 +6,7 @@ import { writeError } from "./api-error.ts";
 import { eventsPath, titleOf } from "./resources.ts";
 
 /** What the API server takes of a note. */
-const MOST_NOTE = 1024;
+const MAX_NOTE = 1024;
 
 /**
  * Records an event about an object.
@@ -31,7 +31,7 @@ export async function recordEvent(
     action: "Reconcile",
     reason,
     type,
-    note: message.slice(0, MOST_NOTE),
+    note: message.slice(0, MAX_NOTE),
     regarding: namespace === "" ? regarding : { ...regarding, namespace },
   };
   try {

@@ -7,10 +7,10 @@ import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 
 /** How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds. */
-const RENEW_DEADLINE = 10_000;
-const RETRY = 2_000;
+const RENEW_DEADLINE_MS = 10_000;
+const RETRY_MS = 2_000;
 /** Without an answer by then a renewal is tried again. */
-const ANSWER_TIMEOUT = 4_000;
+const ANSWER_TIMEOUT_MS = 4_000;
 
 export type LeaseOptions = LeaseRecordOptions & {
   readonly random: () => number;
@@ -61,17 +61,17 @@ export async function runAsLeader(
   /** Renews for as long as somebody leads; fails when that came too late. */
   async function renew(over: AbortSignal): Promise<void> {
     for (;;) {
-      await delay(Math.min(RETRY, term.left()), undefined, { signal: over }).catch(() => {});
+      await delay(Math.min(RETRY_MS, term.left()), undefined, { signal: over }).catch(() => {});
       if (over.aborted) return;
-      const lost = !term.holds() || (await take(Math.min(ANSWER_TIMEOUT, term.left()))) === "another's";
+      const lost = !term.holds() || (await take(Math.min(ANSWER_TIMEOUT_MS, term.left()))) === "another's";
       if (!lost || over.aborted) continue;
       term.end();
       throw new LeadershipLostError();
     }
   }
 
-  while ((await take(ANSWER_TIMEOUT)) !== "ours") {
-    await delay(RETRY * (1 + random() / 5), undefined, { signal }).catch(() => {});
+  while ((await take(ANSWER_TIMEOUT_MS)) !== "ours") {
+    await delay(RETRY_MS * (1 + random() / 5), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
   }
   log("info", `${identity} leads`);
@@ -86,7 +86,7 @@ export async function runAsLeader(
     const isOurs = term.holds();
     term.end();
     if (isOurs)
-      await record.release(ANSWER_TIMEOUT).catch((error: unknown) => log("warn", `the lease stays: ${error}`));
+      await record.release(ANSWER_TIMEOUT_MS).catch((error: unknown) => log("warn", `the lease stays: ${error}`));
   }
 }
 
@@ -97,7 +97,7 @@ function createTerm({ now, monotonic }: LeaseOptions["clock"]) {
   let since: Moment | undefined;
   const left = () => {
     if (since === undefined) return 0;
-    return Math.max(0, RENEW_DEADLINE - Math.max(monotonic() - since.steady, now() - since.wall));
+    return Math.max(0, RENEW_DEADLINE_MS - Math.max(monotonic() - since.steady, now() - since.wall));
   };
   return {
     mark: (): Moment => ({ wall: now(), steady: monotonic() }),

@@ -12,14 +12,14 @@ import { isLater } from "./resource-version.ts";
 import { eachInTurns } from "./turns.ts";
 
 const PAGE = 500;
-const LIST_TIMEOUT = 60_000;
+const LIST_TIMEOUT_MS = 60_000;
 /** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
 const WATCH_SECONDS = 20;
 const WATCH_JITTER_SECONDS = 5;
 const WATCH_GRACE_SECONDS = 3;
 /** The first and the longest wait after a failure, in milliseconds, before jitter takes up to half of it away. */
-const FIRST_RETRY = 250;
-const LONGEST_RETRY = 30_000;
+const FIRST_RETRY_MS = 250;
+const MAX_RETRY_MS = 30_000;
 /** After so many refusals of a watch in a row everything is listed again. */
 const REFUSALS = 3;
 
@@ -96,7 +96,7 @@ export async function reflect<T>(
 
 /** Milliseconds before the next attempt. */
 export function retryDelay(failures: number, random: number): number {
-  return Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures, 20)) * (1 - random / 2);
+  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 20)) * (1 - random / 2);
 }
 
 /** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
@@ -111,7 +111,7 @@ async function list<T>(
       method: "GET",
       path,
       query: { limit: String(PAGE), continue: next },
-      timeoutMs: LIST_TIMEOUT,
+      timeoutMs: LIST_TIMEOUT_MS,
       signal,
       ...(accept === undefined ? {} : { accept: accept.list }),
     });

@@ -26,7 +26,7 @@ export type ApiAnswer = {
 const TIMEOUT_MS = 120_000;
 /** How often, and after how long at most, a server that says 503 is asked again, or one whose answer was lost. */
 const TRIES = 4;
-const LONGEST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 export function openApi(config: ProviderConfig): Api {
   const { url } = config;
@@ -99,7 +99,7 @@ export function openApi(config: ProviderConfig): Api {
           );
         }
         if (answer.status !== 503 || tries === TRIES) throw new Refusal(answer.status, json);
-        await delay(Math.min(LONGEST_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
+        await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
       }
     },
   };

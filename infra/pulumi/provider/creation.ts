@@ -11,7 +11,7 @@ export type Creation = {
 };
 
 /** More than anybody destroys and makes one resource again within a day. */
-const MOST_ROUNDS = 500;
+const MAX_ROUNDS = 500;
 
 /**
  * Makes an object, or finds the one that a killed `up` has made and did not live to write down. Both send the same
@@ -26,11 +26,11 @@ export async function createOnce(
   kind: ResourceKind,
   creation: Creation,
 ): Promise<{ object: ApiObject; adopted: boolean }> {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     const made = await tryCreate(api, kind, creation, { "idempotency-key": idempotencyKey(kind, creation, round) });
     if (made !== undefined) return made;
   }
-  throw new Error(`it was made and deleted ${MOST_ROUNDS} times today: choose another name, or wait for a day`);
+  throw new Error(`it was made and deleted ${MAX_ROUNDS} times today: choose another name, or wait for a day`);
 }
 
 /** Undefined where the Idempotency-Key is spent. */

@@ -29,7 +29,7 @@ export type Receipts = {
 /** How long an answer waits for the replicas: they acknowledge in milliseconds while all is well. */
 const PATIENCE_MS = 3_000;
 const SHORTEST_POLL_MS = 5;
-const LONGEST_POLL_MS = 200;
+const MAX_POLL_MS = 200;
 
 /** Makes what gives the receipts of one process, which remembers since when it has seen each change. */
 export function createReceipts(store: Store, clock: Clock): Receipts {
@@ -54,7 +54,7 @@ export function createReceipts(store: Store, clock: Clock): Receipts {
     async wait(sequence, patienceMs = PATIENCE_MS) {
       if (sequence === null) return { sequence, confirmed: false };
       const deadline = clock.monotonic() + patienceMs;
-      for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+      for (let pause = SHORTEST_POLL_MS; ; pause = Math.min(pause * 2, MAX_POLL_MS)) {
         const receipt = await read().then(
           (receiptOf) => receiptOf(sequence),
           (error: unknown) => {

@@ -9,10 +9,10 @@ import { setTimeout as delay } from "node:timers/promises";
 export type Tally = { readonly prefix: string; readonly status: number; count: number; first: number; last: number };
 
 /** Between two calls, and between two printed lines, in milliseconds. */
-const PAUSE = 20;
-const PRINT_EVERY = 250;
+const PAUSE_MS = 20;
+const PRINT_EVERY_MS = 250;
 /** That a call may take, in milliseconds. */
-const LONGEST = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 const { SERVERS = "", KEY, KEY_FILE = "" } = process.env;
 const servers = SERVERS.split(",");
@@ -27,7 +27,7 @@ async function call(server: string | undefined, key: string): Promise<number> {
   try {
     const answer = await fetch(`${server}/atoms?limit=1`, {
       headers: { authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(LONGEST),
+      signal: AbortSignal.timeout(MAX_WAIT_MS),
     });
     await answer.arrayBuffer();
     return answer.status;
@@ -54,10 +54,10 @@ for (let turn = 0; !stopping; turn++) {
   const key = KEY ?? readFileSync(KEY_FILE, "utf8");
   const at = Date.now();
   const isNew = count(key, await call(servers[turn % servers.length], key), at);
-  if (isNew || at - printed > PRINT_EVERY) {
+  if (isNew || at - printed > PRINT_EVERY_MS) {
     console.log(JSON.stringify([...tallies.values()]));
     printed = at;
   }
-  await delay(PAUSE);
+  await delay(PAUSE_MS);
 }
 console.log(JSON.stringify([...tallies.values()]));

@@ -207,7 +207,7 @@ function sweep(world: World): World {
 }
 
 /** How long after the last fault everything must be as declared (I8). Milliseconds. */
-const TIME_TO_REST = 60_000;
+const TIME_TO_REST_MS = 60_000;
 
 /** Lets the world come to rest undisturbed. Undefined when it does not within its time. */
 export function settle(start: World): World | undefined {
@@ -217,7 +217,7 @@ export function settle(start: World): World | undefined {
     const next = plan(world);
     if (next === undefined) return world;
     if (next.action.do !== "Nothing") world = step(world);
-    else if (next.requeueAt <= start.now + TIME_TO_REST) world = { ...world, now: next.requeueAt };
+    else if (next.requeueAt <= start.now + TIME_TO_REST_MS) world = { ...world, now: next.requeueAt };
     else return step(world);
   }
   return undefined;
