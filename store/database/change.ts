@@ -56,9 +56,9 @@ export async function commitChange<T>(
   fence: Fence | null,
   body: (tx: Tx) => Promise<T>,
 ): Promise<{ result: T; askSeq: () => Promise<number> }> {
-  const { name, result } = await untilThrough((attempt) =>
+  const { name, result } = await retryOnContention((attempt) =>
     store.db.transaction().execute(async (tx) => {
-      const name = await enter(store, tx, fence, attempt > 1);
+      const name = await beginFenced(store, tx, fence, attempt > 1);
       return { name, result: await body(tx) };
     }),
   );
@@ -75,7 +75,7 @@ export async function seqIfKnown(askSeq: () => Promise<number>): Promise<number 
   }
 }
 
-async function untilThrough<T>(task: (attempt: number) => Promise<T>): Promise<T> {
+async function retryOnContention<T>(task: (attempt: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await task(attempt);
@@ -113,7 +113,7 @@ export async function leaderScopes(db: Db): Promise<string[]> {
  *
  * @returns the transaction's name in the feed
  */
-async function enter(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
+async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
   const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`

@@ -5,12 +5,12 @@ import pg from "pg";
 import { requestCancel } from "./cancel-request.ts";
 import { DatabaseUnavailableError, sqlState } from "./errors.ts";
 
-const PLANNED_ONCE = "/* planned once */";
+const PREPARED = "/* prepared */";
 /**
  * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it once.
  * It has to name its columns, since a plan that is kept can give no others after a migration.
  */
-export const plannedOnce = sql.raw(PLANNED_ONCE);
+export const preparedStatement = sql.raw(PREPARED);
 
 /** The names of the few such statements that there are. */
 const names = new Map<string, string>();
@@ -18,7 +18,7 @@ const names = new Map<string, string>();
 /** What pg takes for a statement that it is to prepare under a name. */
 function prepared(args: readonly unknown[]): readonly unknown[] {
   const [text, values] = args;
-  if (typeof text !== "string" || !text.startsWith(PLANNED_ONCE)) return args;
+  if (typeof text !== "string" || !text.startsWith(PREPARED)) return args;
   const name = names.getOrInsertComputed(text, () => hash("md5", text));
   return [{ name, text, values }];
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
-import { plannedOnce } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
 import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways.ts";
 import {
@@ -104,7 +104,7 @@ async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChang
     readonly erased: readonly string[];
   };
   type Row = (About & { key_id: null }) | (RecordRow & { head: null });
-  const { rows } = await sql<Row>`${plannedOnce}
+  const { rows } = await sql<Row>`${preparedStatement}
     with made as materialized (
       select seq, id, tx, kind, ref from changes where seq > ${seq} order by seq limit ${sql.lit(limit)}
     ), touched as materialized (

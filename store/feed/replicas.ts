@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { plannedOnce } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
 import type { Keyring } from "../keyring.ts";
 
@@ -58,7 +58,7 @@ export type Heartbeat = {
  *   that change is another by now, or not there: the database was rolled back (threats c26)
  */
 export async function heartbeat(store: Store, id: string, last: Place): Promise<Heartbeat> {
-  const { rows } = await sql<Heartbeat>`${plannedOnce}
+  const { rows } = await sql<Heartbeat>`${preparedStatement}
     with known as (
       select (select id from changes where seq = ${last.seq}) as id
     ), beat as (

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { Db } from "../database/change.ts";
-import { plannedOnce } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";
 
@@ -34,7 +34,7 @@ export async function findDeclaredKey(
   const { cluster, ownerUid, namespace, gateway, libraries } = asked;
   const { rows } = await sql<
     { now: number; refs: Omit<DeclaredRows, "now" | "stored" | "libraryIds"> & { libraries: (string | null)[] } } & Row
-  >`${plannedOnce}
+  >`${preparedStatement}
     with ${keyRows(ownedBy(cluster, ownerUid))}, team as (
       select t.id, t.name from team_namespaces n join teams t on t.id = n.team_id
       where n.cluster = ${cluster} and n.namespace = ${namespace} and t.state = 'active'

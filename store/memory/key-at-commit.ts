@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Tx } from "../database/change.ts";
-import { plannedOnce } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
 import { RECORD_COLUMNS, type RecordRow, recordReader } from "../keys/key-records.ts";
 
@@ -20,7 +20,7 @@ export async function findKeyAtCommit(
   version: number,
 ): Promise<{ readonly key: KeyRecord; readonly now: number } | undefined> {
   const limit = sql`, set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true)`;
-  const { rows } = await sql<RecordRow & { now_ms: number }>`${plannedOnce} select ${sql.raw(RECORD_COLUMNS)},
+  const { rows } = await sql<RecordRow & { now_ms: number }>`${preparedStatement} select ${sql.raw(RECORD_COLUMNS)},
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms ${engine === "postgres" ? limit : sql``}
     from key_records where key_id = ${keyId} and version = ${version}`.execute(tx);
   const [row] = rows;
