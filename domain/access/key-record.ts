@@ -11,7 +11,7 @@ export type KeyState = "active" | "suspended" | "revoked";
 export type VersionState = "reserved" | "active" | "retiring" | "retired" | "voided" | "revoked";
 
 /** What a decision reads of a key and that many keys have in common: a replica keeps each such combination once. */
-export type KeyTerms = {
+export type KeyAttributes = {
   readonly teamId: string;
   /** The namespace that bare library names are looked up in; empty for a key that no namespace declares. */
   readonly namespace: string;
@@ -38,7 +38,7 @@ export type KeyTerms = {
  * Everything that deciding a request needs to know of one version of a key: a row of a replica's index, found by the
  * digest of the presented secret. Times are milliseconds since the epoch.
  */
-export type KeyRecord = KeyTerms & {
+export type KeyRecord = KeyAttributes & {
   readonly keyId: string;
   readonly version: number;
   /** The earliest of the key's end, the version's end and, when retiring, its deadline; Infinity for none. */

@@ -4,12 +4,12 @@ import type { KeyIndexView } from "../deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexNews } from "./index-news.ts";
 import { IndexTables } from "./index-tables.ts";
+import { InternedAttributes } from "./key-attributes.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
 import { PLACEHOLDER_VERSION } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
-import { TermsCatalogue } from "./terms-catalogue.ts";
 
 /** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
 const PUBLISHED_MEANWHILE = 100;
@@ -33,7 +33,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
   #placeholders: ReadonlyMap<string, KeyRecord> = new Map();
 
   constructor(deps: MirrorDeps) {
-    super({ table: KeyTable.allocate(0), terms: new TermsCatalogue(), generation: -1 });
+    super({ table: KeyTable.allocate(0), attributes: new InternedAttributes(), generation: -1 });
     this.#deps = deps;
     deps.port.on("message", (news: IndexNews) => this.#take(news));
   }
@@ -64,9 +64,9 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   /** Whether all that the row refers to is here. */
   #isWhole(row: number): boolean {
-    const { table, terms } = this.rows;
+    const { table, attributes } = this.rows;
     const limit = table.limitOf(row);
-    return table.termsOf(row) < terms.size && (limit === 0 || this.limits.has(limit));
+    return table.attributesOf(row) < attributes.size && (limit === 0 || this.limits.has(limit));
   }
 
   findGateway(publicId: string): GatewayRecord | undefined {
@@ -95,16 +95,20 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     this.#received++;
     switch (news.kind) {
       case "tables":
-        this.rows = { table: new KeyTable(news.buffers), terms: new TermsCatalogue(), generation: news.generation };
-        for (const terms of news.terms) this.rows.terms.add(terms);
+        this.rows = {
+          table: new KeyTable(news.buffers),
+          attributes: new InternedAttributes(),
+          generation: news.generation,
+        };
+        for (const attributes of news.attributes) this.rows.attributes.add(attributes);
         this.limits = new LimitCells();
         for (const buffer of news.limits) this.limits.add(buffer);
         this.gateways = new GatewayTable();
         for (const gateway of news.gateways) this.gateways.apply(gateway);
         this.#acceptsForeignKeys = news.acceptsForeignKeys;
         break;
-      case "terms":
-        this.rows.terms.add(news.terms);
+      case "attributes":
+        this.rows.attributes.add(news.attributes);
         break;
       case "limits":
         this.limits.add(news.buffer);

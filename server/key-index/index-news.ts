@@ -1,6 +1,6 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { RowAttributes } from "./key-attributes.ts";
 import type { KeyTableBuffers } from "./key-table.ts";
-import type { NumberedTerms } from "./terms-catalogue.ts";
 
 /**
  * What other threads are told of an index, in this order: whatever a row refers to is told before the row can be found.
@@ -11,12 +11,12 @@ export type IndexNews =
       readonly kind: "tables";
       readonly buffers: KeyTableBuffers;
       readonly generation: number;
-      readonly terms: readonly NumberedTerms[];
+      readonly attributes: readonly RowAttributes[];
       readonly limits: readonly SharedArrayBuffer[];
       readonly gateways: readonly GatewayRecord[];
       readonly acceptsForeignKeys: boolean;
     }
-  | { readonly kind: "terms"; readonly terms: NumberedTerms }
+  | { readonly kind: "attributes"; readonly attributes: RowAttributes }
   | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
   | { readonly kind: "gateway_removed"; readonly gatewayId: string }

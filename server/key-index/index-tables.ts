@@ -1,14 +1,14 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { GatewayTable } from "./gateway-table.ts";
+import type { InternedAttributes } from "./key-attributes.ts";
 import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
 import type { KeyTable } from "./key-table.ts";
 import { LimitCells } from "./limit-cells.ts";
-import type { TermsCatalogue } from "./terms-catalogue.ts";
 
 /** A table and what its rows refer to. */
-export type Rows = { readonly table: KeyTable; readonly terms: TermsCatalogue; readonly generation: number };
+export type Rows = { readonly table: KeyTable; readonly attributes: InternedAttributes; readonly generation: number };
 
 /** What can be asked of an index, on the thread that writes it and on those that mirror it. */
 export abstract class IndexTables {
@@ -55,7 +55,7 @@ export abstract class IndexTables {
   }
 
   protected recordOf(row: number): KeyRow | undefined {
-    const { table, terms, generation } = this.rows;
-    return row === 0 ? undefined : new KeyRow(table, row, generation, terms.get(table.termsOf(row)));
+    const { table, attributes, generation } = this.rows;
+    return row === 0 ? undefined : new KeyRow(table, row, generation, attributes.get(table.attributesOf(row)));
   }
 }

@@ -1,11 +1,11 @@
-import type { GatewayRecord, KeyRecord, KeyTerms } from "../../domain/access/key-record.ts";
+import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Announce } from "./index-news.ts";
 import { IndexTables, type Rows } from "./index-tables.ts";
+import { InternedAttributes, type RowAttributes } from "./key-attributes.ts";
 import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
 import { KeyTable } from "./key-table.ts";
-import { type NumberedTerms, TermsCatalogue } from "./terms-catalogue.ts";
 
 /** States from which no version comes back: written as the ones that may, so that an unknown state has ended too. */
 const LIVING: ReadonlySet<string> = new Set<KeyRecord["versionState"]>(["reserved", "active", "retiring"]);
@@ -91,7 +91,7 @@ export class KeyIndex extends IndexTables {
     for (const key of versions) {
       const known = table.find(key.digest);
       absent.delete(known);
-      if (known !== 0 && this.#hasEnded(known) && !hasEnded(key.terms)) continue;
+      if (known !== 0 && this.#hasEnded(known) && !hasEnded(key.attributes)) continue;
       this.#publish(this.#write(key), known);
     }
     for (const row of absent) if (!this.#hasEnded(row)) this.#end(row);
@@ -115,9 +115,9 @@ export class KeyIndex extends IndexTables {
   /** Takes all uses that were noted since the last time. A version may be there twice. */
   drainUses(now: number): VersionUse[] {
     const uses: VersionUse[] = [];
-    for (const { table, terms } of [...this.#former.map(({ rows }) => rows), this.rows]) {
+    for (const { table, attributes } of [...this.#former.map(({ rows }) => rows), this.rows]) {
       table.drainUses(now, (row, at, requests) => {
-        const { keyId, version } = new KeyRow(table, row, 0, terms.get(table.termsOf(row)));
+        const { keyId, version } = new KeyRow(table, row, 0, attributes.get(table.attributesOf(row)));
         uses.push({ keyId, version, at, requests });
       });
     }
@@ -143,12 +143,12 @@ export class KeyIndex extends IndexTables {
   }
 
   #announceTables(): void {
-    const { table, terms, generation } = this.rows;
+    const { table, attributes, generation } = this.rows;
     this.#announce({
       kind: "tables",
       buffers: table.buffers,
       generation,
-      terms: terms.all(),
+      attributes: attributes.all(),
       limits: this.limits.buffers,
       gateways: this.gateways.all(),
       acceptsForeignKeys: this.acceptsForeignKeys(),
@@ -160,8 +160,8 @@ export class KeyIndex extends IndexTables {
   }
 
   #hasEnded(row: number): boolean {
-    const { table, terms } = this.rows;
-    return hasEnded(terms.get(table.termsOf(row)));
+    const { table, attributes } = this.rows;
+    return hasEnded(attributes.get(table.attributesOf(row)));
   }
 
   /** The cell of the rate limit that a key's rows share; 0 where none of them has one. */
@@ -170,19 +170,19 @@ export class KeyIndex extends IndexTables {
     return 0;
   }
 
-  #write({ digest, keyId, version, foreign, expiresAt, terms }: IndexedKey): number {
+  #write({ digest, keyId, version, foreign, expiresAt, attributes }: IndexedKey): number {
     for (const _ of this.#makeRoom(1));
     const packed = packVersion(keyId, version, foreign);
-    const numbered = packed.whole ? terms : { ...terms, identity: { keyId, version } };
-    const limit = terms.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
-    const fields = { ...packed, expiresAt, limit, terms: this.#numberOf(numbered) };
+    const numbered = packed.whole ? attributes : { ...attributes, identity: { keyId, version } };
+    const limit = attributes.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
+    const fields = { ...packed, expiresAt, limit, attributes: this.#numberOf(numbered) };
     return this.rows.table.append(digest, fields);
   }
 
-  #numberOf(terms: NumberedTerms): number {
-    const known = this.rows.terms.size;
-    const number = this.rows.terms.numberOf(terms);
-    if (number === known) this.#announce({ kind: "terms", terms });
+  #numberOf(attributes: RowAttributes): number {
+    const known = this.rows.attributes.size;
+    const number = this.rows.attributes.numberOf(attributes);
+    if (number === known) this.#announce({ kind: "attributes", attributes });
     return number;
   }
 
@@ -201,8 +201,8 @@ export class KeyIndex extends IndexTables {
   }
 
   #end(row: number): void {
-    const { table, terms } = this.rows;
-    const retired: NumberedTerms = { ...terms.get(table.termsOf(row)), versionState: "retired" };
+    const { table, attributes } = this.rows;
+    const retired: RowAttributes = { ...attributes.get(table.attributesOf(row)), versionState: "retired" };
     this.#publish(table.appendCopy(table, row, this.#numberOf(retired)), row);
   }
 
@@ -236,8 +236,8 @@ export class KeyIndex extends IndexTables {
     for (let row = 1; row <= old.table.lastRow; row++) {
       if (row % CHUNK === 0) yield;
       if (!old.table.isPublished(row)) continue;
-      const terms = next.terms.numberOf(old.terms.get(old.table.termsOf(row)));
-      next.table.publish(next.table.appendCopy(old.table, row, terms));
+      const attributes = next.attributes.numberOf(old.attributes.get(old.table.attributesOf(row)));
+      next.table.publish(next.table.appendCopy(old.table, row, attributes));
     }
     this.rows = next;
     this.#announceTables();
@@ -247,9 +247,9 @@ export class KeyIndex extends IndexTables {
 
 function emptyRows(keys: number, generation: number): Rows {
   const spare = Math.max(SPARE_ROWS, Math.ceil(keys / KEYS_PER_SPARE_ROW));
-  return { table: KeyTable.allocate(keys + spare), terms: new TermsCatalogue(), generation };
+  return { table: KeyTable.allocate(keys + spare), attributes: new InternedAttributes(), generation };
 }
 
-function hasEnded({ state, versionState }: KeyTerms): boolean {
+function hasEnded({ state, versionState }: KeyAttributes): boolean {
   return state === "revoked" || !LIVING.has(versionState);
 }

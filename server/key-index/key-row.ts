@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { RowAttributes } from "./key-attributes.ts";
 import { unpackKeyId } from "./key-id.ts";
 import type { KeyTable } from "./key-table.ts";
-import type { NumberedTerms } from "./terms-catalogue.ts";
 
 /**
  * A key version as a row of a table has it. It does not hold on to the table: an answer that streams for an hour must not
@@ -15,19 +15,19 @@ export class KeyRow implements KeyRecord {
   readonly generation: number;
   readonly version: number;
   readonly expiresAt: number;
-  readonly #terms: NumberedTerms;
+  readonly #attributes: RowAttributes;
   readonly #first: number;
   readonly #second: number;
   readonly #third: number;
   readonly #last: number;
 
-  constructor(table: KeyTable, row: number, generation: number, terms: NumberedTerms) {
+  constructor(table: KeyTable, row: number, generation: number, attributes: RowAttributes) {
     this.row = row;
     this.generation = generation;
-    this.version = terms.identity === undefined ? table.versionOf(row) : terms.identity.version;
+    this.version = attributes.identity === undefined ? table.versionOf(row) : attributes.identity.version;
     this.expiresAt = table.expiresAt(row);
     this.limit = table.limitOf(row);
-    this.#terms = terms;
+    this.#attributes = attributes;
     this.#first = table.idWord(row, 0);
     this.#second = table.idWord(row, 1);
     this.#third = table.idWord(row, 2);
@@ -36,45 +36,45 @@ export class KeyRow implements KeyRecord {
 
   /** Written out when it is asked for: most requests end without. */
   get keyId(): string {
-    return this.#terms.identity?.keyId ?? unpackKeyId(this.#first, this.#second, this.#third, this.#last);
+    return this.#attributes.identity?.keyId ?? unpackKeyId(this.#first, this.#second, this.#third, this.#last);
   }
   get teamId(): string {
-    return this.#terms.teamId;
+    return this.#attributes.teamId;
   }
   get namespace(): string {
-    return this.#terms.namespace;
+    return this.#attributes.namespace;
   }
   get teamHoldsNamespace(): boolean {
-    return this.#terms.teamHoldsNamespace;
+    return this.#attributes.teamHoldsNamespace;
   }
   get state(): KeyRecord["state"] {
-    return this.#terms.state;
+    return this.#attributes.state;
   }
   get versionState(): KeyRecord["versionState"] {
-    return this.#terms.versionState;
+    return this.#attributes.versionState;
   }
   get scopes(): KeyRecord["scopes"] {
-    return this.#terms.scopes;
+    return this.#attributes.scopes;
   }
   get boundGatewayId(): string | null {
-    return this.#terms.boundGatewayId;
+    return this.#attributes.boundGatewayId;
   }
   get libraryIds(): KeyRecord["libraryIds"] {
-    return this.#terms.libraryIds;
+    return this.#attributes.libraryIds;
   }
   get mcpDefaultLibraryId(): string | null {
-    return this.#terms.mcpDefaultLibraryId;
+    return this.#attributes.mcpDefaultLibraryId;
   }
   get teamDefaultLibraryId(): string | null {
-    return this.#terms.teamDefaultLibraryId;
+    return this.#attributes.teamDefaultLibraryId;
   }
   get allowedModels(): KeyRecord["allowedModels"] {
-    return this.#terms.allowedModels;
+    return this.#attributes.allowedModels;
   }
   get concurrent(): KeyRecord["concurrent"] {
-    return this.#terms.concurrent;
+    return this.#attributes.concurrent;
   }
   get rateLimit(): KeyRecord["rateLimit"] {
-    return this.#terms.rateLimit;
+    return this.#attributes.rateLimit;
   }
 }

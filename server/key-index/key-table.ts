@@ -11,8 +11,8 @@ const EXPIRY_WORDS = 2;
 const DIGEST = EXPIRY_WORDS;
 const DIGEST_WORDS = 8;
 const ID = DIGEST + DIGEST_WORDS;
-const TERMS = ID + 4;
-const LIMIT = TERMS + 1;
+const ATTRIBUTES = ID + 4;
+const LIMIT = ATTRIBUTES + 1;
 
 /** Beside each row two words that every thread writes: when its version was last used, and how often. */
 const USE_WORDS = 2;
@@ -39,8 +39,8 @@ export type KeyTableBuffers = {
 /** What a row is made of, besides its digest. */
 export type RowFields = PackedVersion & {
   readonly expiresAt: number;
-  /** The number of its terms, and of its rate limit's cell; 0 for none. */
-  readonly terms: number;
+  /** The number of its attributes, and of its rate limit's cell; 0 for none. */
+  readonly attributes: number;
   readonly limit: number;
 };
 
@@ -157,8 +157,8 @@ export class KeyTable {
     return this.#expiries[row * (ROW_WORDS / EXPIRY_WORDS)] ?? 0;
   }
 
-  termsOf(row: number): number {
-    return this.#word(row, TERMS);
+  attributesOf(row: number): number {
+    return this.#word(row, ATTRIBUTES);
   }
 
   limitOf(row: number): number {
@@ -174,7 +174,7 @@ export class KeyTable {
    *
    * @param digest 32 latin1 characters
    */
-  append(digest: string, { first, second, third, last, terms, limit, expiresAt }: RowFields): number {
+  append(digest: string, { first, second, third, last, attributes, limit, expiresAt }: RowFields): number {
     const row = ++this.#lastRow;
     this.#expiries[row * (ROW_WORDS / EXPIRY_WORDS)] = expiresAt;
     const at = row * ROW_WORDS;
@@ -184,17 +184,17 @@ export class KeyTable {
     words[at + ID + 1] = second;
     words[at + ID + 2] = third;
     words[at + ID + 3] = last;
-    words[at + TERMS] = terms;
+    words[at + ATTRIBUTES] = attributes;
     words[at + LIMIT] = limit;
     return row;
   }
 
-  /** Writes a row that says the same as one of `from` but for its terms, and that nobody finds yet. */
-  appendCopy(from: KeyTable, copied: number, terms: number): number {
+  /** Writes a row that says the same as one of `from` but for its attributes, and that nobody finds yet. */
+  appendCopy(from: KeyTable, copied: number, attributes: number): number {
     const row = ++this.#lastRow;
     const at = copied * ROW_WORDS;
     this.#rows.set(from.#rows.subarray(at, at + ROW_WORDS), row * ROW_WORDS);
-    this.#rows[row * ROW_WORDS + TERMS] = terms;
+    this.#rows[row * ROW_WORDS + ATTRIBUTES] = attributes;
     return row;
   }
 

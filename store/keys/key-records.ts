@@ -1,4 +1,4 @@
-import type { KeyState, KeyTerms, VersionState } from "../../domain/access/key-record.ts";
+import type { KeyAttributes, KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
 import { fromDigest } from "../database/digest.ts";
 
@@ -11,8 +11,8 @@ export type IndexedKey = {
   readonly expiresAt: number;
   /** Imported or a placeholder: its text need not have the shape of the keys that we mint. */
   readonly foreign: boolean;
-  /** One reading gives equal terms as one object. */
-  readonly terms: KeyTerms;
+  /** One reading gives equal attributes as one object. */
+  readonly attributes: KeyAttributes;
 };
 
 /** The states that a version never leaves, and in which it is refused. A state unknown here is none of them. */
@@ -25,12 +25,12 @@ export type RecordRow = {
   readonly digest: Uint8Array;
   readonly is_foreign: boolean;
   readonly expires_ms: number | null;
-  /** {@link TERMS_COLUMNS} as the database writes a record of them. */
-  readonly terms: string;
+  /** {@link ATTRIBUTE_COLUMNS} as the database writes a record of them. */
+  readonly attributes: string;
 };
 
 /** What many rows have in common. */
-const TERMS_COLUMNS = [
+const ATTRIBUTE_COLUMNS = [
   "team_id",
   "namespace",
   "team_holds_namespace",
@@ -46,44 +46,44 @@ const TERMS_COLUMNS = [
   "burst",
   "concurrent",
 ] as const;
-type TermsColumn = (typeof TERMS_COLUMNS)[number];
+type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
 /** The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text. */
-export const RECORD_COLUMNS = `key_id, version, digest, is_foreign, expires_ms, row(${TERMS_COLUMNS.join(", ")})::text as terms`;
+export const RECORD_COLUMNS = `key_id, version, digest, is_foreign, expires_ms, row(${ATTRIBUTE_COLUMNS.join(", ")})::text as attributes`;
 
 /** Makes what reads rows of one reading. */
 export function recordReader(): (row: RecordRow) => IndexedKey {
-  const termsOf = termsReader();
+  const attributesOf = attributesReader();
   return (row) => ({
     digest: fromDigest(row.digest),
     keyId: row.key_id,
     version: row.version,
     expiresAt: row.expires_ms ?? Number.POSITIVE_INFINITY,
     foreign: row.is_foreign,
-    terms: termsOf(row.terms),
+    attributes: attributesOf(row.attributes),
   });
 }
 
-/** Makes what reads terms, and gives equal ones as one object: the text of a record tells null from empty, and all values apart. */
-export function termsReader(): (text: string) => KeyTerms {
-  const known = new Map<string, KeyTerms>();
+/** Makes what reads attributes, and gives equal ones as one object: the text of a record tells null from empty, and all values apart. */
+export function attributesReader(): (text: string) => KeyAttributes {
+  const known = new Map<string, KeyAttributes>();
   return (text) => {
-    let terms = known.get(text);
-    if (terms === undefined) {
-      terms = toTerms(text);
-      known.set(text, terms);
+    let attributes = known.get(text);
+    if (attributes === undefined) {
+      attributes = toAttributes(text);
+      known.set(text, attributes);
     }
-    return terms;
+    return attributes;
   };
 }
 
 /** Casts: a state of a later build is passed on as it is, so that the decision refuses it (threats c42). */
-function toTerms(record: string): KeyTerms {
+function toAttributes(record: string): KeyAttributes {
   const fields = fieldsOf(record);
-  if (fields.length !== TERMS_COLUMNS.length)
+  if (fields.length !== ATTRIBUTE_COLUMNS.length)
     throw new TypeError("a key's record has other fields than were asked for");
-  const fieldOf = (column: TermsColumn): string | null => fields[TERMS_COLUMNS.indexOf(column)] ?? null;
-  const textOf = (column: TermsColumn): string => {
+  const fieldOf = (column: AttributeColumn): string | null => fields[ATTRIBUTE_COLUMNS.indexOf(column)] ?? null;
+  const textOf = (column: AttributeColumn): string => {
     const value = fieldOf(column);
     if (value === null) throw new TypeError(`a key's record has no ${column}`);
     return value;

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
-import type { KeyTerms } from "../../domain/access/key-record.ts";
+import type { KeyAttributes } from "../../domain/access/key-record.ts";
 import type { Tx } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
 import {
+  attributesReader,
   ENDED_VERSION_STATES,
   type IndexedKey,
   RECORD_COLUMNS,
   type RecordRow,
   recordReader,
-  termsReader,
 } from "./key-records.ts";
 
 /** Takes a page of keys, and how many there are of all pages. */
@@ -41,10 +41,10 @@ async function byCopy(copyRows: NonNullable<Store["copyRows"]>, tx: Tx, total: n
     // Compiling takes longer than what it saves of expressions as simple as these.
     jit: "off",
   };
-  const termsOf = termsReader();
+  const attributesOf = attributesReader();
   let page: IndexedKey[] = [];
   await copyRows({ snapshot, select: LIVING_RECORDS, settings }, (row) => {
-    page.push(recordOf(row, termsOf));
+    page.push(recordOf(row, attributesOf));
     if (page.length < PAGE) return;
     receive(page, total);
     page = [];
@@ -67,7 +67,7 @@ async function byCursor(tx: Tx, total: number, receive: Receive): Promise<void> 
 }
 
 /** A row of {@link LIVING_RECORDS} in COPY's binary form. */
-function recordOf(row: Buffer, termsOf: (text: string) => KeyTerms): IndexedKey {
+function recordOf(row: Buffer, attributesOf: (text: string) => KeyAttributes): IndexedKey {
   let end = 2;
   /** Goes to the end of the next field, and tells where it begins: at its end where it is null. */
   const next = (): number => {
@@ -81,6 +81,6 @@ function recordOf(row: Buffer, termsOf: (text: string) => KeyTerms): IndexedKey 
   const foreign = row[next()] === 1;
   const expiry = next();
   const expiresAt = expiry === end ? Number.POSITIVE_INFINITY : row.readDoubleBE(expiry);
-  const terms = termsOf(row.toString("utf8", next(), end));
-  return { digest, keyId, version, expiresAt, foreign, terms };
+  const attributes = attributesOf(row.toString("utf8", next(), end));
+  return { digest, keyId, version, expiresAt, foreign, attributes };
 }

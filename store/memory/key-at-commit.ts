@@ -25,6 +25,6 @@ export async function findKeyAtCommit(
     from key_records where key_id = ${keyId} and version = ${version}`.execute(tx);
   const [row] = rows;
   if (row === undefined) return undefined;
-  const { expiresAt, terms } = recordReader()(row);
-  return { key: { ...terms, keyId, version, expiresAt }, now: row.now_ms };
+  const { expiresAt, attributes } = recordReader()(row);
+  return { key: { ...attributes, keyId, version, expiresAt }, now: row.now_ms };
 }

@@ -87,7 +87,7 @@ function indexedKey(key: string): IndexedKey {
     digest: toDigest(keyDigest(key)),
     is_foreign: false,
     expires_ms: null,
-    terms: flat(
+    attributes: flat(
       `(${team},research-dev,t,active,active,"gateway:generate gateway:embed gateway:routes memory:read",,,,,,,,)`,
     ),
   });

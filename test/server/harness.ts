@@ -218,8 +218,8 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
 
 /** A record as the store hands it to an index. */
 export function indexedKey(digest: string, record: KeyRecord, foreign = false): IndexedKey {
-  const { keyId, version, expiresAt, ...terms } = record;
-  return { digest, keyId, version, expiresAt, foreign, terms };
+  const { keyId, version, expiresAt, ...attributes } = record;
+  return { digest, keyId, version, expiresAt, foreign, attributes };
 }
 
 export function gatewayRecord(fields: Partial<GatewayRecord> = {}): GatewayRecord {

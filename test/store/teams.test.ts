@@ -65,7 +65,7 @@ describeOnEachEngine("A team", (store) => {
     const home = await makeTeam(store());
     const { digest } = await reserveKey(store(), home);
     const holds = async () =>
-      (await readSnapshot(store())).keys.find((key) => key.digest === digest)?.terms.teamHoldsNamespace;
+      (await readSnapshot(store())).keys.find((key) => key.digest === digest)?.attributes.teamHoldsNamespace;
     expect(await holds()).toBe(true);
     await save({ ...home, namespaces: [] });
     expect(await holds()).toBe(false);

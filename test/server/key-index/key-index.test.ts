@@ -138,11 +138,11 @@ test("what has come and gone leaves the others as they are, through every growth
 });
 
 test("c45: a key costs the tables at most 96 bytes, and twice the keys twice as much", () => {
-  const terms = keyRecord();
+  const attributes = keyRecord();
   const bytesOf = (count: number) => {
     const index = new KeyIndex(count);
     for (let i = 0; i < count; i++)
-      index.add(indexedKey(randomBytes(32).toString("latin1"), { ...terms, keyId: newId("key") }));
+      index.add(indexedKey(randomBytes(32).toString("latin1"), { ...attributes, keyId: newId("key") }));
     expect(index.keyCount).toBe(count);
     return index.bytes;
   };

@@ -320,7 +320,7 @@ describeOnEachEngine("b63: SQL metacharacters", (store) => {
     const record = (await readSnapshot(store())).keys.find(({ digest }) => digest === reservation.digest);
     expect(record).toMatchObject({
       keyId: key.id,
-      terms: {
+      attributes: {
         namespace,
         teamHoldsNamespace: true,
         allowedModels: policy.allowedModels,

@@ -282,7 +282,9 @@ describeOnEachEngine("The change feed", (store) => {
     await run(store(), (tx) => activateVersion(tx, { keyId, number: 3, overlapMs: 2 * HOUR }));
     const present = await changesAfter(store(), before, 50);
     const states = (keys: typeof present.keys) =>
-      Object.fromEntries(keys.map(({ version, terms, expiresAt }) => [version, [terms.versionState, expiresAt]]));
+      Object.fromEntries(
+        keys.map(({ version, attributes, expiresAt }) => [version, [attributes.versionState, expiresAt]]),
+      );
     expect(states(present.keys)).toEqual({
       1: ["retiring", NOW + HOUR],
       2: ["retiring", NOW + 2 * HOUR],
@@ -338,7 +340,7 @@ describeOnEachEngine("The change feed", (store) => {
       version: 1,
       expiresAt: NOW + HOUR,
       foreign: false,
-      terms: {
+      attributes: {
         teamId: home.teamId,
         namespace: home.namespace,
         teamHoldsNamespace: true,
@@ -357,7 +359,7 @@ describeOnEachEngine("The change feed", (store) => {
     expect(recordOf(plain.digest)).toMatchObject({
       foreign: true,
       expiresAt: Number.POSITIVE_INFINITY,
-      terms: {
+      attributes: {
         namespace: "",
         teamHoldsNamespace: true,
         boundGatewayId: null,
@@ -373,18 +375,18 @@ describeOnEachEngine("The change feed", (store) => {
     await run(store(), (tx) => removeLibrary(tx, { ...library, policy: "Retain" }));
     const without = await changesAfter(store(), head, 50);
     expect(without.removed.gatewayIds).toEqual([gatewayId]);
-    expect(without.keys.find(({ digest }) => digest === full.digest)?.terms).toMatchObject({
+    expect(without.keys.find(({ digest }) => digest === full.digest)?.attributes).toMatchObject({
       boundGatewayId: "",
       libraryIds: [],
       teamDefaultLibraryId: null,
     });
-    expect(without.keys.find(({ digest }) => digest === plain.digest)?.terms).toMatchObject({
+    expect(without.keys.find(({ digest }) => digest === plain.digest)?.attributes).toMatchObject({
       teamDefaultLibraryId: null,
     });
     await run(store(), (tx) => deleteTeam(tx, home.cluster, home.name, home.ownerUid));
     const homeless = await changesAfter(store(), without.head, 50);
     expect(homeless.removed.teamIds).toEqual([home.teamId]);
-    expect(homeless.keys.map(({ terms }) => terms.teamHoldsNamespace)).toEqual([false, false]);
+    expect(homeless.keys.map(({ attributes }) => attributes.teamHoldsNamespace)).toEqual([false, false]);
   });
 
   test("a gateway is given with its upstreams in order, and again when its namespace comes or goes", async () => {
@@ -438,7 +440,7 @@ describeOnEachEngine("The change feed", (store) => {
       store().db,
     );
     for (const { keys } of [await changesAfter(store(), before, 50), await readSnapshot(store())]) {
-      const recordOf = (keyId: string) => keys.find((key) => key.keyId === keyId)?.terms;
+      const recordOf = (keyId: string) => keys.find((key) => key.keyId === keyId)?.attributes;
       expect(recordOf(one.key.id)?.state).toBe("quarantined");
       expect(recordOf(two.key.id)).toMatchObject({ versionState: "doubted", scopes: 0, libraryIds: [] });
     }

@@ -127,7 +127,7 @@ function holdsInvariants(before: States, after: States): void {
 /** A replica that follows the feed learns of every version whose state changed, and of its state. */
 async function isOnFeed(store: Store, head: number, before: States, after: States): Promise<void> {
   const told = new Map(
-    (await changesAfter(store, head, 10)).keys.map(({ version, terms }) => [version, terms.versionState]),
+    (await changesAfter(store, head, 10)).keys.map(({ version, attributes }) => [version, attributes.versionState]),
   );
   for (const [number, state] of after.versions) {
     if (before.versions.get(number) !== state) expect(told.get(number)).toBe(state);

@@ -69,13 +69,13 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
       rateLimit: null,
       concurrent: null,
     };
-    const key = (keyId: string, digest: string, terms: object, version = 1) => ({
+    const key = (keyId: string, digest: string, attributes: object, version = 1) => ({
       digest,
       keyId,
       version,
       expiresAt: Number.POSITIVE_INFINITY,
       foreign: false,
-      terms: { ...common, ...terms },
+      attributes: { ...common, ...attributes },
     });
     const byDigest = (a: { digest: string }, b: { digest: string }) => (a.digest < b.digest ? -1 : 1);
     const expected = [
@@ -100,7 +100,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
     expect([...keys].sort(byDigest)).toEqual(expected);
     expect([...(await changesAfter(store(), before, 50)).keys].sort(byDigest)).toEqual(expected);
     const [one, other] = [plain.digest, nextVersion(rotated, 2).digest].map(
-      (digest) => keys.find((found) => found.digest === digest)?.terms,
+      (digest) => keys.find((found) => found.digest === digest)?.attributes,
     );
     expect(one).toBe(other);
   });
@@ -108,7 +108,8 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
   test("has every text as it was written, whatever is in it", async () => {
     const home = await makeTeam(store());
     const { key, digest } = await reserveKey(store(), home);
-    const versionOf = (keys: readonly { digest: string; terms: object }[]) => keys.find((one) => one.digest === digest);
+    const versionOf = (keys: readonly { digest: string; attributes: object }[]) =>
+      keys.find((one) => one.digest === digest);
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -118,17 +119,19 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
           state: text,
           versionState: text,
         }),
-        async (terms) => {
+        async (attributes) => {
           const before = (await readSnapshot(store())).head;
-          await sql`update keys set allowed_models = ${terms.allowedModels}::text[], namespace = ${terms.namespace},
-            mcp_default_library_id = ${terms.mcpDefaultLibraryId}, state = ${terms.state} where id = ${key.id}`.execute(
+          await sql`update keys set allowed_models = ${attributes.allowedModels}::text[], namespace = ${attributes.namespace},
+            mcp_default_library_id = ${attributes.mcpDefaultLibraryId}, state = ${attributes.state} where id = ${key.id}`.execute(
             store().db,
           );
-          await sql`update key_versions set state = ${terms.versionState} where key_id = ${key.id}`.execute(store().db);
+          await sql`update key_versions set state = ${attributes.versionState} where key_id = ${key.id}`.execute(
+            store().db,
+          );
           const snapshot = await readSnapshot(store());
-          expect(versionOf(snapshot.keys)?.terms).toMatchObject(terms);
+          expect(versionOf(snapshot.keys)?.attributes).toMatchObject(attributes);
           if (snapshot.head > before) {
-            expect(versionOf((await changesAfter(store(), before, 50)).keys)?.terms).toMatchObject(terms);
+            expect(versionOf((await changesAfter(store(), before, 50)).keys)?.attributes).toMatchObject(attributes);
           }
         },
       ),

@@ -171,7 +171,7 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
     version: 1,
     expiresAt: Number.POSITIVE_INFINITY,
     foreign: false,
-    terms: {
+    attributes: {
       teamId: "team",
       namespace: "ns",
       teamHoldsNamespace: true,
