@@ -125,7 +125,7 @@ export async function startServer({
       onSeen: (seen) => usage.addSeen(seen),
     });
   }
-  const announcing = workers === undefined ? {} : { announce: workers.announce };
+  const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
   const replica = new Replica({
     ...{
       id,
@@ -138,7 +138,7 @@ export async function startServer({
       placeholders,
       cells,
     },
-    ...announcing,
+    ...broadcasting,
   });
   metrics.observeIndex(() => replica.figures());
   const usage = new UsageBuffer(store, log, replica);

@@ -2,7 +2,7 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { KeyIndexView } from "../deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
-import type { IndexNews } from "./index-news.ts";
+import type { IndexMessage } from "./index-messages.ts";
 import { IndexTables } from "./index-tables.ts";
 import { InternedAttributes } from "./key-attributes.ts";
 import { KeyTable } from "./key-table.ts";
@@ -23,8 +23,8 @@ export type MirrorDeps = {
 };
 
 /**
- * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as news, which is
- * taken in before a decision that begins after it was announced: also by a worker that has not been idle since.
+ * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as messages, which are
+ * taken in before a decision that begins after they were broadcast: also by a worker that has not been idle since.
  */
 export class IndexMirror extends IndexTables implements KeyIndexView {
   readonly #deps: MirrorDeps;
@@ -35,7 +35,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
   constructor(deps: MirrorDeps) {
     super({ table: KeyTable.allocate(0), attributes: new InternedAttributes(), generation: -1 });
     this.#deps = deps;
-    deps.port.on("message", (news: IndexNews) => this.#take(news));
+    deps.port.on("message", (message: IndexMessage) => this.#take(message));
   }
 
   isCurrent(): boolean {
@@ -55,7 +55,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     this.#receive();
     let row = this.rows.table.find(digest);
     for (let again = 0; again < PUBLISHED_MEANWHILE && row !== 0 && !this.#isWhole(row); again++) {
-      // It was published just now, and refers to what was announced just before.
+      // It was published just now, and refers to what was broadcast just before.
       this.#receive();
       row = this.rows.table.find(digest);
     }
@@ -82,48 +82,48 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   #receive(): void {
     const { port, cells } = this.#deps;
-    // News that comes by an event may be there before it counts as announced.
-    while (((Atomics.load(cells.announced, 0) - this.#received) | 0) > 0) {
-      const received: { message: IndexNews } | undefined = receiveMessageOnPort(port);
-      // Announced is what was sent before: it is there.
-      if (received === undefined) throw new Error("news that was announced is not there");
+    // A message that comes by an event may be there before it is counted.
+    while (((Atomics.load(cells.broadcasts, 0) - this.#received) | 0) > 0) {
+      const received: { message: IndexMessage } | undefined = receiveMessageOnPort(port);
+      // What is counted was sent before: it is there.
+      if (received === undefined) throw new Error("a message that was broadcast is not there");
       this.#take(received.message);
     }
   }
 
-  #take(news: IndexNews): void {
+  #take(message: IndexMessage): void {
     this.#received++;
-    switch (news.kind) {
+    switch (message.kind) {
       case "tables":
         this.rows = {
-          table: new KeyTable(news.buffers),
+          table: new KeyTable(message.buffers),
           attributes: new InternedAttributes(),
-          generation: news.generation,
+          generation: message.generation,
         };
-        for (const attributes of news.attributes) this.rows.attributes.add(attributes);
+        for (const attributes of message.attributes) this.rows.attributes.add(attributes);
         this.limits = new LimitCells();
-        for (const buffer of news.limits) this.limits.add(buffer);
+        for (const buffer of message.limits) this.limits.add(buffer);
         this.gateways = new GatewayTable();
-        for (const gateway of news.gateways) this.gateways.apply(gateway);
-        this.#acceptsForeignKeys = news.acceptsForeignKeys;
+        for (const gateway of message.gateways) this.gateways.apply(gateway);
+        this.#acceptsForeignKeys = message.acceptsForeignKeys;
         break;
       case "attributes":
-        this.rows.attributes.add(news.attributes);
+        this.rows.attributes.add(message.attributes);
         break;
       case "limits":
-        this.limits.add(news.buffer);
+        this.limits.add(message.buffer);
         break;
       case "gateway":
-        this.gateways.apply(news.gateway);
+        this.gateways.apply(message.gateway);
         break;
       case "gateway_removed":
-        this.gateways.remove(news.gatewayId);
+        this.gateways.remove(message.gatewayId);
         break;
       case "foreign":
-        this.#acceptsForeignKeys = news.acceptsForeignKeys;
+        this.#acceptsForeignKeys = message.acceptsForeignKeys;
         break;
       case "placeholders":
-        this.#placeholders = news.records;
+        this.#placeholders = message.records;
         break;
       case "changed":
         this.#deps.onChanged();

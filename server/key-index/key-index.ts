@@ -1,6 +1,6 @@
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import type { Announce } from "./index-news.ts";
+import type { Broadcast } from "./index-messages.ts";
 import { IndexTables, type Rows } from "./index-tables.ts";
 import { InternedAttributes, type RowAttributes } from "./key-attributes.ts";
 import { packVersion } from "./key-id.ts";
@@ -35,7 +35,7 @@ export class KeyIndex extends IndexTables {
   #former: readonly { readonly rows: Rows; readonly drains: number }[] = [];
   #keyCount = 0;
   #foreignCount = 0;
-  #announce: Announce = () => {};
+  #broadcast: Broadcast = () => {};
 
   /**
    * @param keys how many are expected
@@ -128,23 +128,23 @@ export class KeyIndex extends IndexTables {
   /** Takes in the present state of a gateway. */
   applyGateway(gateway: GatewayRecord): void {
     this.gateways.apply(gateway);
-    this.#announce({ kind: "gateway", gateway });
+    this.#broadcast({ kind: "gateway", gateway });
   }
 
   removeGateway(gatewayId: string): void {
     this.gateways.remove(gatewayId);
-    this.#announce({ kind: "gateway_removed", gatewayId });
+    this.#broadcast({ kind: "gateway_removed", gatewayId });
   }
 
   /** Tells all that there is, and from here on what changes. */
-  announceTo(announce: Announce): void {
-    this.#announce = announce;
-    this.#announceTables();
+  broadcastTo(broadcast: Broadcast): void {
+    this.#broadcast = broadcast;
+    this.#broadcastTables();
   }
 
-  #announceTables(): void {
+  #broadcastTables(): void {
     const { table, attributes, generation } = this.rows;
-    this.#announce({
+    this.#broadcast({
       kind: "tables",
       buffers: table.buffers,
       generation,
@@ -182,7 +182,7 @@ export class KeyIndex extends IndexTables {
   #numberOf(attributes: RowAttributes): number {
     const known = this.rows.attributes.size;
     const number = this.rows.attributes.numberOf(attributes);
-    if (number === known) this.#announce({ kind: "attributes", attributes });
+    if (number === known) this.#broadcast({ kind: "attributes", attributes });
     return number;
   }
 
@@ -190,7 +190,7 @@ export class KeyIndex extends IndexTables {
     const known = this.limits.buffers.length;
     const cell = this.limits.take();
     const buffer = this.limits.buffers[known];
-    if (buffer !== undefined) this.#announce({ kind: "limits", buffer });
+    if (buffer !== undefined) this.#broadcast({ kind: "limits", buffer });
     return cell;
   }
 
@@ -216,7 +216,7 @@ export class KeyIndex extends IndexTables {
     const accepted = this.acceptsForeignKeys();
     if (this.rows.table.isForeign(row)) this.#foreignCount += by;
     const accepts = this.acceptsForeignKeys();
-    if (accepts !== accepted) this.#announce({ kind: "foreign", acceptsForeignKeys: accepts });
+    if (accepts !== accepted) this.#broadcast({ kind: "foreign", acceptsForeignKeys: accepts });
   }
 
   /** Drops the oldest of a key's ended versions when there are too many: a key that rotates for years must not grow. */
@@ -240,7 +240,7 @@ export class KeyIndex extends IndexTables {
       next.table.publish(next.table.appendCopy(old.table, row, attributes));
     }
     this.rows = next;
-    this.#announceTables();
+    this.#broadcastTables();
     this.#former = [...this.#former, { rows: old, drains: 0 }];
   }
 }

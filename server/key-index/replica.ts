@@ -44,7 +44,7 @@ export type ReplicaDeps = ServedStateDeps & {
   readonly clock: Clock;
   readonly metrics: ServerMetrics;
   readonly streams: StreamRegistry;
-  /** What other threads of this server read; with `announce`, where there are any. */
+  /** What other threads of this server read; with `broadcast`, where there are any. */
   readonly cells?: SharedCells;
 };
 

@@ -6,7 +6,7 @@ import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import type { Announce } from "./index-news.ts";
+import type { Broadcast } from "./index-messages.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
 import { PLACEHOLDER_VERSION, type Placeholder, resolvePlaceholders, type Team } from "./placeholders.ts";
 
@@ -18,7 +18,7 @@ export type ServedStateDeps = {
   readonly placeholders: readonly Placeholder[];
   readonly log: Logger;
   /** Tells the other threads of this server what they decide by. */
-  readonly announce?: Announce;
+  readonly broadcast?: Broadcast;
 };
 
 /** What the store's answers make of this replica's tables: the index, and the placeholders beside it. */
@@ -89,10 +89,10 @@ export class ServedState {
   replace(index: KeyIndex, { gateways, teams }: Snapshot): void {
     for (const gateway of gateways) index.applyGateway(this.#open(gateway));
     this.#index = index;
-    if (this.#deps.announce !== undefined) index.announceTo(this.#deps.announce);
+    if (this.#deps.broadcast !== undefined) index.broadcastTo(this.#deps.broadcast);
     this.#teams = new Map(teams.map((team) => [team.teamId, team]));
     this.#resolvePlaceholders();
-    this.#deps.announce?.({ kind: "changed" });
+    this.#deps.broadcast?.({ kind: "changed" });
   }
 
   /** Takes in the present state of what changed. */
@@ -110,7 +110,7 @@ export class ServedState {
     for (const teamId of removed.teamIds) this.#teams.delete(teamId);
     for (const team of teams) this.#teams.set(team.teamId, team);
     if (teams.length + removed.teamIds.length > 0) this.#resolvePlaceholders();
-    this.#deps.announce?.({ kind: "changed" });
+    this.#deps.broadcast?.({ kind: "changed" });
   }
 
   /** A credential that does not open closes its own gateway's upstreams, not the whole replica. */
@@ -131,7 +131,7 @@ export class ServedState {
     const { placeholders, log } = this.#deps;
     const { records, unresolved } = resolvePlaceholders(placeholders, [...this.#teams.values()]);
     this.#placeholders = records;
-    this.#deps.announce?.({ kind: "placeholders", records });
+    this.#deps.broadcast?.({ kind: "placeholders", records });
     if (unresolved > 0) {
       log.warn({ count: unresolved }, "placeholder keys name no team that exists, or none where there are several");
     }

@@ -1,8 +1,8 @@
 /** What every thread of a server reads at every decision, in one piece of shared memory that one thread writes. */
 export type SharedCells = {
   readonly buffer: SharedArrayBuffer;
-  /** How much news has been announced. */
-  readonly announced: Int32Array;
+  /** How many messages have been broadcast. */
+  readonly broadcasts: Int32Array;
   /** Three doubles: the lease. A double that is aligned is read and written whole wherever Node runs. */
   readonly lease: Float64Array;
   /** The last change applied. */
@@ -15,7 +15,7 @@ const DOUBLE = Float64Array.BYTES_PER_ELEMENT;
 export function sharedCells(buffer = new SharedArrayBuffer(5 * DOUBLE)): SharedCells {
   return {
     buffer,
-    announced: new Int32Array(buffer, 0, 1),
+    broadcasts: new Int32Array(buffer, 0, 1),
     lease: new Float64Array(buffer, DOUBLE, 3),
     seq: new Float64Array(buffer, 4 * DOUBLE, 1),
   };

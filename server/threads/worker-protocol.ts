@@ -16,8 +16,8 @@ export type WorkerStart = {
   readonly databaseUrl: string;
   readonly config: PlainConfig;
   readonly cells: SharedArrayBuffer;
-  /** Where the news of the index comes in. */
-  readonly news: MessagePort;
+  /** Where the messages of the index come in. */
+  readonly messages: MessagePort;
   readonly replicaId: string;
   /** Null where the configuration says whether there is one. */
   readonly managementToken: ManagementToken | null;

@@ -37,8 +37,13 @@ const streams = new StreamRegistry(metrics.countCutStream);
 const cells = sharedCells(start.cells);
 const lease = Lease.read(systemClock, cells.lease);
 const sweep = () => sweepStreams(streams, lease, (record) => index.findPresent(record));
-// In a turn of its own: news may be taken in in the middle of a decision.
-const index: IndexMirror = new IndexMirror({ port: start.news, cells, lease, onChanged: () => setImmediate(sweep) });
+// In a turn of its own: a message may be taken in in the middle of a decision.
+const index: IndexMirror = new IndexMirror({
+  port: start.messages,
+  cells,
+  lease,
+  onChanged: () => setImmediate(sweep),
+});
 const refusals = new RefusalSampler({
   ...{ store, metrics, log, replica: start.replicaId },
   clock: lease,

@@ -4,7 +4,7 @@ import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { ServerConfig } from "../config.ts";
 import { answerWithin } from "../key-index/deadline.ts";
-import type { Announce } from "../key-index/index-news.ts";
+import type { Broadcast } from "../key-index/index-messages.ts";
 import type { SharedCells } from "../key-index/shared-cells.ts";
 import type { SeenConsumers } from "../usage.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
@@ -44,14 +44,14 @@ export class Workers {
     return this.#failure.promise;
   }
 
-  /** Hands news of the index to every worker, and then says that there is some. */
-  readonly announce: Announce = (news) => {
-    for (const { news: port } of this.#threads) port.postMessage(news);
-    Atomics.add(this.#deps.cells.announced, 0, 1);
+  /** Sends a message of the index to every worker, and then counts it. */
+  readonly broadcast: Broadcast = (message) => {
+    for (const { messages: port } of this.#threads) port.postMessage(message);
+    Atomics.add(this.#deps.cells.broadcasts, 0, 1);
   };
 
   /**
-   * Starts them all, before the first news: the first takes the port, which may be any free one, and the others share it.
+   * Starts them all, before the first message: the first takes the port, which may be any free one, and the others share it.
    *
    * @returns where they listen
    */
@@ -79,7 +79,7 @@ export class Workers {
       databaseUrl,
       config: plainConfig(config),
       cells: cells.buffer,
-      news: channel.port2,
+      messages: channel.port2,
       replicaId,
       managementToken,
       keyring,
@@ -102,7 +102,7 @@ export class Workers {
 
 /** One worker, and what is asked of it. */
 class Thread {
-  readonly news: MessageChannel["port1"];
+  readonly messages: MessageChannel["port1"];
   /** Resolves when the thread has ended, with why. */
   readonly ended: Promise<Error>;
   readonly listening: Promise<{ port: number; url: string }>;
@@ -111,9 +111,9 @@ class Thread {
   readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
   #questions = 0;
 
-  constructor(worker: Worker, news: MessageChannel["port1"], onSeen: (seen: SeenConsumers) => void) {
+  constructor(worker: Worker, messages: MessageChannel["port1"], onSeen: (seen: SeenConsumers) => void) {
     this.#worker = worker;
-    this.news = news;
+    this.messages = messages;
     const listening = Promise.withResolvers<{ port: number; url: string }>();
     this.listening = listening.promise;
     const ended = Promise.withResolvers<Error>();
@@ -152,7 +152,7 @@ class Thread {
     await answerWithin(graceMs + LATE_MS, over).catch(() => {
       // It is ended all the same.
     });
-    this.news.close();
+    this.messages.close();
     await this.#worker.terminate();
   }
 

@@ -138,7 +138,7 @@ describeOnPostgres("two worker threads", (store) => {
     expect(answers.filter((status) => status === 429)).toHaveLength(2 * CONNECTIONS - 10);
   });
 
-  test("decide by what was announced to them also when a whole page of keys came at once", async () => {
+  test("decide by what was broadcast to them also when a whole page of keys came at once", async () => {
     const policy = policyOf({ scopes: ["gateway:routes"], allowedModels: [unique("model")] });
     const keys = await Promise.all(Array.from({ length: 20 }, () => storeKey(store(), home, { policy })));
     for (const key of keys) {

@@ -6,7 +6,7 @@ import type { KeyTableBuffers } from "./key-table.ts";
  * What other threads are told of an index, in this order: whatever a row refers to is told before the row can be found.
  * The rows themselves are in shared memory, and are not told.
  */
-export type IndexNews =
+export type IndexMessage =
   | {
       readonly kind: "tables";
       readonly buffers: KeyTableBuffers;
@@ -25,4 +25,4 @@ export type IndexNews =
   /** Something was applied: open streams are to be looked through. */
   | { readonly kind: "changed" };
 
-export type Announce = (news: IndexNews) => void;
+export type Broadcast = (message: IndexMessage) => void;
