@@ -1,6 +1,7 @@
 /**
- * A minute of chaos under each kind of the controllers' rights, with a seed that plays every move and every fault, and an
- * end that waits as long as it takes; with `npm run nightly` 20 minutes each with a seed of their own each time. `npm run chaos` plays a seed again.
+ * A minute of chaos with controllers of the whole cluster, and one with controllers of some namespaces, each with a seed
+ * that plays every move and every fault, and an end that waits as long as it takes; with `npm run nightly` 20 minutes
+ * each with a seed of their own each time. `npm run chaos` plays a seed again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -30,7 +31,7 @@ test("the seed has every move made and every fault strike", () => {
 });
 
 test.skipIf(missing !== undefined).for(RIGHTS)(
-  `whatever users do and whatever breaks, every promise holds with the rights of %s${missing ? ` (skipped: ${missing})` : ""}`,
+  `whatever users do and whatever breaks, every promise holds with %s controllers${missing ? ` (skipped: ${missing})` : ""}`,
   { timeout: MINUTES * 60_000 + 1_800_000 },
   async (rights, context) => {
     const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;

@@ -20,7 +20,7 @@ export const CONTROLLERS = 2;
 export const SERVERS = 3;
 /** Whom the controllers write as. */
 export const CONTROLLER_USER = "system:serviceaccount:keyplane-system:keyplane-controller";
-/** The controllers' rights, by the folder of infra/rbac that grants them. */
+/** Where the controllers use their rights: in every namespace, or with `--namespaces` in those of the run. */
 export const RIGHTS = ["cluster-wide", "namespaced"] as const;
 export type Rights = (typeof RIGHTS)[number];
 
@@ -66,9 +66,9 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
     const store = await openPostgres(postgres.url, { maxConnections: 6, applicationName: "chaos" });
     closers.push(store.close);
     await migrate(store);
-    const { code, stderr } = await kubernetes.kubectl(["apply", "--filename", join(RBAC, rights, "controller.yaml")]);
+    const { code, stderr } = await kubernetes.kubectl(["apply", "--filename", join(RBAC, "controller.yaml")]);
     if (code !== 0) throw new Error(`the rights of the controllers: ${stderr}`);
-    const granted = await readFile(join(RBAC, rights, "namespace.yaml"), "utf8");
+    const granted = await readFile(join(RBAC, "namespace.yaml"), "utf8");
     const grants = parseAllDocuments(granted).map((document): Grant => document.toJS());
 
     const links: Link[] = [];

@@ -27,7 +27,7 @@ describe.skipIf(missing !== undefined)(`examples/kubernetes${missing ? ` (skippe
     const store = await openPostgres(database.url);
     await migrate(store);
     await store.close();
-    await kubectl("apply -f infra/rbac/cluster-wide/controller.yaml");
+    await kubectl("apply -f infra/rbac/controller.yaml");
     const kubeconfig = await accountKubeconfig(kubernetes);
     const encryptionKey = randomBytes(32).toString("base64");
     controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });

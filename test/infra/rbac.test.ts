@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
     ]);
     store = await openPostgres(database.url);
     await migrate(store);
-    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     kubeconfig = await accountKubeconfig(kubernetes);
   });
 
@@ -100,11 +100,11 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
   const ENDINGS = MODES.flatMap((mode) => WHENS.map((when) => ({ ...mode, when })));
 
   it.each(MODES)(
-    "b71: $mode grants what the controller uses and nothing more, and none of it is sweeping",
-    async ({ mode, namespace, flags }) => {
+    "b71: a $mode controller is granted what it uses and nothing more, and none of it is sweeping",
+    async ({ namespace, flags }) => {
       await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--filename", join(INFRA, mode, "controller.yaml"));
-      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, mode, "namespace.yaml"));
+      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
       const granted = await rights(namespace);
       expect(granted.map((right) => [textOf(right), sweeping(right)]).filter(([, why]) => why !== undefined)).toEqual(
         [],
@@ -137,9 +137,9 @@ describe.skipIf(missing !== undefined)(`infra/rbac, on Kubernetes${missing ? ` (
       const flags = mode === "namespaced" ? ["--namespaces", `${namespace},beside`] : [];
       for (const name of [namespace, "beside", "afar"]) {
         await kubernetes.kubectl(["create", "namespace", name]);
-        await kubectl("apply", "--namespace", name, "--filename", join(INFRA, mode, "namespace.yaml"));
+        await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
       }
-      await kubectl("apply", "--filename", join(INFRA, mode, "controller.yaml"));
+      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
       const since = Date.now();
       let controller = await start(...flags);
       const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
@@ -204,8 +204,8 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
   it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
     await kubectl("create", "namespace", "held");
-    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
-    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "cluster-wide/namespace.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "namespace.yaml"));
     const held = inNamespace(kubernetes, "held");
     const controller = await start();
     await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
@@ -223,9 +223,9 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
   });
 
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
-    await kubectl("apply", "--filename", join(INFRA, "cluster-wide/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
-    const role = join(INFRA, "cluster-wide/namespace.yaml");
+    const role = join(INFRA, "namespace.yaml");
     await kubectl("apply", "--namespace", "with", "--filename", role);
     const since = Date.now();
     const controller = await start();
@@ -265,11 +265,11 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
   it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
-    await kubectl("apply", "--filename", join(INFRA, "namespaced/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     await open.apply(NARROWER);
     for (const namespace of ["open", "closed"]) {
       await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespaced/namespace.yaml"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
       await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
     }
     const first = await start("--namespaces", "open,closed");
@@ -292,7 +292,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     expect(await stateOf(kept)).toBe("active");
     expect(refused(await uses(since))).toContain("list platformkeys.keyplane.dev in closed");
 
-    await kubectl("apply", "--filename", join(INFRA, "namespaced/controller.yaml"));
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     await closed.changeKey("reader", { displayName: "Seen again" });
     await until("the key is looked after again", async () => {
       const { metadata, status } = (await closed.key("reader")) ?? {};
@@ -303,10 +303,8 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
   it("the README's way to a namespace is the one that is tested", async () => {
     const text = await readFile(join(INFRA, "README.md"), "utf8");
-    for (const { mode } of MODES) {
-      expect(text).toContain(`kubectl apply -f infra/rbac/${mode}/controller.yaml`);
-      expect(text).toContain(`kubectl apply -n NAMESPACE -f infra/rbac/${mode}/namespace.yaml`);
-    }
+    expect(text).toContain("kubectl apply -f infra/rbac/controller.yaml");
+    expect(text).toContain("kubectl apply -n NAMESPACE -f infra/rbac/namespace.yaml");
   });
 });
 

@@ -13,7 +13,7 @@ import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts
 import { until } from "../../env/until.ts";
 import { usesOf } from "../../infra/rights.ts";
 
-const INFRA = join(import.meta.dirname, "../../../infra/rbac/cluster-wide");
+const INFRA = join(import.meta.dirname, "../../../infra/rbac");
 const ACCOUNT = "system:serviceaccount:keyplane-system:keyplane-controller";
 const missing = kubernetesMissing ?? postgresMissing;
 /** How many keys another namespace gets meanwhile, one after the other. */

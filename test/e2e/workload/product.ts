@@ -8,7 +8,7 @@ import { type Serving, startServing } from "../../env/serving.ts";
 import type { WorkloadCluster } from "./cluster.ts";
 import { keyplaneDeployment, keyplaneSettings, list, NAMESPACE_OF_PRODUCT } from "./manifests.ts";
 
-const RBAC = join(import.meta.dirname, "../../../infra/rbac/cluster-wide");
+const RBAC = join(import.meta.dirname, "../../../infra/rbac");
 
 type Environment = Readonly<Record<"KEYPLANE_DATABASE_URL" | "KEYPLANE_ENCRYPTION_KEY", string>>;
 
