@@ -3,19 +3,17 @@ import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
 import type { Cluster } from "../../controller/cluster/port.ts";
 import { takeLeadership } from "../../store/database/change.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
+import { openEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, makeWorld, NAMESPACE, NO_VIEW, startWorld, team } from "./fixtures/world.ts";
 
 async function openStore(context: TestContext): Promise<Store> {
-  const store = await openPGlite("memory://");
+  const store = await openEmbedded();
   context.onTestFinished(() => store.close());
-  await migrate(store);
   return store;
 }
 

@@ -5,9 +5,9 @@ import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
+import { openEmbedded } from "./embedded-database.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
 
 export type Engine = Store["engine"];
@@ -40,30 +40,32 @@ export function describeOnPostgres(promise: string, tests: (store: () => Store, 
   });
 }
 
-type Open = () => Promise<{ store: Store; drop: () => Promise<void> }>;
-
-async function openEmbedded(): ReturnType<Open> {
-  return { store: await openPGlite("memory://"), drop: async () => {} };
-}
-
-async function openFresh(): ReturnType<Open> {
+async function openFresh(): Promise<Store> {
   const { url, drop } = await freshDatabase();
-  return { store: await openPostgres(url, { maxConnections: 20 }), drop };
+  const store = await openPostgres(url, { maxConnections: 20 });
+  await migrate(store);
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      await drop();
+    },
+  };
 }
 
-function withStore(open: Open, engine: Engine, tests: (store: () => Store, engine: Engine) => void): void {
-  let opened: Awaited<ReturnType<Open>> | undefined;
+function withStore(
+  open: () => Promise<Store>,
+  engine: Engine,
+  tests: (store: () => Store, engine: Engine) => void,
+): void {
+  let opened: Store | undefined;
   beforeAll(async () => {
     opened = await open();
-    await migrate(opened.store);
   });
-  afterAll(async () => {
-    await opened?.store.close();
-    await opened?.drop();
-  });
+  afterAll(() => opened?.close());
   tests(() => {
     if (opened === undefined) throw new Error("the store is open within tests alone");
-    return opened.store;
+    return opened;
   }, engine);
 }
 

@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, readFile, rename, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { setTimeout as delay } from "node:timers/promises";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -21,41 +18,6 @@ export async function cacheFolder(kind: string, modules: readonly string[]): Pro
   for (const name of modules) hash.update(await readFile(join(goModule(name), "go.sum")));
   const root = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
   return join(root, "keyplane", `${kind}-${hash.digest("hex").slice(0, 16)}`);
-}
-
-/** Makes a folder of the cache by `fill`, once, whoever else asks for it, and never in part. */
-export async function fillOnce(cache: string, fill: (folder: string) => Promise<void>): Promise<void> {
-  if (existsSync(cache)) return;
-  await mkdir(dirname(cache), { recursive: true });
-  await alone(`${cache}.lock`, async () => {
-    if (existsSync(cache)) return;
-    const unfinished = `${cache}.unfinished`;
-    await rm(unfinished, { recursive: true, force: true });
-    await mkdir(unfinished);
-    await fill(unfinished);
-    await rename(unfinished, cache);
-  });
-}
-
-/** Runs the body while no other process does. The lock is SQLite's, which goes with the process that holds it. */
-async function alone(path: string, body: () => Promise<void>): Promise<void> {
-  const lock = new DatabaseSync(path);
-  try {
-    while (!tryLock(lock)) await delay(500);
-    await body();
-  } finally {
-    lock.close();
-  }
-}
-
-function tryLock(lock: DatabaseSync): boolean {
-  try {
-    lock.exec("BEGIN EXCLUSIVE");
-    return true;
-  } catch (error) {
-    if (error instanceof Error && error.message.includes("locked")) return false;
-    throw error;
-  }
 }
 
 /**

@@ -1,11 +1,11 @@
 /** b78, b80: no byte of a key, of whatever standing and wherever it is put, comes out again. */
+
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/key-format.ts";
 import { PRODUCTS } from "../../server/products.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
 import type { Store } from "../../store/database/store.ts";
+import { openEmbedded } from "../env/embedded-database.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 
@@ -14,8 +14,7 @@ let harness: Harness;
 const written: string[] = [];
 
 beforeAll(async () => {
-  store = await openPGlite("memory://");
-  await migrate(store);
+  store = await openEmbedded();
   harness = await startHarness({ mounts: PRODUCTS, store });
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {

@@ -1,30 +1,24 @@
 import { expect, test } from "vitest";
 import { change } from "../../store/database/change.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
+import type { Store } from "../../store/database/store.ts";
 import { changesAfter } from "../../store/feed/change-feed.ts";
 import { saveTeam } from "../../store/teams.ts";
+import { openEmbedded } from "../env/embedded-database.ts";
 import { teamDraft } from "./fixtures.ts";
 import { feedHead } from "./questions.ts";
 
-/** A new database: its transactions are numbered from the same number as those of any other. */
-async function newStore() {
-  const store = await openPGlite("memory://");
-  await migrate(store);
-  return store;
-}
-
 test("a change reaches the feed of a restored database, whose transactions bear the numbers of dumped ones", async () => {
   const draft = teamDraft();
-  const declare = (store: Awaited<ReturnType<typeof newStore>>, generation: number) =>
+  const declare = (store: Store, generation: number) =>
     change(store, null, (tx) => saveTeam(tx, { ...draft, namespaces: [`ns-${generation}`], generation }));
-  const dumped = await newStore();
+  // Of two new databases both number their transactions from the same number.
+  const dumped = await openEmbedded();
   for (let generation = 1; generation <= 40; generation++) await declare(dumped, generation);
   const teams = await dumped.db.selectFrom("teams").selectAll().execute();
   const changes = await dumped.db.selectFrom("changes").selectAll().execute();
   await dumped.close();
 
-  const restored = await newStore();
+  const restored = await openEmbedded();
   await restored.db.transaction().execute(async (tx) => {
     await tx.insertInto("teams").values(teams).execute();
   });

@@ -4,10 +4,9 @@ import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
 import { until } from "../../env/until.ts";
 import { keyring, startReplica } from "../../server/key-index/replica-fixtures.ts";
 import { HOUR, key, NO_VIEW, startWorld, type World } from "../fixtures/world.ts";
@@ -29,8 +28,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
   let store: Store;
   let replica: ReturnType<typeof startReplica>;
   beforeAll(async () => {
-    store = await openPGlite("memory://");
-    await migrate(store);
+    store = await openEmbedded();
     replica = startReplica(store);
     await until("the replica is current", () => replica.view.isCurrent());
   });
@@ -136,9 +134,8 @@ describe("the old version of a key whose overlap is Adoption", () => {
 
 describe("a workload that reloads its key", () => {
   it("has the old version end by itself, after it has used the new one and before max", async (context) => {
-    const store = await openPGlite("memory://");
+    const store = await openEmbedded();
     context.onTestFinished(() => store.close());
-    await migrate(store);
     const config = parseServerConfig({}, { port: "0", adminPort: "0" });
     const server = await startServer({ store, config, keyring, clock: systemClock, log: createLog("silent") });
     context.onTestFinished(() => server.close());

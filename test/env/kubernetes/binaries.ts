@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { BuildError, cacheFolder, fillOnce, goBuild } from "../go-build.ts";
+import { fillOnce } from "../fill-once.ts";
+import { BuildError, cacheFolder, goBuild } from "../go-build.ts";
 import { buildKubernetes } from "./build.ts";
 
 const OF_KUBERNETES = ["kube-apiserver", "kube-controller-manager", "kubectl"] as const;

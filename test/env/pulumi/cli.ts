@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { BuildError, cacheFolder, fillOnce, goBuild, goModule } from "../go-build.ts";
+import { fillOnce } from "../fill-once.ts";
+import { BuildError, cacheFolder, goBuild, goModule } from "../go-build.ts";
 
 const MODULE = "pulumi/cli";
 const PACKAGE = "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi";

@@ -3,9 +3,8 @@ import formats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { PRODUCTS } from "../../../server/products.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
 import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { type Api, startApi } from "../management/api.ts";
@@ -31,8 +30,7 @@ let api: Api;
 let description: Description;
 let operations: { path: string; method: string; operation: Operation }[];
 beforeAll(async () => {
-  store = await openPGlite("memory://");
-  await migrate(store);
+  store = await openEmbedded();
   api = await startApi(store);
   description = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
   operations = Object.entries(description.paths).flatMap(([path, methods]) =>

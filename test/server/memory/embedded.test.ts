@@ -4,8 +4,7 @@ import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 
@@ -14,8 +13,7 @@ const LOOPS = 100;
 const STATEMENTS = 200;
 
 test("b87: while one team's calls of the memory queue up on the embedded default, every decision is made and the lease is renewed", async () => {
-  const store = await openPGlite("memory://");
-  await migrate(store);
+  const store = await openEmbedded();
   const key = await storeKey(store, await makeTeam(store));
   const config = parseServerConfig({}, { port: "0", adminPort: "0" });
   const log = createLog("warn", { write: () => {} });

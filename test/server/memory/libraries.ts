@@ -1,7 +1,6 @@
 import { sql } from "kysely";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
 
 /** The libraries that the tests of the memory are about, as (id, team, namespace, name). */
 const LIBRARIES = [
@@ -11,10 +10,9 @@ const LIBRARIES = [
   ["lib-b-notes", "team-b", "b", "b-notes"],
 ] as const;
 
-/** A migrated database in memory with two teams and their libraries. */
+/** A database with two teams and their libraries. */
 export async function openMemoryStore(): Promise<Store> {
-  const store = await openPGlite("memory://");
-  await migrate(store);
+  const store = await openEmbedded();
   await addTeamsWithLibraries(store);
   return store;
 }

@@ -12,6 +12,7 @@ import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
 import { readSnapshot, teamDraft } from "../fixtures.ts";
 
 describe("The embedded database", () => {
@@ -69,14 +70,13 @@ describe("The embedded database", () => {
   });
 
   test("notifies itself", async () => {
-    const store = await openPGlite("memory://");
+    const store = await openEmbedded();
     await assertListenWorks(store);
     await store.close();
   });
 
   test("lets other questions wait while a transaction runs, rather than run within it", async () => {
-    const store = await openPGlite("memory://");
-    await migrate(store);
+    const store = await openEmbedded();
     const inside = Promise.withResolvers<void>();
     const letGo = Promise.withResolvers<void>();
     const write = store.db.transaction().execute(async (tx) => {
@@ -94,7 +94,7 @@ describe("The embedded database", () => {
   });
 
   test("b87: runs a long statement apart from the thread that decides, and lets the feed's question pass all that wait", async () => {
-    const store = await openPGlite("memory://");
+    const store = await openEmbedded();
     const isLong = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
     const answered: string[] = [];
     const ask = async (name: string, { db }: Pick<typeof store, "db">) => {
@@ -136,7 +136,7 @@ describe("The embedded database", () => {
   });
 
   test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
-    const store = await openPGlite("memory://");
+    const store = await openEmbedded();
     await sql`create table once (name text constraint once_name unique)`.execute(store.db);
     const insert = () => sql`insert into once values (${"secret-value"})`.execute(store.db);
     await insert();

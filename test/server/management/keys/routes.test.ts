@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { managementToken } from "../../../../server/auth/management-token.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
-import { migrate } from "../../../../store/database/migrate.ts";
-import { openPGlite } from "../../../../store/database/pglite.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { registerReplica } from "../../../../store/feed/replicas.ts";
 import { LISTED_STATES } from "../../../../store/keys/key-lists.ts";
 import { activateVersion, findKey, releaseKey, revokeKey } from "../../../../store/keys/keys.ts";
 import { recordUsage } from "../../../../store/keys/usage.ts";
 import { deleteTeam } from "../../../../store/teams.ts";
+import { openEmbedded } from "../../../env/embedded-database.ts";
 import { until } from "../../../env/until.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
 import { auditOfKey } from "../../../store/questions.ts";
@@ -21,8 +20,7 @@ const TOKEN = "kpt_a-token-of-this-test";
 let store: Store;
 let harness: Harness;
 beforeAll(async () => {
-  store = await openPGlite("memory://");
-  await migrate(store);
+  store = await openEmbedded();
   harness = await startHarness({
     mounts: [{ at: "/api/v1", routes: managementRoutes }],
     store,

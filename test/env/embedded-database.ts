@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { cp, glob, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import type { EmbeddedStore } from "../../store/database/store.ts";
+import { fillOnce } from "./fill-once.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+/** What the bytes of a fresh database depend on. */
+const MADE_BY = [
+  "node_modules/@electric-sql/pglite/package.json",
+  "store/database/{migrate,pglite,pglite-thread}.ts",
+  "store/migrations/*.ts",
+];
+
+/**
+ * A fresh embedded database of the present schema, which is gone once it is closed. To make one takes seconds of the
+ * processor, so that it is a copy of one that was made before: what a first start does is tested by `openPGlite` itself.
+ */
+export async function openEmbedded(): Promise<EmbeddedStore> {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-embedded-"));
+  await copyEmbedded(join(folder, "db"));
+  const store = await openPGlite(join(folder, "db"));
+  return {
+    ...store,
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Puts such a database into a folder that is not there yet, as `db` of a data folder. */
+export async function copyEmbedded(folder: string): Promise<void> {
+  await cp(join(await template(), "db"), folder, { recursive: true });
+}
+
+async function template(): Promise<string> {
+  const hash = createHash("sha256");
+  const files = await Array.fromAsync(glob(MADE_BY, { cwd: ROOT }));
+  for (const file of files.sort()) hash.update(await readFile(join(ROOT, file)));
+  const cache = join(ROOT, "node_modules/.cache/keyplane", `database-${hash.digest("hex").slice(0, 16)}`);
+  await fillOnce(cache, async (unfinished) => {
+    const store = await openPGlite(join(unfinished, "db"));
+    try {
+      await migrate(store);
+    } finally {
+      await store.close();
+    }
+  });
+  return cache;
+}
