@@ -28,7 +28,7 @@ export type KeyIndexView = {
    */
   chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined;
   /** Whether keys of another shape than the minted one exist: only then are such looked up. */
-  acceptsForeignKeys(): boolean;
+  acceptsImportedFormat(): boolean;
 };
 
 /**

@@ -1,10 +1,10 @@
-import { keyDigest, keyPrefix, keyShape, MIN_FOREIGN_CHARACTERS } from "./key-format.ts";
+import { keyDigest, keyPrefix, keyShape, MIN_IMPORTED_CHARACTERS } from "./key-format.ts";
 import type { Importable } from "./observed-key.ts";
 
 /** What importing a secret given as text would learn of it. The problem never quotes it. */
 export function importText(text: string): Importable {
-  if (!text.startsWith("inf_") || text.length < 4 + MIN_FOREIGN_CHARACTERS) {
-    return { problem: `The secret must be inf_ and at least ${MIN_FOREIGN_CHARACTERS} characters more.` };
+  if (!text.startsWith("inf_") || text.length < 4 + MIN_IMPORTED_CHARACTERS) {
+    return { problem: `The secret must be inf_ and at least ${MIN_IMPORTED_CHARACTERS} characters more.` };
   }
   if (keyShape(text) === "malformed") {
     return {

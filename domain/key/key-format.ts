@@ -57,17 +57,17 @@ export function keyDigest(key: string): string {
 }
 
 /** A secret of another shape has at least this many characters behind `inf_`: fewer could be guessed (spec §5). */
-export const MIN_FOREIGN_CHARACTERS = 32;
+export const MIN_IMPORTED_CHARACTERS = 32;
 /** As many as text before it in a key: `inf_`. */
 const SCHEME_LENGTH = 4;
 
 /**
  * What the text alone says about a credential:
- * `minted`, a key of ours with the right checksum; `foreign`, another shape behind `inf_`, which only an imported
+ * `minted`, a key of ours with the right checksum; `imported-format`, another shape behind `inf_`, which only an imported
  * or placeholder key can have; `short`, such a one that could be guessed, which only a placeholder of development may be;
  * `malformed`, nothing that is worth a look-up.
  */
-export type KeyShape = "minted" | "foreign" | "short" | "malformed";
+export type KeyShape = "minted" | "imported-format" | "short" | "malformed";
 
 /**
  * Classifies a credential without a look-up, in time bounded by {@link MAX_KEY_LENGTH}. On the path of every request: one
@@ -77,7 +77,7 @@ export function keyShape(text: string): KeyShape {
   if (text.length > MAX_KEY_LENGTH || text.length <= 4 || !text.startsWith("inf_")) return "malformed";
   if (text.length !== KEY_LENGTH) {
     if (!isPrintable(text)) return "malformed";
-    return text.length < SCHEME_LENGTH + MIN_FOREIGN_CHARACTERS ? "short" : "foreign";
+    return text.length < SCHEME_LENGTH + MIN_IMPORTED_CHARACTERS ? "short" : "imported-format";
   }
   let crc = CRC_OF_SCHEME;
   for (let i = 4; i < BODY_LENGTH; i++) {

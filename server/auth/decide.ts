@@ -71,7 +71,7 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   if ("bad" in presented) return unauthorized(presented.bad);
   const shape = keyShape(presented.key);
   if (shape === "malformed") return unauthorized("malformed");
-  if (shape === "foreign" && !index.acceptsForeignKeys()) return unauthorized("malformed");
+  if (shape === "imported-format" && !index.acceptsImportedFormat()) return unauthorized("malformed");
   if (shape === "short" && !hasPlaceholders(deps)) return unauthorized("malformed");
   deps.metrics.countLookUp();
   const found = index.findKey(keyDigest(presented.key));

@@ -14,13 +14,13 @@ export type IndexMessage =
       readonly attributes: readonly RowAttributes[];
       readonly limits: readonly SharedArrayBuffer[];
       readonly gateways: readonly GatewayRecord[];
-      readonly acceptsForeignKeys: boolean;
+      readonly acceptsImportedFormat: boolean;
     }
   | { readonly kind: "attributes"; readonly attributes: RowAttributes }
   | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
   | { readonly kind: "gateway_removed"; readonly gatewayId: string }
-  | { readonly kind: "foreign"; readonly acceptsForeignKeys: boolean }
+  | { readonly kind: "imported_format"; readonly acceptsImportedFormat: boolean }
   | { readonly kind: "placeholders"; readonly records: ReadonlyMap<string, KeyRecord> }
   /** Something was applied: open streams are to be looked through. */
   | { readonly kind: "changed" };

@@ -29,7 +29,7 @@ export type MirrorDeps = {
 export class IndexMirror extends IndexTables implements KeyIndexView {
   readonly #deps: MirrorDeps;
   #received = 0;
-  #acceptsForeignKeys = false;
+  #acceptsImportedFormat = false;
   #placeholders: ReadonlyMap<string, KeyRecord> = new Map();
 
   constructor(deps: MirrorDeps) {
@@ -46,9 +46,9 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     return this.#deps.cells.seq[0] ?? 0;
   }
 
-  acceptsForeignKeys(): boolean {
+  acceptsImportedFormat(): boolean {
     this.#receive();
-    return this.#placeholders.size > 0 || this.#acceptsForeignKeys;
+    return this.#placeholders.size > 0 || this.#acceptsImportedFormat;
   }
 
   findKey(digest: string): KeyRecord | undefined {
@@ -105,7 +105,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         for (const buffer of message.limits) this.limits.add(buffer);
         this.gateways = new GatewayTable();
         for (const gateway of message.gateways) this.gateways.apply(gateway);
-        this.#acceptsForeignKeys = message.acceptsForeignKeys;
+        this.#acceptsImportedFormat = message.acceptsImportedFormat;
         break;
       case "attributes":
         this.rows.attributes.add(message.attributes);
@@ -119,8 +119,8 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
       case "gateway_removed":
         this.gateways.remove(message.gatewayId);
         break;
-      case "foreign":
-        this.#acceptsForeignKeys = message.acceptsForeignKeys;
+      case "imported_format":
+        this.#acceptsImportedFormat = message.acceptsImportedFormat;
         break;
       case "placeholders":
         this.#placeholders = message.records;

@@ -6,14 +6,14 @@ export type PackedVersion = {
   readonly first: number;
   readonly second: number;
   readonly third: number;
-  /** 10 bits of the id, one that says whether the key may have a foreign shape, and the version's number. */
+  /** 10 bits of the id, one that says whether the key may have the format of another system, and the version's number. */
   readonly last: number;
   /** Whether the words say it all. An id of another shape is known by its hash, and its text is kept elsewhere. */
   readonly whole: boolean;
 };
 
 const ID_BITS = 0x3ff;
-const FOREIGN = 0x400;
+const IMPORTED_FORMAT = 0x400;
 const VERSION_SHIFT = 11;
 const MAX_VERSION = 2 ** 21 - 1;
 
@@ -32,8 +32,8 @@ const PAIRS: readonly string[] = Array.from(
 );
 
 /** Packs the id and number of a version (the ids of `store/database/ids.ts`: 100 random bits). */
-export function packVersion(keyId: string, version: number, foreign: boolean): PackedVersion {
-  const flag = foreign ? FOREIGN : 0;
+export function packVersion(keyId: string, version: number, importedFormat: boolean): PackedVersion {
+  const flag = importedFormat ? IMPORTED_FORMAT : 0;
   if (keyId.length === ID_LENGTH && keyId.startsWith(SCHEME) && version <= MAX_VERSION) {
     let valid = true;
     const word = (from: number, length: number): number => {
@@ -70,8 +70,8 @@ export function unpackVersion(last: number): number {
   return last >>> VERSION_SHIFT;
 }
 
-export function isForeign(last: number): boolean {
-  return (last & FOREIGN) !== 0;
+export function isImportedFormat(last: number): boolean {
+  return (last & IMPORTED_FORMAT) !== 0;
 }
 
 /** Whether two last words belong to the same id. */

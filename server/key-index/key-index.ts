@@ -34,7 +34,7 @@ export class KeyIndex extends IndexTables {
   /** Tables that were replaced, with how often they have been drained since: another thread may just be using one. */
   #former: readonly { readonly rows: Rows; readonly drains: number }[] = [];
   #keyCount = 0;
-  #foreignCount = 0;
+  #importedFormatCount = 0;
   #broadcast: Broadcast = () => {};
 
   /**
@@ -67,8 +67,8 @@ export class KeyIndex extends IndexTables {
     return this.gateways.find(publicId);
   }
 
-  acceptsForeignKeys(): boolean {
-    return this.#foreignCount > 0;
+  acceptsImportedFormat(): boolean {
+    return this.#importedFormatCount > 0;
   }
 
   /** Takes in one version beside what is there: for filling an index from a snapshot. */
@@ -151,7 +151,7 @@ export class KeyIndex extends IndexTables {
       attributes: attributes.all(),
       limits: this.limits.buffers,
       gateways: this.gateways.all(),
-      acceptsForeignKeys: this.acceptsForeignKeys(),
+      acceptsImportedFormat: this.acceptsImportedFormat(),
     });
   }
 
@@ -170,9 +170,9 @@ export class KeyIndex extends IndexTables {
     return 0;
   }
 
-  #write({ digest, keyId, version, foreign, expiresAt, attributes }: IndexedKey): number {
+  #write({ digest, keyId, version, importedFormat, expiresAt, attributes }: IndexedKey): number {
     for (const _ of this.#makeRoom(1));
-    const packed = packVersion(keyId, version, foreign);
+    const packed = packVersion(keyId, version, importedFormat);
     const numbered = packed.whole ? attributes : { ...attributes, identity: { keyId, version } };
     const limit = attributes.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
     const fields = { ...packed, expiresAt, limit, attributes: this.#numberOf(numbered) };
@@ -213,10 +213,10 @@ export class KeyIndex extends IndexTables {
 
   #count(row: number, by: 1 | -1): void {
     this.#keyCount += by;
-    const accepted = this.acceptsForeignKeys();
-    if (this.rows.table.isForeign(row)) this.#foreignCount += by;
-    const accepts = this.acceptsForeignKeys();
-    if (accepts !== accepted) this.#broadcast({ kind: "foreign", acceptsForeignKeys: accepts });
+    const accepted = this.acceptsImportedFormat();
+    if (this.rows.table.isImportedFormat(row)) this.#importedFormatCount += by;
+    const accepts = this.acceptsImportedFormat();
+    if (accepts !== accepted) this.#broadcast({ kind: "imported_format", acceptsImportedFormat: accepts });
   }
 
   /** Drops the oldest of a key's ended versions when there are too many: a key that rotates for years must not grow. */

@@ -1,5 +1,5 @@
 /** Longer than most files: where the words of a row are is known here alone. */
-import { isForeign, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
+import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
 
 /**
  * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so that
@@ -149,8 +149,8 @@ export class KeyTable {
     return unpackVersion(this.idWord(row, 3));
   }
 
-  isForeign(row: number): boolean {
-    return isForeign(this.idWord(row, 3));
+  isImportedFormat(row: number): boolean {
+    return isImportedFormat(this.idWord(row, 3));
   }
 
   expiresAt(row: number): number {

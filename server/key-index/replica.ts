@@ -86,7 +86,7 @@ export class Replica {
     findKey: (digest) => this.#state.findKey(digest),
     findGateway: (publicId) => this.#state.findGateway(publicId),
     findPresent: (record) => this.#state.findPresent(record),
-    acceptsForeignKeys: () => this.#state.acceptsForeignKeys(),
+    acceptsImportedFormat: () => this.#state.acceptsImportedFormat(),
     chargeRequest: (key, now) => this.#state.chargeRequest(key, now),
   };
 

@@ -55,8 +55,8 @@ export class ServedState {
     return this.#index.findGateway(publicId);
   }
 
-  acceptsForeignKeys(): boolean {
-    return this.#placeholders.size > 0 || this.#index.acceptsForeignKeys();
+  acceptsImportedFormat(): boolean {
+    return this.#placeholders.size > 0 || this.#index.acceptsImportedFormat();
   }
 
   /** Judges a request by its key's rate limit, and charges it; undefined for a key without one. */

@@ -10,7 +10,7 @@ export type IndexedKey = {
   /** Milliseconds since the epoch; Infinity for none. */
   readonly expiresAt: number;
   /** Imported or a placeholder: its text need not have the shape of the keys that we mint. */
-  readonly foreign: boolean;
+  readonly importedFormat: boolean;
   /** One reading gives equal attributes as one object. */
   readonly attributes: KeyAttributes;
 };
@@ -59,7 +59,7 @@ export function recordReader(): (row: RecordRow) => IndexedKey {
     keyId: row.key_id,
     version: row.version,
     expiresAt: row.expires_ms ?? Number.POSITIVE_INFINITY,
-    foreign: row.is_foreign,
+    importedFormat: row.is_foreign,
     attributes: attributesOf(row.attributes),
   });
 }

@@ -78,9 +78,9 @@ function recordOf(row: Buffer, attributesOf: (text: string) => KeyAttributes): I
   const keyId = row.toString("utf8", next(), end);
   const version = row.readInt32BE(next());
   const digest = row.toString("latin1", next(), end);
-  const foreign = row[next()] === 1;
+  const importedFormat = row[next()] === 1;
   const expiry = next();
   const expiresAt = expiry === end ? Number.POSITIVE_INFINITY : row.readDoubleBE(expiry);
   const attributes = attributesOf(row.toString("utf8", next(), end));
-  return { digest, keyId, version, expiresAt, foreign, attributes };
+  return { digest, keyId, version, expiresAt, importedFormat, attributes };
 }

@@ -66,7 +66,7 @@ const deps: DecisionDeps = {
     findGateway: (publicId) => state.findGateway(publicId),
     findPresent: (record) => state.findPresent(record),
     lastSeq: () => 1,
-    acceptsForeignKeys: () => state.acceptsForeignKeys(),
+    acceptsImportedFormat: () => state.acceptsImportedFormat(),
     chargeRequest: () => undefined,
   },
   clock: { now: () => lease.now(), monotonic: systemClock.monotonic },

@@ -86,7 +86,7 @@ export async function startHarness({
       findGateway: (publicId) => index.findGateway(publicId),
       findPresent: (record) => index.presentOf(record),
       lastSeq: () => 1,
-      acceptsForeignKeys: () => index.acceptsForeignKeys(),
+      acceptsImportedFormat: () => index.acceptsImportedFormat(),
       chargeRequest: (key, now) => index.chargeRequest(key, now),
     },
     streams,
@@ -217,9 +217,9 @@ export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
 }
 
 /** A record as the store hands it to an index. */
-export function indexedKey(digest: string, record: KeyRecord, foreign = false): IndexedKey {
+export function indexedKey(digest: string, record: KeyRecord, importedFormat = false): IndexedKey {
   const { keyId, version, expiresAt, ...attributes } = record;
-  return { digest, keyId, version, expiresAt, foreign, attributes };
+  return { digest, keyId, version, expiresAt, importedFormat, attributes };
 }
 
 export function gatewayRecord(fields: Partial<GatewayRecord> = {}): GatewayRecord {

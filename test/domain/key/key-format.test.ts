@@ -48,8 +48,8 @@ test("b15: whatever one character of a minted key is changed to, it is malformed
 describe("b17: near misses of a key are not that key", () => {
   const key = mintKey(randomBytes);
   test.each([
-    ["truncated by one", key.slice(0, -1), "foreign"],
-    ["extended by one", `${key}0`, "foreign"],
+    ["truncated by one", key.slice(0, -1), "imported-format"],
+    ["extended by one", `${key}0`, "imported-format"],
     ["the prefix alone", key.slice(0, PREFIX_LENGTH), "short"],
     ["upper case", key.toUpperCase(), "malformed"],
     ["a dash within", `${key.slice(0, 20)}-${key.slice(21)}`, "malformed"],
@@ -74,14 +74,14 @@ test("b9: controls, spaces, commas, quotes and anything beyond ASCII make a cred
 });
 
 test("an imported key may have any visible characters, up to the bound", () => {
-  expect(keyShape("inf_imported.key:with/other~characters-of-its-own")).toBe("foreign");
-  expect(keyShape(`inf_${"x".repeat(MAX_KEY_LENGTH - 4)}`)).toBe("foreign");
+  expect(keyShape("inf_imported.key:with/other~characters-of-its-own")).toBe("imported-format");
+  expect(keyShape(`inf_${"x".repeat(MAX_KEY_LENGTH - 4)}`)).toBe("imported-format");
   expect(keyShape(`inf_${"x".repeat(MAX_KEY_LENGTH - 3)}`)).toBe("malformed");
 });
 
 test("b90: another shape of fewer than 32 characters behind inf_ is no imported key's", () => {
   expect(keyShape(`inf_${"x".repeat(31)}`)).toBe("short");
-  expect(keyShape(`inf_${"x".repeat(32)}`)).toBe("foreign");
+  expect(keyShape(`inf_${"x".repeat(32)}`)).toBe("imported-format");
   expect(keyShape("inf_x")).toBe("short");
   expect(keyShape(`inf_${"x".repeat(30)} `)).toBe("malformed");
 });

@@ -231,7 +231,7 @@ describe("b15-b17: the key's text", () => {
     }
   });
 
-  test("a foreign shape is looked up only while imported or placeholder keys exist", async () => {
+  test("an imported format is looked up only while imported or placeholder keys exist", async () => {
     expect((await get(["X-API-Key: inf_imported-and-long-enough-to-be-hard-to-guess"])).status).toBe(401);
     expect(await lookUps()).toBe(0);
     const imported = harness.addKey({}, "inf_imported-and-long-enough-to-be-hard-to-guess");
@@ -265,7 +265,7 @@ describe("b15-b17: the key's text", () => {
     }
   });
 
-  test("b17: near misses of a key are 401, also while foreign shapes are looked up", async () => {
+  test("b17: near misses of a key are 401, also while imported formats are looked up", async () => {
     harness.addKey({}, "inf_imported-and-long-enough-to-be-hard-to-guess");
     const flipped = key.replace(/[a-z](?=[^a-z]*$)/, (letter) => letter.toUpperCase());
     for (const near of [key.slice(0, -1), `${key}0`, key.slice(0, 12), `${key}%20`, flipped, key.toUpperCase()]) {

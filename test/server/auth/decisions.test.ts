@@ -97,7 +97,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     findKey: (wanted: string) => index.findKey(wanted),
     findGateway: (publicId: string) => index.findGateway(publicId),
     findPresent: (record: KeyRecord) => index.presentOf(record),
-    acceptsForeignKeys: () => false,
+    acceptsImportedFormat: () => false,
     chargeRequest: () => undefined,
   };
   const { rawHeaders, url } = CARRY[carrier](key);

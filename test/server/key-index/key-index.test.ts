@@ -8,8 +8,8 @@ import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { newId } from "../../../store/database/ids.ts";
 import { gatewayRecord, indexedKey, keyRecord } from "../harness.ts";
 
-const version = (number: number, fields: Partial<KeyRecord> = {}, foreign = false) =>
-  indexedKey(`digest-${number}`, keyRecord({ keyId: "key_a", version: number, ...fields }), foreign);
+const version = (number: number, fields: Partial<KeyRecord> = {}, importedFormat = false) =>
+  indexedKey(`digest-${number}`, keyRecord({ keyId: "key_a", version: number, ...fields }), importedFormat);
 
 test("each version of a key is found by its own digest", () => {
   const index = new KeyIndex();
@@ -65,9 +65,9 @@ test("a key that rotates for ever does not grow the index, and its newest versio
 test("a key that is removed leaves nothing behind", () => {
   const index = new KeyIndex();
   index.applyKey("key_a", [version(1, {}, true)]);
-  expect(index.acceptsForeignKeys()).toBe(true);
+  expect(index.acceptsImportedFormat()).toBe(true);
   index.removeKey("key_a");
-  expect([index.keyCount, index.acceptsForeignKeys(), index.findKey("digest-1")]).toEqual([0, false, undefined]);
+  expect([index.keyCount, index.acceptsImportedFormat(), index.findKey("digest-1")]).toEqual([0, false, undefined]);
 });
 
 test("a record comes back as it was put in, whatever its id and number", () => {
@@ -91,15 +91,15 @@ test("a record comes back as it was put in, whatever its id and number", () => {
     rateLimit: fc.option(fc.record({ requestsPerMinute: fc.nat(), burst: fc.nat() })),
   } as const);
   fc.assert(
-    fc.property(fc.array(record, { minLength: 1, maxLength: 5 }), fc.boolean(), (records, foreign) => {
+    fc.property(fc.array(record, { minLength: 1, maxLength: 5 }), fc.boolean(), (records, importedFormat) => {
       const index = new KeyIndex();
       const put = records.map((fields, i) => keyRecord({ ...fields, keyId: `${fields.keyId}${i === 0 ? "" : i}` }));
-      for (const [i, one] of put.entries()) index.applyKey(one.keyId, [indexedKey(`digest-${i}`, one, foreign)]);
+      for (const [i, one] of put.entries()) index.applyKey(one.keyId, [indexedKey(`digest-${i}`, one, importedFormat)]);
       for (const [i, one] of put.entries()) {
         expect(index.findKey(`digest-${i}`)).toMatchObject(one);
         expect(index.findVersion(one.keyId, one.version)).toMatchObject(one);
       }
-      expect(index.acceptsForeignKeys()).toBe(foreign);
+      expect(index.acceptsImportedFormat()).toBe(importedFormat);
     }),
   );
 });

@@ -339,7 +339,7 @@ describeOnEachEngine("The change feed", (store) => {
       keyId: full.key.id,
       version: 1,
       expiresAt: NOW + HOUR,
-      foreign: false,
+      importedFormat: false,
       attributes: {
         teamId: home.teamId,
         namespace: home.namespace,
@@ -357,7 +357,7 @@ describeOnEachEngine("The change feed", (store) => {
       },
     });
     expect(recordOf(plain.digest)).toMatchObject({
-      foreign: true,
+      importedFormat: true,
       expiresAt: Number.POSITIVE_INFINITY,
       attributes: {
         namespace: "",

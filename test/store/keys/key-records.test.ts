@@ -74,7 +74,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
       keyId,
       version,
       expiresAt: Number.POSITIVE_INFINITY,
-      foreign: false,
+      importedFormat: false,
       attributes: { ...common, ...attributes },
     });
     const byDigest = (a: { digest: string }, b: { digest: string }) => (a.digest < b.digest ? -1 : 1);
@@ -91,8 +91,8 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
         expiresAt: NOW + HOUR,
       },
       key(none.key.id, none.digest, { scopes: scopeSet([]), libraryIds: [], allowedModels: [] }),
-      { ...key(imported.key.id, imported.digest, { namespace: "" }), foreign: true, expiresAt: NOW + 2 * HOUR },
-      { ...key(placeholder.key.id, placeholder.digest, {}), foreign: true },
+      { ...key(imported.key.id, imported.digest, { namespace: "" }), importedFormat: true, expiresAt: NOW + 2 * HOUR },
+      { ...key(placeholder.key.id, placeholder.digest, {}), importedFormat: true },
       key(rotated.key.id, rotated.digest, { versionState: "active" }),
       key(rotated.key.id, nextVersion(rotated, 2).digest, {}, 2),
       key(later.key.id, later.digest, { state: "quarantined", versionState: "doubted" }),

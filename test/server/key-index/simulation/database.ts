@@ -170,7 +170,7 @@ function indexed([keyId, { revision, revoked }]: readonly [string, SimKey]): Ind
     keyId,
     version: 1,
     expiresAt: Number.POSITIVE_INFINITY,
-    foreign: false,
+    importedFormat: false,
     attributes: {
       teamId: "team",
       namespace: "ns",
