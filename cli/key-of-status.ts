@@ -104,7 +104,7 @@ export function observedSecret(
 ): ObservedSecret {
   const { reason } = object?.status?.conditions?.find(({ type }) => type === "SecretDelivered") ?? {};
   const active = versionIn(key, "active");
-  if (reason === "SecretConflict") return { state: "foreign" };
+  if (reason === "SecretConflict") return { state: "unmanaged" };
   if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };
   if (object?.spec === undefined || active === undefined || active.imported) return { state: "absent" };
   if (reason === "SecretLost" || reason === "Minting") return { state: "absent" };

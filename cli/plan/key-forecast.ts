@@ -70,7 +70,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     references: after.resolve(key, namespace),
     stored,
     importable: stored === undefined ? importable(key) : null,
-    secret: secretInTheWay(namespace, key.secret.name) ? { state: "foreign" } : observedSecret(key, object, stored),
+    secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),
     undoneSince: null,
     secretMarks: [],
     held: null,
@@ -164,7 +164,7 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
       return written({ state: "revoked", revocation: { reason: action.reason, at: now, seq: null } });
     case "Release":
       // The Secret stays, and is nobody's from here on.
-      return { ...observed, stored: undefined, secret: secret.state === "ours" ? { state: "foreign" } : secret };
+      return { ...observed, stored: undefined, secret: secret.state === "ours" ? { state: "unmanaged" } : secret };
     case "Render":
       return { ...observed, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };
     case "DetachSecret":

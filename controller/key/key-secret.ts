@@ -51,7 +51,7 @@ export function secretState(
   const owned = secret.owner?.uid === object.uid;
   const carriesId = key !== undefined && secret.annotations[KEY_ID_ANNOTATION] === key.id;
   const unowned = secret.owner === null && (mintedForThisName || (carriesId && !declared.secret.deleteWithKey));
-  if (!owned && !unowned) return { state: "foreign" };
+  if (!owned && !unowned) return { state: "unmanaged" };
   const value = secret.data[declared.secret.dataKey];
   const holds = value === undefined ? "nothing" : (versionHolding(value, key)?.number ?? "unknown");
   return {

@@ -93,7 +93,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
     const message = `Version ${active.number} (${active.prefix}...) was imported.`;
     return condition("SecretDelivered", "True", "Imported", message);
   }
-  if (secret.state === "foreign") return no("SecretConflict", `${name} exists and is not this key's.`);
+  if (secret.state === "unmanaged") return no("SecretConflict", `${name} exists and is not this key's.`);
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
   if (isEnded(observed, key)) return no("Revoked", "No version of the key works any longer.");
   if (active === undefined) return no(...unminted(observed, now));

@@ -22,7 +22,7 @@ export type ResolvedReferences = {
 export type ObservedSecret =
   | { readonly state: "absent" }
   /** There is one by that name, and it is not ours. */
-  | { readonly state: "foreign" }
+  | { readonly state: "unmanaged" }
   /** We may not read it, or its namespace is ending. */
   | { readonly state: "unreadable"; readonly why: string }
   | {

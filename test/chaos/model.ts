@@ -32,7 +32,7 @@ export type Model = {
   /** The namespaces of each team. */
   readonly teams: ReadonlyMap<string, Set<string>>;
   /** Secrets that are somebody else's, by namespace and name, with the title that acts on them are asked for in. */
-  readonly foreign: Map<string, string>;
+  readonly unmanaged: Map<string, string>;
   /** Values that were written into Secrets by hand and must never become keys. */
   readonly planted: Set<string>;
   /** Owner uids whose finalizer somebody stripped: what they stand for may end a while after them. */
@@ -55,7 +55,7 @@ export function newModel(): Model {
     declared: new Map(),
     former: [],
     teams,
-    foreign: new Map(),
+    unmanaged: new Map(),
     planted: new Set(),
     stripped: new Set(),
     edited: new Map(),

@@ -54,7 +54,7 @@ function remove(stage: Stage, one: Declared, options?: Record<string, unknown>):
 function changeSecret(stage: Stage, one: Declared, patch: Record<string, unknown>): void {
   const { model, admin, act } = stage;
   const title = `${one.namespace}/${one.secretName}`;
-  if (model.foreign.has(title)) return;
+  if (model.unmanaged.has(title)) return;
   one.causes++;
   act(one.title, () => admin.patch(secretPathOf(one), patch));
 }
@@ -223,7 +223,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
     weight: 6,
     move(stage, random) {
       const one = anyKey(stage, random, ({ namespace, secretName }) => {
-        return !stage.model.foreign.has(`${namespace}/${secretName}`);
+        return !stage.model.unmanaged.has(`${namespace}/${secretName}`);
       });
       if (one === undefined) return undefined;
       one.causes++;
@@ -247,7 +247,7 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
     weight: 2,
     move(stage, random) {
       const one = anyKey(stage, random, ({ namespace, secretName }) => {
-        return !stage.model.foreign.has(`${namespace}/${secretName}`);
+        return !stage.model.unmanaged.has(`${namespace}/${secretName}`);
       });
       if (one === undefined) return undefined;
       const times = random.between(2, 7);
@@ -294,14 +294,14 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
     weight: 2,
     move(stage, random) {
       const one = anyKey(stage, random, ({ namespace, secretName }) => {
-        return !stage.model.foreign.has(`${namespace}/${secretName}`);
+        return !stage.model.unmanaged.has(`${namespace}/${secretName}`);
       });
       if (one === undefined) return undefined;
       const value = forgedKey();
       stage.model.planted.add(value);
       one.causes++;
       stage.act(one.title, () => stage.admin.remove(secretPathOf(one)));
-      stage.plantForeign(one.namespace, one.secretName, { [one.dataKey]: value }, one.title);
+      stage.plantUnmanaged(one.namespace, one.secretName, { [one.dataKey]: value }, one.title);
       return one.title;
     },
   },
@@ -321,18 +321,18 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       const [namespace, name] = [random.pick(NAMESPACES), `key-${model.declared.size + model.former.length + 1}`];
       const value = forgedKey();
       model.planted.add(value);
-      stage.plantForeign(namespace, name, { "api-key": value });
+      stage.plantUnmanaged(namespace, name, { "api-key": value });
       return stage.declare(random, namespace, name).title;
     },
   },
   "take another's Secret away": {
     weight: 3,
     move(stage, random) {
-      const inTheWay = [...stage.model.foreign].filter(([one]) => stage.model.secretNames.has(one));
+      const inTheWay = [...stage.model.unmanaged].filter(([one]) => stage.model.secretNames.has(one));
       const [title = "", inTheNameOf = ""] = random.pickAny(inTheWay) ?? [];
       if (title === "") return undefined;
       const [namespace = "", name] = title.split("/");
-      stage.model.foreign.delete(title);
+      stage.model.unmanaged.delete(title);
       stage.act(inTheNameOf, async () => {
         stage.secrets.release(title);
         await stage.admin.remove(`${secretsPath(namespace)}/${name}`);
@@ -420,7 +420,7 @@ function deleteNamespace(
     if (one.spec.deletionProtection === true) edit(stage, one, { deletionProtection: false });
     forget(model, one);
   }
-  for (const title of model.foreign.keys()) if (title.startsWith(`${namespace}/`)) model.foreign.delete(title);
+  for (const title of model.unmanaged.keys()) if (title.startsWith(`${namespace}/`)) model.unmanaged.delete(title);
   stage.act(namespace, async () => {
     secrets.release(namespace);
     await how(() => admin.remove(`/api/v1/namespaces/${namespace}`));

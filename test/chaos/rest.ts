@@ -68,8 +68,8 @@ async function unrestOf(
   }
   if (said !== READY) return undefined;
   // An import by hash writes no Secret before its first rotation, and another's may be where its own will be.
-  const isForeign = model.foreign.has(`${one.namespace}/${one.secretName}`);
-  const value = (isForeign ? undefined : decode(secret?.data, one.dataKey)) ?? one.imported;
+  const isUnmanaged = model.unmanaged.has(`${one.namespace}/${one.secretName}`);
+  const value = (isUnmanaged ? undefined : decode(secret?.data, one.dataKey)) ?? one.imported;
   if (value === undefined) return "it is Ready and has no key";
   const answers = await Promise.all(world.serverUrls.map((url) => ask(url, value)));
   const wrong = answers.findIndex((answer) => answer === undefined || !isAccepted(answer.status));

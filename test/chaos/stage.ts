@@ -23,7 +23,7 @@ export type Stage = {
    *
    * @param title of the declaration in whose name this is done: its own where it is in nobody's way
    */
-  plantForeign(namespace: string, name: string, data: Record<string, string>, title?: string): void;
+  plantUnmanaged(namespace: string, name: string, data: Record<string, string>, title?: string): void;
   applyTeam(team: string): void;
   /** Makes a namespace, empty even where another of that name was before, and what its keys refer to. */
   furnish(namespace: string): Promise<void>;
@@ -102,24 +102,24 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
   function importSecret(title: string, value: string): NonNullable<KeySpec["source"]> {
     const [namespace = "", key = ""] = title.split("/");
     const name = `${key}-import-${Math.trunc(performance.now())}`;
-    plantForeign(namespace, name, { "api-key": value });
+    plantUnmanaged(namespace, name, { "api-key": value });
     return { type: "ImportSecret", secretRef: { name, key: "api-key" } };
   }
 
-  function plantForeign(
+  function plantUnmanaged(
     namespace: string,
     name: string,
     data: Record<string, string>,
     inTheNameOf = `${namespace}/${name}`,
   ): void {
     const title = `${namespace}/${name}`;
-    model.foreign.set(title, inTheNameOf);
+    model.unmanaged.set(title, inTheNameOf);
     act(inTheNameOf, async () => {
       const made = await admin.create(secretsPath(namespace), {
         metadata: { name, namespace, labels: { "example.com/owner": "somebody-else" } },
         data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, base64(value)])),
       });
-      if (made.metadata.labels?.["example.com/owner"] === undefined) model.foreign.delete(title);
+      if (made.metadata.labels?.["example.com/owner"] === undefined) model.unmanaged.delete(title);
       else secrets.keepUntouched(made);
     });
   }
@@ -211,7 +211,7 @@ export function openStage(world: World, model: Model, secrets: Secrets, report: 
     admin,
     act,
     declare,
-    plantForeign,
+    plantUnmanaged,
     applyTeam,
     furnish,
     async settled() {

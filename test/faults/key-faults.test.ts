@@ -68,7 +68,7 @@ describeWorldsOnEachCluster("a fault", (setup) => {
     expect(injector.drafts).toHaveLength(1);
   });
 
-  it("c5: AlreadyExists for a foreign Secret is a conflict: nothing is written, nothing activated", async (context) => {
+  it("c5: AlreadyExists for an unmanaged Secret is a conflict: nothing is written, nothing activated", async (context) => {
     let plant = async () => {};
     const world = await startWorld(context, {
       ...setup(),

@@ -128,8 +128,8 @@ export function createManifests(options: ManifestsOptions): Manifests {
     for (const [key, secret] of wanted) {
       if (sameSecret(secrets.get(key), secret)) continue;
       const { namespace, name, data } = secret;
-      const foreign = { labels: {}, annotations: {}, owner: null, uid: "", immutable: false, marks: [] };
-      secrets.set(key, { namespace, name, data, ...foreign, resourceVersion: randomUuid() });
+      const unmanaged = { labels: {}, annotations: {}, owner: null, uid: "", immutable: false, marks: [] };
+      secrets.set(key, { namespace, name, data, ...unmanaged, resourceVersion: randomUuid() });
       announce({ of: "secret", namespace, name });
     }
   }

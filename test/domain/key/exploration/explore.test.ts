@@ -52,13 +52,13 @@ function wrongAtRest(rest: World): string | undefined {
     declared.state !== "Active" ||
     declaration.teamId === null ||
     (declared.expiresAt !== null && declared.expiresAt <= now) ||
-    (secret !== null && (isForeign(rest, declaration.uid) || secret.immutable)) ||
+    (secret !== null && (isUnmanaged(rest, declaration.uid) || secret.immutable)) ||
     (secret !== null && !declared.secret.healTampered) ||
     (key?.state === "revoked" && key.revocation?.reason !== "Moved");
   return mayBeAtRestWithout || usableInSecret(rest) ? undefined : "I8: at rest with no working key in the Secret";
 }
 
-function isForeign({ secret, keys }: World, uid: string | undefined): boolean {
+function isUnmanaged({ secret, keys }: World, uid: string | undefined): boolean {
   return secret !== null && secret.owner !== uid && !isMintedAndUnowned(secret, keys);
 }
 
@@ -77,8 +77,8 @@ function violatedBetween(from: World, to: World, by: string): string | undefined
   const endedEarly = endedInUse(from, to);
   if (endedEarly !== undefined) return endedEarly;
   const ours = by === "step" || by.startsWith("write") || by.startsWith("delayed") || by.includes("effect");
-  if (ours && isForeign(from, from.declaration?.uid) && to.secret !== from.secret && from.declaration !== null)
-    return "I7: a foreign Secret was touched";
+  if (ours && isUnmanaged(from, from.declaration?.uid) && to.secret !== from.secret && from.declaration !== null)
+    return "I7: an unmanaged Secret was touched";
   const released = from.keys.find((key) => key.ownerUid === null && key.state !== "revoked");
   const keepsReleased =
     released?.versions.some(({ digest, state }) => digest === from.secret?.value && !ENDED.has(state)) ?? false;

@@ -170,7 +170,7 @@ function observeSecret(
 ): ObservedKey["secret"] {
   if (secret === null) return { state: "absent" };
   const owned = secret.owner === uid;
-  if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "foreign" };
+  if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "unmanaged" };
   const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "unknown";
   return { state: "ours", holds, immutable: secret.immutable, rendered: owned, owned };
 }
