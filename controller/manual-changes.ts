@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ListenConnection } from "../store/database/store.ts";
 import { CHANGES_CHANNEL } from "../store/feed/change-feed.ts";
 import { manualKeyChanges } from "../store/feed/manual-key-changes.ts";
-import type { Place } from "../store/feed/replicas.ts";
+import type { FeedPosition } from "../store/feed/replicas.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { errorText } from "./error-text.ts";
 
@@ -10,7 +10,7 @@ import { errorText } from "./error-text.ts";
 const INTERVAL_MS = 5_000;
 const GATHER_MS = 50;
 /** Before every change: what was done while no controller ran is looked at too. */
-const FROM_THE_BEGINNING: Place = { seq: -1, id: null };
+const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
 
 /**
  * Watches the store for keys that somebody revoked by hand, or wants rotated: no declaration says so, and no cluster

@@ -154,7 +154,7 @@ function openSealed(keyring: Keyring, sealed: Uint8Array, gatewayId: string): st
 }
 
 /** The credential of an upstream, in clear; null where there is none, or none that our keys open. */
-export async function readCredential(
+export async function readUpstreamCredential(
   tx: Tx,
   gatewayId: string,
   upstream: string,

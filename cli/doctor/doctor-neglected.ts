@@ -26,16 +26,16 @@ export async function findNeglected(
 ): Promise<Finding[]> {
   const { uid, api } = cluster;
   const led = await servedNamespaces(cluster, db, leaseNamespace);
-  const places: Place[] = [];
+  const namespaces: KeyNamespace[] = [];
   for (const { namespace, names } of await livingKeysByNamespace(db, uid)) {
     const isServed = led.some((served) => served === null || served.includes(namespace));
-    places.push({ namespace, names, isServed, state: await stateOf(api, namespace) });
+    namespaces.push({ namespace, names, isServed, state: await stateOf(api, namespace) });
   }
-  const count = (some: readonly Place[]) => some.reduce((sum, { names }) => sum + names.length, 0);
-  const isHeldBack = exceedsDeletionLimit(count(places.filter(({ state }) => state === "gone")), count(places));
+  const count = (some: readonly KeyNamespace[]) => some.reduce((sum, { names }) => sum + names.length, 0);
+  const isHeldBack = exceedsDeletionLimit(count(namespaces.filter(({ state }) => state === "gone")), count(namespaces));
   const findings = [
     ...(await findUnserved(api)),
-    ...places.map((place) => judge(place, isHeldBack)).filter((finding) => finding !== undefined),
+    ...namespaces.map((one) => judge(one, isHeldBack)).filter((finding) => finding !== undefined),
   ];
   return findings.length > 0 ? findings : [ok("every declared key is in a namespace that a running controller serves")];
 }
@@ -56,7 +56,7 @@ async function findUnserved(api: ApiClient): Promise<Finding[]> {
 type State = "there" | "ending" | "gone" | { readonly unknown: string };
 
 /** A namespace in which keys live. */
-type Place = {
+type KeyNamespace = {
   readonly namespace: string;
   /** Of the keys. */
   readonly names: readonly string[];
@@ -67,7 +67,7 @@ type Place = {
 const REVOKE = "revoke them: keyplane revoke NAMESPACE/NAME";
 
 /** @param isHeldBack whether more keys are in namespaces that are gone than a controller ends without a person */
-function judge({ namespace, names, isServed, state }: Place, isHeldBack: boolean): Finding | undefined {
+function judge({ namespace, names, isServed, state }: KeyNamespace, isHeldBack: boolean): Finding | undefined {
   const keys = keysOf(namespace, names);
   const without = `no running controller serves it: start one, or ${REVOKE}`;
   if (typeof state !== "string") return wrong(`${keys}: it cannot be told whether this is there: ${state.unknown}`);

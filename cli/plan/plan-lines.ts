@@ -30,10 +30,10 @@ const SHOWN = new Set(
 );
 
 /** When a key was last used, by its id: null for never, undefined where nobody who knows was there to ask. */
-export type LastUse = (keyId: string) => number | null | undefined;
+export type LastUseLookup = (keyId: string) => number | null | undefined;
 
 /** The lines of one key. */
-export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, lastUsedAt: LastUse): string[] {
+export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, lastUsedAt: LastUseLookup): string[] {
   const { declared, object } = input;
   const named = declared ?? (object && { kind: "PlatformKey" as const, ...object.metadata });
   if (named === undefined) return [];
@@ -54,7 +54,7 @@ function stepLines(
   { action, before }: ForecastStep,
   steps: readonly ForecastStep[],
   { declared, object, now }: ForecastInput,
-  lastUsedAt: LastUse,
+  lastUsedAt: LastUseLookup,
 ): string[] {
   const secret = `Secret ${(declared ?? object?.metadata)?.namespace}/${secretName(declared, object)}`;
   switch (action.do) {
@@ -149,7 +149,7 @@ const SPANS: readonly (readonly [unit: string, length: number])[] = [
 ];
 
 /** The live traffic that would be cut. The status has the last use once a day; a server that runs has it finer. */
-function use(key: StoredKey | undefined, lastUsedAt: LastUse, now: number): string {
+function use(key: StoredKey | undefined, lastUsedAt: LastUseLookup, now: number): string {
   const asked = lastUsedAt(key?.id ?? "");
   const last = Math.max(asked ?? 0, ...(key?.versions.map((version) => version.lastUsedAt ?? 0) ?? []));
   if (last === 0)

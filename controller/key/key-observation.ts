@@ -8,7 +8,7 @@ import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
-import type { StoredKey } from "../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
@@ -26,7 +26,7 @@ export type KeyObservation = {
   readonly secret: SecretObject | undefined;
   readonly isRead: boolean;
   /** The key as the plan has it, with what is recorded of its Secret. */
-  readonly stored: StoredKey | undefined;
+  readonly stored: LoadedKey | undefined;
   /** The name of the team that holds the namespace. */
   readonly team: string | null;
 };
@@ -158,7 +158,7 @@ function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: Observe
 function observeUndone(
   { keyMemory: { undoneSince } }: ControllerDeps,
   uid: string,
-  stored: StoredKey | undefined,
+  stored: LoadedKey | undefined,
   secret: ObservedKey["secret"],
   now: number,
 ): number | null {

@@ -7,7 +7,7 @@ import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { keyDigest } from "../../domain/key/key-format.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
 import type { Endpoints } from "../../domain/key/secret-template.ts";
-import type { StoredKey } from "../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, KEY_LABEL, type SecretObject } from "../cluster/port.ts";
@@ -20,7 +20,7 @@ import { readIfAllowed } from "./secret-reading.ts";
 export type SecretContext = {
   readonly object: DeclaredObject<"PlatformKey">;
   readonly declared: DeclaredKey;
-  readonly stored: StoredKey | undefined;
+  readonly stored: LoadedKey | undefined;
   readonly endpoints: Endpoints;
 };
 
@@ -55,7 +55,7 @@ function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSec
 function knownSecret(
   { keyMemory }: ControllerDeps,
   uid: string,
-  stored: StoredKey | undefined,
+  stored: LoadedKey | undefined,
 ): Delivered | null | undefined {
   const seen = keyMemory.delivered.get(uid);
   if (seen !== undefined) return seen;
@@ -69,7 +69,7 @@ export function secretToRecord(
   { cluster, keyMemory }: ControllerDeps,
   { namespace, uid }: DeclaredObject<"PlatformKey">,
   declared: DeclaredKey,
-  stored: StoredKey | undefined,
+  stored: LoadedKey | undefined,
 ): KeySecret | undefined {
   const seen = keyMemory.delivered.get(uid);
   const version = stored?.versions.find(({ digest }) => digest === seen?.digest);
@@ -82,7 +82,7 @@ export function secretToRecord(
 }
 
 /** Whether no secret of this key can be in any Secret: it has none, or its first one has never left this process. */
-function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: StoredKey | undefined): boolean {
+function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: LoadedKey | undefined): boolean {
   if (stored === undefined) return true;
   const [first, ...others] = stored.versions;
   return (

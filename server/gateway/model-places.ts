@@ -1,11 +1,11 @@
 import { BodyFault, malformed } from "../http/json-scanner.ts";
 
 /** What a member means: a model's name, another way to name one, which nobody may, or an object that holds places. */
-export type Place = "model" | "refused" | ModelPlaces;
+export type ModelPlace = "model" | "refused" | ModelPlaces;
 /** A member to look for. */
 type PlaceEntry = {
   readonly bytes: Buffer;
-  readonly place: Place;
+  readonly place: ModelPlace;
   /** Of its own among those of the same object. */
   readonly bit: number;
   /** Whether it must be spelt as it is here: a model that is decided on has one spelling. */
@@ -21,7 +21,7 @@ export type ModelPlaces = {
 /** No format has a member whose name is longer: one that is longer can hide what it means from us. In bytes. */
 const MAX_NAME = 256;
 
-function placesOf(members: Readonly<Record<string, Place>>): ModelPlaces {
+function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
   // Whatever is no ASCII letter or digit may be an escape, or be passed over or folded by some parser.
   const firstBytes = new Uint8Array(256).map((_, byte) => (isPlainByte(byte) ? 0 : 1));
   for (const name of Object.keys(members)) {

@@ -3,7 +3,7 @@
  * a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, design §4).
  */
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../http/json-scanner.ts";
-import { decodeString, type ModelPlaces, type Place, placeAt } from "./model-places.ts";
+import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
 
 /** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included. */
 export type ModelSpan = { readonly value: string; readonly start: number; readonly end: number };
@@ -19,7 +19,7 @@ const MAX_MODEL_NAME = 2_048;
 
 /** What is looked for at a place of the body. */
 type Context = {
-  readonly place: Place;
+  readonly place: ModelPlace;
   /** The places that this object has had, a bit each. */
   seen: number;
   /** Whether an array is being looked through. An array within it is no place of ours. */

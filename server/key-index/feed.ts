@@ -4,9 +4,9 @@ import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } 
 import type { ReplicaRegister } from "../../store/feed/replicas.ts";
 import {
   deregisterReplica,
+  type FeedPosition,
   type Heartbeat,
   heartbeat,
-  type Place,
   registerReplica,
   replicaRegister,
 } from "../../store/feed/replicas.ts";
@@ -17,7 +17,7 @@ import type { IndexedKey } from "../../store/keys/key-records.ts";
 export type Feed = {
   register(replica: string): Promise<void>;
   deregister(replica: string): Promise<void>;
-  heartbeat(replica: string, last: Place): Promise<Heartbeat>;
+  heartbeat(replica: string, last: FeedPosition): Promise<Heartbeat>;
   changesAfter(seq: number, limit: number): Promise<Changes>;
   /** Throws SchemaVersionError for what this build cannot read. */
   snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;

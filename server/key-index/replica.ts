@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { watchReplicas } from "../../store/feed/replica-watch.ts";
-import type { Place } from "../../store/feed/replicas.ts";
+import type { FeedPosition } from "../../store/feed/replicas.ts";
 import type { KeyIndexView } from "../deps.ts";
 import type { IndexFigures, ServerMetrics } from "../metrics.ts";
 import { ChangeListener } from "./change-listener.ts";
@@ -61,7 +61,7 @@ export class Replica {
   readonly #listener: ChangeListener;
   readonly #watchReplicas: ReturnType<typeof watchReplicas>;
   /** The last change applied; null before the first snapshot. */
-  #last: Place | null = null;
+  #last: FeedPosition | null = null;
   #registered = false;
   #databaseToldTime: number | undefined;
   #notificationQueue = 0;
@@ -208,7 +208,7 @@ export class Replica {
     if (isDue || this.#reported !== "follows") await this.#beat(last);
   }
 
-  async #followHint(last: Place): Promise<Place> {
+  async #followHint(last: FeedPosition): Promise<FeedPosition> {
     const { clock } = this.#deps;
     const early = this.#followedAt + SPACING_MS - clock.monotonic();
     if (early > 0) await pause(early);
@@ -221,7 +221,7 @@ export class Replica {
   }
 
   /** Acknowledges `last` and asks for the head: everything up to it is applied and the lease renewed, or this throws. */
-  async #beat(last: Place): Promise<void> {
+  async #beat(last: FeedPosition): Promise<void> {
     const { feed, id, clock } = this.#deps;
     this.#beatAt = clock.monotonic();
     const { moment, beat } = await firstAnswer(ANSWER_MS, AGAIN_MS, async () => {
@@ -273,7 +273,7 @@ export class Replica {
   }
 
   /** Reads everything anew, and puts it in the old index's place when it is whole. */
-  async #load(): Promise<Place> {
+  async #load(): Promise<FeedPosition> {
     const { feed, log } = this.#deps;
     let index: KeyIndex | undefined;
     const read = await answerWithin(
@@ -297,7 +297,7 @@ export class Replica {
    *
    * @param withinMs how long each answer may take
    */
-  async #catchUp(from: Place, withinMs: number): Promise<Place> {
+  async #catchUp(from: FeedPosition, withinMs: number): Promise<FeedPosition> {
     this.#hinted = false;
     for (let last = from; ; ) {
       const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(last.seq, BATCH));

@@ -3,7 +3,7 @@ import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { generatedPublicId } from "../../domain/public-id.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
-import { type GatewayDraft, readCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { type GatewayDraft, readUpstreamCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { invalid } from "./diagnostics.ts";
 import type { ChangeContext, Resource } from "./object-routes.ts";
@@ -76,7 +76,7 @@ async function save(
   const { namespace, name, teamId, ownerUid, publicId } = gateway;
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const [i, { credential: fresh, ...upstream }] of given.entries()) {
-    const credential = fresh ?? (storedId && (await readCredential(tx, storedId, upstream.name, keyring)));
+    const credential = fresh ?? (storedId && (await readUpstreamCredential(tx, storedId, upstream.name, keyring)));
     if (!credential) throw noCredential(i);
     upstreams.push({ ...upstream, credential });
   }

@@ -1,6 +1,6 @@
 import { watchReplicas } from "./replica-watch.ts";
 import type { ReplicaRegister } from "./replicas.ts";
-import { LEASE_MARGIN_MS, type Place } from "./replicas.ts";
+import { type FeedPosition, LEASE_MARGIN_MS } from "./replicas.ts";
 
 /** How far the changes are confirmed: every replica decides by them, or refuses everything (design §3). */
 export type Confirmed = {
@@ -31,7 +31,7 @@ export function createConfirmer(
   monotonic: () => number,
 ): () => Promise<Confirmed> {
   const readAcknowledgements = watchReplicas(register, leaseMs, monotonic);
-  let last: Place | undefined;
+  let last: FeedPosition | undefined;
   /** Oldest first, each with a higher head than the one before. */
   let samples: Sample[] = [];
   let seq = 0;

@@ -1,20 +1,20 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import type { Place } from "./replicas.ts";
+import type { FeedPosition } from "./replicas.ts";
 
 /** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */
 export type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
 
 export type ManualKeyChanges = {
   /** To ask from next time. */
-  readonly head: Place;
+  readonly head: FeedPosition;
   /** The feed does not reach back so far, or that change was never made here: the database was rolled back. */
   readonly gap: boolean;
   readonly keys: readonly ManuallyChangedKey[];
 };
 
 /** The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a gap. */
-export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Place): Promise<ManualKeyChanges> {
+export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
   const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`
     with feed_now as (
       select head, (select id from changes where seq = head) as "headId", ${seq}::bigint > head

@@ -1,7 +1,7 @@
-import { LEASE_MARGIN_MS, type Place, type ReplicaRegister, type ReplicaRow } from "./replicas.ts";
+import { type FeedPosition, LEASE_MARGIN_MS, type ReplicaRegister, type ReplicaRow } from "./replicas.ts";
 
 export type Acknowledgements = {
-  readonly head: Place;
+  readonly head: FeedPosition;
   /**
    * What every registered replica has applied; the head when there is none. 0 as long as a replica may still serve whose
    * registration the database has lost.

@@ -8,7 +8,7 @@ import type { Keyring } from "../keyring.ts";
 export const LEASE_MARGIN_MS = 1_000;
 
 /** A change of the feed, as somebody knows it. */
-export type Place = {
+export type FeedPosition = {
   readonly seq: number;
   /** Null where the feed had none of that number: before the first one. */
   readonly id: string | null;
@@ -57,7 +57,7 @@ export type Heartbeat = {
  * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
  *   that change is another by now, or not there: the database was rolled back (threats c26)
  */
-export async function heartbeat(store: Store, id: string, last: Place): Promise<Heartbeat> {
+export async function heartbeat(store: Store, id: string, last: FeedPosition): Promise<Heartbeat> {
   const { rows } = await sql<Heartbeat>`${preparedStatement}
     with known as (
       select (select id from changes where seq = ${last.seq}) as id
@@ -113,7 +113,7 @@ export type ReplicaRow = {
 export type Replicas = {
   /** Which database answered: another text after a restart, a failover, or where a backup was put in its place. */
   readonly incarnation: string;
-  readonly head: Place;
+  readonly head: FeedPosition;
   /** The id that the change `seq` has now; null where the feed has none. */
   readonly idOfSeq: string | null;
   readonly replicas: readonly ReplicaRow[];

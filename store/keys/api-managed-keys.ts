@@ -2,11 +2,11 @@ import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { Tx } from "../database/change.ts";
 import { lockName } from "../objects.ts";
-import type { StoredKey } from "./key-rows.ts";
+import type { LoadedKey } from "./key-rows.ts";
 import { findKey } from "./keys.ts";
 
 /** Locks a key, so that what is read of it stays so until the transaction ends. */
-export async function lockKey(tx: Tx, keyId: string): Promise<StoredKey | undefined> {
+export async function lockKey(tx: Tx, keyId: string): Promise<LoadedKey | undefined> {
   await sql`select from keys where id = ${keyId} for update`.execute(tx);
   return findKey(tx, keyId);
 }

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/impatient-client.ts";
-import { KEY_ROW_COLUMNS, keyRows, type Row, type StoredKey, toKeys } from "./key-rows.ts";
+import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";
 import { ownedBy } from "./keys.ts";
 
 const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).join(", "));
@@ -11,7 +11,7 @@ const COLUMNS = sql.raw(KEY_ROW_COLUMNS.map((column) => `key_rows.${column}`).jo
 export type DeclaredRows = {
   /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
   readonly now: number;
-  readonly stored: StoredKey | undefined;
+  readonly stored: LoadedKey | undefined;
   /** The team that holds the namespace. */
   readonly team: { readonly id: string; readonly name: string } | undefined;
   /** The gateway that is asked for, where this team, or else the key's, has it and it is in service. */

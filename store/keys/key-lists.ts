@@ -2,10 +2,10 @@ import { type RawBuilder, sql } from "kysely";
 import type { StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
-import { loadKeys, type StoredKey, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
+import { type LoadedKey, loadKeys, TEAM_HOLDS_NAMESPACE } from "./key-rows.ts";
 
 /** A key as lists show it: of a secret, the prefix alone. */
-export type ListedKey = Omit<StoredKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };
+export type ListedKey = Omit<LoadedKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };
 
 /**
  * What a key is at a moment, in one word. An end that has come says more than a suspension; a key whose team no longer
@@ -45,7 +45,7 @@ export async function listKeys(db: Db, filter: KeyFilter): Promise<ListedKey[]> 
 }
 
 /** The key as it may be shown. */
-export function withoutDigests(key: StoredKey): ListedKey {
+export function withoutDigests(key: LoadedKey): ListedKey {
   return { ...key, versions: key.versions.map(({ digest: _, ...version }) => version) };
 }
 

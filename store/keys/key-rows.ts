@@ -2,13 +2,7 @@ import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope } from "../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
-import type {
-  StoredKey as DomainKey,
-  HealReason,
-  KeySource,
-  RevocationReason,
-  StoredVersion,
-} from "../../domain/key/stored-key.ts";
+import type { HealReason, KeySource, RevocationReason, StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { fromDigest } from "../database/digest.ts";
 import type { Database } from "../database/schema.ts";
@@ -16,7 +10,7 @@ import { toMs } from "../database/times.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
-export type StoredKey = DomainKey & {
+export type LoadedKey = StoredKey & {
   /** By the database's clock. */
   readonly createdAt: number;
   /** Its Secret as it was last found to be as declared. */
@@ -39,7 +33,7 @@ const SHOWN_VERSIONS = 5;
  *
  * @param which what follows `from keys k`: conditions, order, limit
  */
-export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<StoredKey[]> {
+export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<LoadedKey[]> {
   const { rows } = await sql<Row>`with ${keyRows(which)} select * from key_rows order by id, number desc`.execute(db);
   return toKeys(rows);
 }
@@ -65,8 +59,8 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /** Rows of `key_rows`, those of one key together and the newest version first, to keys. */
-export function toKeys(rows: readonly Row[]): StoredKey[] {
-  const keys: StoredKey[] = [];
+export function toKeys(rows: readonly Row[]): LoadedKey[] {
+  const keys: LoadedKey[] = [];
   let versions: StoredVersion[] = [];
   for (const row of rows) {
     if (keys.at(-1)?.id !== row.id) {
@@ -109,7 +103,7 @@ type VersionColumns = Omit<
 };
 
 /** Casts: what the database says is passed on as it is, so that a state of a later build is refused, not lost. */
-function toKey(row: Row, versions: StoredVersion[]): StoredKey {
+function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
   return {
     id: row.id,
     cluster: row.cluster,

@@ -136,7 +136,7 @@ async function setState(
  * @returns the numbers of those versions
  */
 export async function retireVersions(tx: Tx, keyId: string): Promise<number[]> {
-  const key = await lockKey(tx, keyId);
+  const key = await lockKeyRow(tx, keyId);
   return retireDue(tx, keyId, key?.team_id ?? null);
 }
 
@@ -156,7 +156,7 @@ async function retireDue(tx: Tx, keyId: string, teamId: string | null): Promise<
 
 /** Ends a retiring version before its deadline: its successor has been adopted (spec §5, overlap Adoption). */
 export async function endRetiring(tx: Tx, keyId: string, number: number): Promise<void> {
-  const key = await lockKey(tx, keyId);
+  const key = await lockKeyRow(tx, keyId);
   const retired = await tx
     .updateTable("key_versions")
     .set({ state: "retired", retire_at: DATABASE_NOW })
@@ -168,7 +168,7 @@ export async function endRetiring(tx: Tx, keyId: string, number: number): Promis
   await auditRetired(tx, keyId, key?.team_id ?? null, retired);
 }
 
-function lockKey(tx: Tx, keyId: string): Promise<{ team_id: string } | undefined> {
+function lockKeyRow(tx: Tx, keyId: string): Promise<{ team_id: string } | undefined> {
   return tx.selectFrom("keys").select("team_id").where("id", "=", keyId).forUpdate().executeTakeFirst();
 }
 

@@ -10,7 +10,7 @@ import { StaleDeclarationError } from "../database/errors.ts";
 import { DATABASE_NOW } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
-import { loadKeys, type StoredKey } from "./key-rows.ts";
+import { type LoadedKey, loadKeys } from "./key-rows.ts";
 import { findOrphans, type Orphans } from "./orphans.ts";
 
 export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
@@ -27,7 +27,7 @@ export function ownedBy(cluster: string, ownerUid: string): RawBuilder<unknown> 
 }
 
 /** The key of this id. */
-export async function findKey(db: Db, keyId: string): Promise<StoredKey | undefined> {
+export async function findKey(db: Db, keyId: string): Promise<LoadedKey | undefined> {
   const [key] = await loadKeys(db, sql`where k.id = ${keyId}`);
   return key;
 }
@@ -111,7 +111,7 @@ export async function updateKeyPolicy(
 }
 
 /** What the audit log says of what a key may do, and for how long. */
-function auditedKey(key: StoredKey | undefined): AuditedFields | undefined {
+function auditedKey(key: LoadedKey | undefined): AuditedFields | undefined {
   if (key === undefined) return undefined;
   const { expiresAt, ...policy } = key.policy;
   const ends = key.versions

@@ -11,7 +11,7 @@ import {
   sealingKeyring,
 } from "../../store/encryption-key.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
-import { readCredential, saveGateway } from "../../store/gateways.ts";
+import { readUpstreamCredential, saveGateway } from "../../store/gateways.ts";
 import { isSealedByFirst, type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { makeTeam, run, unique } from "./fixtures.ts";
@@ -36,7 +36,7 @@ async function makeGateway(store: Store, keyring: Keyring, credential = "sk-prov
       .executeTakeFirstOrThrow();
     return row.credential ?? Buffer.alloc(0);
   };
-  const read = (ring: Keyring) => run(store, (tx) => readCredential(tx, gatewayId, "model", ring));
+  const read = (ring: Keyring) => run(store, (tx) => readUpstreamCredential(tx, gatewayId, "model", ring));
   return { save, sealed, read };
 }
 

@@ -5,7 +5,7 @@ import type { AuditEvent } from "../../store/audit.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { toMs } from "../../store/database/times.ts";
-import { loadKeys, type StoredKey } from "../../store/keys/key-rows.ts";
+import { type LoadedKey, loadKeys } from "../../store/keys/key-rows.ts";
 import { ownedBy } from "../../store/keys/keys.ts";
 
 export type StoredAuditEvent = Required<Omit<AuditEvent, "by">> & {
@@ -42,7 +42,7 @@ export async function membersOfTeam(db: Db, teamId: string): Promise<TeamMember[
 }
 
 /** The key that a declaration owns. */
-export async function findKeyByOwner(db: Db, cluster: string, ownerUid: string): Promise<StoredKey | undefined> {
+export async function findKeyByOwner(db: Db, cluster: string, ownerUid: string): Promise<LoadedKey | undefined> {
   const [key] = await loadKeys(db, ownedBy(cluster, ownerUid));
   return key;
 }

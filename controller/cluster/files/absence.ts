@@ -3,7 +3,7 @@
  * folder is in a state that would look the same. Pure.
  */
 import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
-import type { Place } from "./find-files.ts";
+import type { FoundEntry } from "./find-files.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Ending } from "./manifest-text.ts";
 
@@ -34,7 +34,7 @@ export type Absence =
 /** What the folder holds now. */
 export type FolderState = {
   readonly root: string;
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, FoundEntry>;
   readonly file: (name: string) => ParsedFile | undefined;
   /** The first error of each file that has one. */
   readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;

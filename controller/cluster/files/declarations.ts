@@ -18,7 +18,7 @@ import { chooseGoverning, isRival, type Known, type Rival } from "./governing.ts
 export type Refusal = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
 
 /** Where an object is declared. */
-export type Place = {
+export type DeclaredAt = {
   /** The file that counts. */
   readonly file: ParsedFile;
   /** What declares it in vain in other files. */
@@ -40,7 +40,7 @@ export type Declarations = {
   readonly secrets: ReadonlyMap<string, SecretManifest>;
   readonly refusals: readonly Refusal[];
   /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, DeclaredAt>;
   /** What only files declare that do not count, since the one that does cannot be seen. */
   readonly contested: ReadonlyMap<string, Contested>;
   /** Of all files, warnings too. */
@@ -122,7 +122,7 @@ export function createDeclarationReader(
     const objects = new Map<string, { ref: ObjectRef; spec: Spec }>();
     const secrets = new Map<string, SecretManifest>();
     const refusals: Refusal[] = [];
-    const places = new Map<string, Place>();
+    const places = new Map<string, DeclaredAt>();
     const contested = new Map<string, Contested>();
     const diagnostics: Diagnostic[] = [];
     const faultyFiles = new Map<ParsedFile, Diagnostic>();

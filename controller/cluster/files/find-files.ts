@@ -8,7 +8,7 @@ const MAX_DEPTH = 32;
 export const MANIFEST = /^[^.].*\.(ya?ml|json)$/s;
 
 /** A folder, or whatever stands at a path that is neither a folder nor a manifest: a link to a folder, say. */
-export type Place =
+export type FoundEntry =
   | { readonly is: "folder"; readonly device: string; readonly isEmpty: boolean }
   | { readonly is: "other" };
 
@@ -18,7 +18,7 @@ export type FoundFiles = {
   /** The folder's own path, without links. */
   readonly root: string;
   /** What else there is, by its path below the folder, which itself is "". */
-  readonly places: ReadonlyMap<string, Place>;
+  readonly places: ReadonlyMap<string, FoundEntry>;
   /** Why the folder, or something in it, could not be looked into. */
   readonly problems: readonly string[];
 };
@@ -32,7 +32,7 @@ export type FoundFiles = {
 export async function findFiles(root: string, except: string | undefined): Promise<FoundFiles> {
   const skipped = except === undefined ? undefined : resolve(except);
   const files: [string, BigIntStats][] = [];
-  const places = new Map<string, Place>();
+  const places = new Map<string, FoundEntry>();
   const problems: string[] = [];
 
   async function search(folder: string, depth: number): Promise<void> {

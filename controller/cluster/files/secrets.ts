@@ -18,7 +18,7 @@ type SecretMetadata = Pick<SecretDraft, "labels" | "annotations" | "owner"> & {
   readonly dataKeys: readonly string[];
 };
 
-type Place = { readonly namespace: string; readonly name: string };
+type SecretReference = { readonly namespace: string; readonly name: string };
 
 export type Secrets = {
   read(namespace: string, name: string): Promise<SecretObject | undefined>;
@@ -27,9 +27,9 @@ export type Secrets = {
   remove(read: SecretObject): Promise<void>;
   /** What stands at a Secret's place, ours or not, to be compared with what stood there; undefined for nothing. */
   identify(namespace: string, name: string): Promise<string | undefined>;
-  list(): Promise<readonly Place[]>;
+  list(): Promise<readonly SecretReference[]>;
   /** Where a read failed, or found a link or a file in the way, since this was last asked. */
-  takeBlocked(): readonly Place[];
+  takeBlocked(): readonly SecretReference[];
 };
 
 /**
@@ -48,7 +48,7 @@ export async function openSecrets(
     randomUuid,
     async (namespace, name) => (await loadMetadata(namespace, name))?.dataKeys,
   );
-  let blocked: Place[] = [];
+  let blocked: SecretReference[] = [];
   const roundRobin = createSerial();
   const recordPath = (namespace: string, name: string) => `${secretPath(records, namespace, name)}.json`;
 
@@ -184,7 +184,7 @@ export async function openSecrets(
   }
 
   /** One at a time for each Secret, and none before what was left to be done is done. */
-  function settled<T>({ namespace, name }: Place, work: () => Promise<T>): Promise<T> {
+  function settled<T>({ namespace, name }: SecretReference, work: () => Promise<T>): Promise<T> {
     return roundRobin(`${namespace}/${name}`, async () => {
       await files.settle(namespace, name);
       return work();
@@ -236,7 +236,7 @@ const isTaken = (error: unknown) => hasCode(error, "EEXIST", "ENOTEMPTY", "ENOTD
 const alreadyExists = ({ namespace, name }: SecretDraft) =>
   new ClusterError("AlreadyExists", `there is a Secret ${namespace}/${name} already`);
 
-const failure = (doing: string, { namespace, name }: Place, cause: unknown) =>
+const failure = (doing: string, { namespace, name }: SecretReference, cause: unknown) =>
   new Error(`while ${doing} Secret ${namespace}/${name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
 
 const unclear = (doing: string, { namespace, name }: SecretDraft, cause: unknown) =>

@@ -54,8 +54,14 @@ export type Sink<T> = {
   remove(item: T): void;
 };
 
-/** A watch's place, and how it has fared. */
-type Place = { version: string | undefined; failures: number; refusals: number; fresh: boolean; complaint: string };
+/** Up to where a watch has heard, and how it has fared. */
+type WatchState = {
+  version: string | undefined;
+  failures: number;
+  refusals: number;
+  fresh: boolean;
+  complaint: string;
+};
 
 /**
  * Keeps up until the signal.
@@ -68,28 +74,28 @@ export async function reflect<T>(
   signal: AbortSignal,
 ): Promise<void> {
   const { what, log, random } = options;
-  const place: Place = { version: undefined, failures: 0, refusals: 0, fresh: false, complaint: "" };
+  const state: WatchState = { version: undefined, failures: 0, refusals: 0, fresh: false, complaint: "" };
   while (!signal.aborted) {
     try {
-      if (options.mustList?.() === true) place.version = undefined;
-      if (place.version === undefined) {
-        place.version = await list(options, signal);
+      if (options.mustList?.() === true) state.version = undefined;
+      if (state.version === undefined) {
+        state.version = await list(options, signal);
         onListed();
       }
-      await watchOnce(options, place, signal);
-      place.failures = 0;
-      place.fresh = false;
+      await watchOnce(options, state, signal);
+      state.failures = 0;
+      state.fresh = false;
     } catch (error) {
       if (signal.aborted) return;
-      place.fresh = true;
+      state.fresh = true;
       options.onFailed?.(error);
-      if (isExpired(error)) place.version = undefined;
-      else if (error instanceof ApiError && error.status !== null) place.refusals++;
-      if (place.refusals >= REFUSALS) place.version = undefined;
+      if (isExpired(error)) state.version = undefined;
+      else if (error instanceof ApiError && error.status !== null) state.refusals++;
+      if (state.refusals >= REFUSALS) state.version = undefined;
       const message = error instanceof Error ? error.message : String(error);
-      if (message !== place.complaint) log("warn", `while watching ${what}: ${message}`);
-      place.complaint = message;
-      await delay(retryDelay(place.failures++, random()), undefined, { signal }).catch(() => {});
+      if (message !== state.complaint) log("warn", `while watching ${what}: ${message}`);
+      state.complaint = message;
+      await delay(retryDelay(state.failures++, random()), undefined, { signal }).catch(() => {});
     }
   }
 }
@@ -132,8 +138,8 @@ async function list<T>(
   }
 }
 
-/** One watch, from its place to its end. */
-async function watchOnce<T>(options: ReflectorOptions<T>, place: Place, signal: AbortSignal): Promise<void> {
+/** One watch, from where the last one was to its end. */
+async function watchOnce<T>(options: ReflectorOptions<T>, state: WatchState, signal: AbortSignal): Promise<void> {
   const { api, path, accept, random, onHeard, confirm } = options;
   const seconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
   let heard = false;
@@ -144,34 +150,34 @@ async function watchOnce<T>(options: ReflectorOptions<T>, place: Place, signal: 
       query: {
         watch: "1",
         allowWatchBookmarks: "true",
-        resourceVersion: place.version,
+        resourceVersion: state.version,
         timeoutSeconds: String(seconds),
       },
       timeoutMs: (seconds + WATCH_GRACE_SECONDS) * 1_000,
       signal,
       ...(accept === undefined ? {} : { accept: accept.watch }),
     },
-    place.fresh,
+    state.fresh,
     {
       async onOpen() {
-        if (place.fresh) await confirm?.();
+        if (state.fresh) await confirm?.();
         onHeard();
       },
       onValue(event) {
-        take(options, place, event);
+        take(options, state, event);
         heard = true;
-        place.failures = 0;
-        place.refusals = 0;
-        place.complaint = "";
+        state.failures = 0;
+        state.refusals = 0;
+        state.complaint = "";
         onHeard();
       },
     },
   );
   if (heard || signal.aborted) return;
-  await checkSilence(options, place, signal);
+  await checkSilence(options, state, signal);
 }
 
-function take<T>({ read, sink }: ReflectorOptions<T>, place: Place, event: unknown): void {
+function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: unknown): void {
   const { type, object } = isRecord(event) ? event : {};
   if (type === "ERROR") throw errorOfStatus(object, null);
   const { metadata } = isRecord(object) ? object : {};
@@ -179,14 +185,18 @@ function take<T>({ read, sink }: ReflectorOptions<T>, place: Place, event: unkno
   if (typeof resourceVersion !== "string") throw new Error(`an event of type ${String(type)} has no version`);
   if (type === "ADDED" || type === "MODIFIED") sink.put(read(object));
   else if (type === "DELETED") sink.remove(read(object));
-  place.version = resourceVersion;
+  state.version = resourceVersion;
 }
 
 /**
  * A watch that ended without a word, not even a bookmark, may be ahead of a server whose store was restored from a backup:
  * it would stay silent until that has caught up. So the present version is asked for.
  */
-async function checkSilence<T>({ api, path, accept, onHeard }: ReflectorOptions<T>, place: Place, signal: AbortSignal) {
+async function checkSilence<T>(
+  { api, path, accept, onHeard }: ReflectorOptions<T>,
+  state: WatchState,
+  signal: AbortSignal,
+) {
   const page = await api.request({
     method: "GET",
     path,
@@ -197,5 +207,5 @@ async function checkSilence<T>({ api, path, accept, onHeard }: ReflectorOptions<
   onHeard();
   const { resourceVersion } = isRecord(page) && isRecord(page.metadata) ? page.metadata : {};
   const now = typeof resourceVersion === "string" ? resourceVersion : "";
-  if (place.version !== undefined && now !== place.version && isLater(place.version, now)) place.version = undefined;
+  if (state.version !== undefined && now !== state.version && isLater(state.version, now)) state.version = undefined;
 }

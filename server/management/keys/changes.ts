@@ -6,7 +6,7 @@ import type { Author } from "../../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import { lockKey } from "../../../store/keys/api-managed-keys.ts";
-import type { StoredKey } from "../../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { problem } from "../../http/errors.ts";
 import type { Management } from "../context.ts";
@@ -21,14 +21,14 @@ const REVOKED = "The key is revoked, which is final: make a new one.";
 export type KeyChangeContext = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
-function requireKey(key: StoredKey | undefined, rights: Rights, action: Action): StoredKey {
+function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
   if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, action);
   return key;
 }
 
 /** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
-export function requireApiManaged({ cluster, namespace, name, ownerUid }: StoredKey): void {
+export function requireApiManaged({ cluster, namespace, name, ownerUid }: LoadedKey): void {
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
     throw problem("conflict", "The declaration of this key has let go of it: it can be revoked, and nothing else.");
@@ -46,7 +46,7 @@ export function requireApiManaged({ cluster, namespace, name, ownerUid }: Stored
  * @param instead what the caller may ask for where the earlier ones are to end at once
  * @throws Problem `too_many_versions` with when the next of them ends
  */
-export function requireRoom(key: StoredKey, oldEndsAt: number, now: number, instead: string): void {
+export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
   const at = roomAt(key, oldEndsAt, now);
   if (at <= now) return;
   const retiresAt = new Date(at).toISOString();
@@ -65,7 +65,7 @@ export async function revokeByHand(
   { store, author, rights }: KeyChangeContext,
   keyId: string,
   reason: RevocationReason,
-  check: (key: StoredKey) => void = () => {},
+  check: (key: LoadedKey) => void = () => {},
 ): Promise<number | null> {
   const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await lockKey(tx, keyId), rights, "revoke keys");
@@ -139,7 +139,7 @@ export async function replaceKeySpec(
 }
 
 /** Whether nothing changes but that the key is to be suspended. */
-function isSuspension({ spec }: StoredKey, { spec: wanted }: ReadKey): boolean {
+function isSuspension({ spec }: LoadedKey, { spec: wanted }: ReadKey): boolean {
   return wanted.state === "Suspended" && isDeepStrictEqual({ ...spec, state: "Suspended" }, wanted);
 }
 
@@ -153,7 +153,7 @@ export async function lockLivingApiManagedKey(
   rights: Rights,
   keyId: string,
   action: Action,
-): Promise<StoredKey> {
+): Promise<LoadedKey> {
   const key = requireKey(await lockKey(tx, keyId), rights, action);
   requireApiManaged(key);
   if (key.state === "revoked") throw problem("conflict", REVOKED);

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { manualKeyChanges } from "../../../store/feed/manual-key-changes.ts";
-import type { Place } from "../../../store/feed/replicas.ts";
+import type { FeedPosition } from "../../../store/feed/replicas.ts";
 import { activateVersion, releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
@@ -16,7 +16,7 @@ describeOnEachEngine("What was changed by hand", (store) => {
     await run(store(), (tx) => activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 }));
     return key;
   };
-  const place = async (seq: number): Promise<Place> => {
+  const place = async (seq: number): Promise<FeedPosition> => {
     const change = await store().db.selectFrom("changes").select("id").where("seq", "=", seq).executeTakeFirst();
     return { seq, id: change?.id ?? null };
   };

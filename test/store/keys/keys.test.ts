@@ -13,7 +13,7 @@ import {
 } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
-import type { StoredKey } from "../../../store/keys/key-rows.ts";
+import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import {
   activateVersion,
   endRetiring,
@@ -43,13 +43,13 @@ import {
 } from "../fixtures.ts";
 import { auditOfKey, findKeyByOwner } from "../questions.ts";
 
-async function read(store: Store, keyId: string): Promise<StoredKey> {
+async function read(store: Store, keyId: string): Promise<LoadedKey> {
   const key = await findKey(store.db, keyId);
   if (key === undefined) throw new Error(`no key ${keyId}`);
   return key;
 }
 
-function statesOf(key: StoredKey): Record<number, string> {
+function statesOf(key: LoadedKey): Record<number, string> {
   return Object.fromEntries(key.versions.map(({ number, state }) => [number, state]));
 }
 

@@ -1,5 +1,5 @@
 import type { Change, Changes, Snapshot } from "../../../../store/feed/change-feed.ts";
-import type { Heartbeat, Place, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
+import type { FeedPosition, Heartbeat, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
 import type { IndexedKey } from "../../../../store/keys/key-records.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";
@@ -104,7 +104,7 @@ export class SimDatabase {
     this.#replicas.delete(id);
   }
 
-  heartbeat(id: string, last: Place): Heartbeat {
+  heartbeat(id: string, last: FeedPosition): Heartbeat {
     const idOfLastSeq = this.#idOf(last.seq);
     const row = this.#replicas.get(id);
     if (row !== undefined) {
