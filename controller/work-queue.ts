@@ -3,10 +3,10 @@
  * name waits in it at most once, is worked on by one worker at a time, and is worked on again when it was added
  * meanwhile. Whether and when to retry is decided here and nowhere else.
  */
+import { backoffMs } from "./backoff.ts";
 
-/** The first retry after a failure, and the longest there is: no back-off is longer than 30 s (design §2, I8). */
+/** The longest wait before the first retry. */
 const FIRST_RETRY_MS = 5;
-const MAX_RETRY_MS = 30_000;
 /**
  * A later deadline is checked this often against both clocks. So a machine that was suspended, whose timers stood still
  * meanwhile, is not late by more than this.
@@ -188,7 +188,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     if (state === "stopped") return;
     const failed = failures.get(name) ?? 0;
     failures.set(name, failed + 1);
-    const delay = retryDelay(failed, options.random());
+    const delay = backoffMs(FIRST_RETRY_MS, failed, options.random());
     metrics?.retried();
     // Behind a thousand others, one request without an answer would cost what was half done minutes. Once: a name that
     // goes on failing takes its turn among the others.
@@ -223,17 +223,6 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
   }
 
   return { add, addAfter: (item, delayMs) => addAfter(item, delayMs), resume, run };
-}
-
-/**
- * Milliseconds before the next attempt at a name that has failed before.
- *
- * @param failed how often it had failed before this time, in a row
- * @param random uniform in [0, 1): takes up to half of the delay away
- */
-export function retryDelay(failed: number, random: number): number {
-  const longest = Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failed, 30));
-  return longest * (1 - random / 2);
 }
 
 const globalTimers: Timers = {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createControllerMetrics } from "../../controller/metrics.ts";
-import { createWorkQueue, type QueueMetrics, retryDelay, type Timers } from "../../controller/work-queue.ts";
+import { createWorkQueue, type QueueMetrics, type Timers } from "../../controller/work-queue.ts";
 
 /** Time that passes only when told to. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
 function simulatedTime() {
@@ -269,16 +269,6 @@ describe("the work queue", () => {
     for (const item of ["unlucky", "poison", ...others]) run.queue.add(item);
     await run.pass(1_000);
     expect(worked.slice(0, 15)).toEqual(["unlucky", "poison", "unlucky", "poison", ...others, "poison"]);
-  });
-
-  it("spreads retries out, within half of the delay and never beyond it", () => {
-    fc.assert(
-      fc.property(fc.nat({ max: 5_000 }), fc.double({ min: 0, max: 0.999, noNaN: true }), (failed, random) => {
-        const delay = retryDelay(failed, random);
-        const longest = retryDelay(failed, 0);
-        return delay <= longest && delay >= longest / 2 && longest <= 30_000 && longest >= 5;
-      }),
-    );
   });
 
   it("ends with the work in hand when it is told to stop, and begins nothing more", async () => {

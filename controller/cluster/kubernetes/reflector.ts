@@ -5,6 +5,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { isRecord } from "../../../domain/manifest/identity.ts";
+import { backoffMs } from "../../backoff.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ApiError, errorOfStatus, isExpired } from "./api-error.ts";
@@ -17,9 +18,8 @@ const LIST_TIMEOUT_MS = 60_000;
 const WATCH_SECONDS = 20;
 const WATCH_JITTER_SECONDS = 5;
 const WATCH_GRACE_SECONDS = 3;
-/** The first and the longest wait after a failure, in milliseconds, before jitter takes up to half of it away. */
+/** The longest wait after the first failure. */
 const FIRST_RETRY_MS = 250;
-const MAX_RETRY_MS = 30_000;
 /** After so many refusals of a watch in a row everything is listed again. */
 const REFUSALS = 3;
 
@@ -95,14 +95,9 @@ export async function reflect<T>(
       const message = error instanceof Error ? error.message : String(error);
       if (message !== state.complaint) log("warn", `while watching ${what}: ${message}`);
       state.complaint = message;
-      await delay(retryDelay(state.failures++, random()), undefined, { signal }).catch(() => {});
+      await delay(backoffMs(FIRST_RETRY_MS, state.failures++, random()), undefined, { signal }).catch(() => {});
     }
   }
-}
-
-/** Milliseconds before the next attempt. */
-export function retryDelay(failures: number, random: number): number {
-  return Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 20)) * (1 - random / 2);
 }
 
 /** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { type ReflectorOptions, reflect, retryDelay } from "../../../controller/cluster/kubernetes/reflector.ts";
+import { type ReflectorOptions, reflect } from "../../../controller/cluster/kubernetes/reflector.ts";
 import { readSecretVersion } from "../../../controller/cluster/kubernetes/secret-watch.ts";
 import { until } from "../../env/until.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
@@ -188,12 +188,6 @@ describe.concurrent("a reflector", () => {
     expect(counts.mostOpen).toBe(1);
     expect(counts.list).toBe(3);
     expect(fake.lines.filter((line) => line.includes("ServiceUnavailable"))).toHaveLength(1);
-  });
-
-  it("c19: waits longer after each failure, never more than 30 s, and not all at once", () => {
-    const longest = [0, 1, 2, 3, 20, 1_000].map((failures) => retryDelay(failures, 0));
-    expect(longest).toEqual([250, 500, 1_000, 2_000, 30_000, 30_000]);
-    expect(retryDelay(20, 0.999)).toBeLessThan(15_100);
   });
 
   it("takes nothing from a watch whose JSON is broken, and asks for it again", async (context) => {
