@@ -1,4 +1,4 @@
-/** No back-off is longer (design §2, I8). */
+/** No back-off is longer (architecture §2, I8). */
 const MAX_BACKOFF_MS = 30_000;
 
 /**

@@ -4,8 +4,8 @@ import { createConfirmer } from "../store/feed/confirmer.ts";
 import { replicaRegister } from "../store/feed/replicas.ts";
 
 /**
- * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then ever
- * longer; and the one after a look that found some confirmed, so that of many the next come together.
+ * Wait between two looks at the replicas' acknowledgements, in milliseconds: the first when nobody else waits, then
+ * ever longer; and the one after a look that found some confirmed, so that of many the next come together.
  */
 const FIRST_POLL_MS = 5;
 const NEXT_POLL_MS = 20;
@@ -14,8 +14,8 @@ const MAX_POLL_MS = 250;
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
 /**
- * Knows which keys every replica decides by as they are (design §3, confirmed), by the uid of their declaration. A key
- * that nobody has noted a change of is confirmed when the head is that was found at the start.
+ * Knows which keys every replica decides by as they are (architecture §3, confirmed), by the uid of their declaration.
+ * A key that nobody has noted a change of is confirmed when the head is that was found at the start.
  */
 export type Confirmations = {
   /** Notes that a key is about to be changed: it is not confirmed from here on, also where the answer gets lost. */

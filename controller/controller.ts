@@ -25,9 +25,10 @@ import { type BackgroundTask, createWorkQueue, type QueueMetrics } from "./work-
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;
 /**
- * The time between two resyncs, and how many objects one takes: of those that are reconciled, and of those that are not.
- * So of a few, each is looked at again within a minute, whatever any watch or status says (design §2, I8); of many, the
- * reconciled ones by turns, since watches have deadlines and the feed tells when the database was rolled back.
+ * The time between two resyncs, and how many objects one takes: of those that are reconciled, and of those that are
+ * not. So of a few, each is looked at again within a minute, whatever any watch or status says (architecture §2, I8);
+ * of many, the reconciled ones by turns, since watches have deadlines and the feed tells when the database was rolled
+ * back.
  */
 const RESYNC_INTERVAL_MS = 25_000;
 const MAX_RECONCILED_PER_RESYNC = 100;
@@ -51,8 +52,8 @@ export type ControllerOptions = {
 };
 
 /**
- * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and each name is
- * brought to where its declaration says. Now and then each is looked at though nothing tells of a change.
+ * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and each
+ * name is brought to where its declaration says. Now and then each is looked at though nothing tells of a change.
  *
  * @returns resolves once the work in hand has ended
  * @throws StaleLeaderError once another leader has taken over

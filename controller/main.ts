@@ -9,7 +9,7 @@ import { watchDatabaseClock } from "./database-clock.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
 
-/** How long a replica serves without proof that its view is current (design §3). Milliseconds. */
+/** How long a replica serves without proof that its view is current (architecture §3). Milliseconds. */
 const LEASE_MS = 5_000;
 
 export type ControllerSetup = {

@@ -1,6 +1,6 @@
 /**
- * What ends because its declaration is gone, decided without a request (design §2). A list of declarations only makes
- * suspects: each is asked for by name, and ends once two answers, apart, have said that it is gone.
+ * What ends because its declaration is gone, decided without a request (architecture §2). A list of declarations only
+ * makes suspects: each is asked for by name, and ends once two answers, apart, have said that it is gone.
  */
 
 /** What a cluster says of one object that it is asked for by name and uid. */
@@ -42,7 +42,10 @@ export type Look<C extends Candidate> = {
 /** What was answered about a candidate, and when it was asked, on a steady clock. */
 export type Answer = { readonly presence: Presence; readonly askedAt: number };
 
-/** Begins a look: a row younger than {@link LOOKS_APART_MS} may be younger than the list. `total` counts all of the kind. */
+/**
+ * Begins a look: a row younger than {@link LOOKS_APART_MS} may be younger than the list. `total` counts all of the
+ * kind.
+ */
 export function beginLook<C extends Candidate>(candidates: readonly C[], total: number, before: Suspects): Look<C> {
   const suspects = candidates.filter(({ ageMs }) => ageMs >= LOOKS_APART_MS);
   const due = suspects.filter(({ id }) => before.has(id));

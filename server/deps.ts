@@ -12,7 +12,7 @@ import type { ServerMetrics } from "./metrics.ts";
 
 /** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
 export type KeyIndexView = {
-  /** Whether this replica can prove now that it has missed no revocation (design §3). False means 503. */
+  /** Whether this replica can prove now that it has missed no revocation (architecture §3). False means 503. */
   isCurrent(): boolean;
   /** The key version whose secret has this SHA-256 digest, as 32 latin1 characters; revoked ones too. */
   findKey(digest: string): KeyRecord | undefined;
@@ -32,14 +32,17 @@ export type KeyIndexView = {
 };
 
 /**
- * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not come,
- * or this server stops.
+ * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not
+ * come, or this server stops.
  */
 export type CutCause = "key_ended" | "stale_index" | "slow_body" | "stopping";
 
 /** A call that is watched from its head on. */
 export type OpenCall = {
-  /** Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the last. */
+  /**
+   * Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the
+   * last.
+   */
   onCut: (cause: CutCause) => void;
   /** Called once, when the call has ended without having been broken off. For whoever goes on with it, too. */
   onEnd: () => void;

@@ -1,6 +1,6 @@
 /**
  * What the controller would do with one key: the steps of the same pure `planKey`, each taken on paper, until it comes
- * to rest (design §2).
+ * to rest (architecture §2).
  */
 import { isDeepStrictEqual } from "node:util";
 import type { StatedCondition } from "../../domain/conditions.ts";

@@ -2,7 +2,7 @@ import type { SecretObject } from "../cluster/port.ts";
 
 /**
  * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
- * moment: a plaintext that nobody holds any longer is minted anew (design §2).
+ * moment: a plaintext that nobody holds any longer is minted anew (architecture §2).
  */
 export type KeyMemory = {
   /** A secret that was minted and is not yet known to be in its Secret. */

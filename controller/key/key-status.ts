@@ -14,7 +14,7 @@ import type { KeyObservation } from "./key-observation.ts";
 
 /** How many versions a status lists. */
 const VERSIONS_SHOWN = 5;
-/** Last use is written at most this often; the console has it finer. Milliseconds. */
+/** Last use is written at most this often; the management API has it finer. Milliseconds. */
 const LAST_USED_STEP = 24 * 3_600_000;
 
 /** What is written back for a key: never more of it than its prefix. */
@@ -107,7 +107,7 @@ function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, 
   });
 }
 
-/** The receipt (design §3): which change revoked the key, and since when no replica accepts it. */
+/** The receipt (architecture §3): which change revoked the key, and since when no replica accepts it. */
 function revocation(object: DeclaredObject, confirmed: boolean, key: StoredKey | undefined, now: number) {
   if (key?.revocation == null) return undefined;
   const before = object.status?.revocation;

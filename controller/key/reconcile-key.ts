@@ -26,9 +26,9 @@ export type ReconcileResult =
   | BackgroundTask;
 
 /**
- * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (design §2). The status is
- * written once, at rest. While the replicas are being told or workloads restarted, nobody waits: the worker is another
- * key's.
+ * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (architecture §2). The
+ * status is written once, at rest. While the replicas are being told or workloads restarted, nobody waits: the worker
+ * is another key's.
  *
  * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
  */

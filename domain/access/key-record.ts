@@ -5,7 +5,7 @@ import type { ScopeSet } from "./scopes.ts";
 export type KeyState = "active" | "suspended" | "revoked";
 
 /**
- * The life of one version, that is of one secret (design §2): `reserved` before its Secret is written, `active`,
+ * The life of one version, that is of one secret (architecture §2): `reserved` before its Secret is written, `active`,
  * `retiring` while its successor takes over, then one of the three ends.
  */
 export type VersionState = "reserved" | "active" | "retiring" | "retired" | "voided" | "revoked";

@@ -28,7 +28,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
 
 /** How a key came to be revoked whose declaration does not ask for it. */
 const REVOKED: Readonly<Record<RevocationReason, string>> = {
-  ByHand: "The key was revoked by hand, in the console, by the API or by keyplane revoke.",
+  ByHand: "The key was revoked by hand: by the management API or by keyplane revoke.",
   Declared: "The key was revoked when its declaration asked for it.",
   Deleted: "The key was revoked when its declaration was deleted.",
   Orphaned: "The key was revoked when its declaration could not be found.",
@@ -120,7 +120,10 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   return no("Minting", `A new version is on its way to the Secret.${reservedInVain(key, now)}`);
 }
 
-/** Said where the next attempt waits, since controllers have ended one after the other before they could write the Secret. */
+/**
+ * Said where the next attempt waits, since controllers have ended one after the other before they could write the
+ * Secret.
+ */
 function reservedInVain(key: StoredKey | undefined, now: number): string {
   const from = key && supersededReservation(key)?.from;
   if (from === undefined || from <= now) return "";

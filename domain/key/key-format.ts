@@ -14,7 +14,9 @@ export const MAX_KEY_LENGTH = 512;
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY_LENGTH = 55;
 const RANDOM_CHARACTERS = BODY_LENGTH - 4;
-/** The largest multiple of 62 below 256: bytes at or above it are dropped, so that every character is equally likely. */
+/**
+ * The largest multiple of 62 below 256: bytes at or above it are dropped, so that every character is equally likely.
+ */
 const UNBIASED = 248;
 
 /**
@@ -49,8 +51,8 @@ export function keyPrefix(key: string): string {
 }
 
 /**
- * The name that a key is stored and looked up by (design §3): the SHA-256 of the full key as 32 latin1 characters. As a
- * latin1 string it costs a quarter of a Buffer (`binary` is Node's name for that encoding).
+ * The name that a key is stored and looked up by (architecture §3): the SHA-256 of the full key as 32 latin1
+ * characters. As a latin1 string it costs a quarter of a Buffer (`binary` is Node's name for that encoding).
  */
 export function keyDigest(key: string): string {
   return hash("sha256", key, "binary");
@@ -63,15 +65,15 @@ const SCHEME_LENGTH = 4;
 
 /**
  * What the text alone says about a credential:
- * `minted`, a key of ours with the right checksum; `imported-format`, another shape behind `inf_`, which only an imported
- * or placeholder key can have; `short`, such a one that could be guessed, which only a placeholder of development may be;
- * `malformed`, nothing that is worth a look-up.
+ * `minted`, a key of ours with the right checksum; `imported-format`, another shape behind `inf_`, which only an
+ * imported or placeholder key can have; `short`, such a one that could be guessed, which only a placeholder of
+ * development may be; `malformed`, nothing that is worth a look-up.
  */
 export type KeyShape = "minted" | "imported-format" | "short" | "malformed";
 
 /**
- * Classifies a credential without a look-up, in time bounded by {@link MAX_KEY_LENGTH}. On the path of every request: one
- * pass over the characters checks the alphabet and sums up the checksum, and nothing is allocated.
+ * Classifies a credential without a look-up, in time bounded by {@link MAX_KEY_LENGTH}. On the path of every request:
+ * one pass over the characters checks the alphabet and sums up the checksum, and nothing is allocated.
  */
 export function keyShape(text: string): KeyShape {
   if (text.length > MAX_KEY_LENGTH || text.length <= 4 || !text.startsWith("inf_")) return "malformed";

@@ -50,7 +50,7 @@ export type KeyPlan = {
 };
 
 /**
- * Decides the next step for one declared key (design §2): the one place that does, for the controller, for
+ * Decides the next step for one declared key (architecture §2): the one place that does, for the controller, for
  * `keyplane plan` and for the exploration of every crash.
  *
  * @param now milliseconds since the epoch, by the database's clock
@@ -218,7 +218,7 @@ function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean 
 
 /**
  * How often a Secret that may not be read is tried again, in milliseconds: no watch tells that the right is back. No
- * back-off is longer (design §2, I8).
+ * back-off is longer (architecture §2, I8).
  */
 const CLOSED_LOOK_MS = 30_000;
 

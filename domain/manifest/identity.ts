@@ -4,7 +4,7 @@ import { API_VERSION, isClusterScoped, isKind, KINDS, type Kind } from "./kinds.
 import { checkLabels } from "./labels.ts";
 import { suggest, suggestion } from "./suggestion.ts";
 
-/** The kinds that a folder of manifests may hold: ours, and the core Secret for providers' credentials (spec §9). */
+/** The kinds that a folder of manifests may hold: ours, and the core Secret for providers' credentials (spec §8). */
 const ACCEPTED = [...KINDS, "Secret"] as const;
 
 /** What a manifest calls itself. The namespace is empty for a cluster-scoped kind. */

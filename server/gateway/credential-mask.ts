@@ -29,8 +29,9 @@ function masked(needle: Buffer, bytes: Buffer): Buffer {
 }
 
 /**
- * Takes a provider's credential out of what an upstream returns, for upstreams that echo what they were sent (b40). Each
- * letter becomes an asterisk, so that lengths stay; what does not hold the credential passes as it is, without a copy.
+ * Takes a provider's credential out of what an upstream returns, for upstreams that echo what they were sent (threats
+ * b40). Each letter becomes an asterisk, so that lengths stay; what does not hold the credential passes as it is,
+ * without a copy.
  */
 export class CredentialMask {
   readonly #needle: Buffer;

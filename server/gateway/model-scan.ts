@@ -1,6 +1,6 @@
 /**
- * Finds the model names in a JSON body without parsing and writing it anew: what is not replaced stays byte by byte, and
- * a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, design §4).
+ * Finds the model names in a JSON body without parsing and writing it anew: what is not replaced stays byte by byte,
+ * and a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, architecture §4).
  */
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../http/json-scanner.ts";
 import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
@@ -47,7 +47,8 @@ export class ModelScan {
    * Goes on for about so many steps.
    *
    * @returns whether the body's end was reached
-   * @throws BodyFault where the body is no JSON object; a member that is looked for is there twice or is spelt in another
+   * @throws BodyFault where the body is no JSON object; a member that is looked for is there twice or is spelt in
+   * another
    *   way; a model is not a string, or is named where none may be; or there is more in the body than any client sends
    */
   run(steps: number): boolean {

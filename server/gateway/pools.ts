@@ -26,7 +26,7 @@ export type UpstreamPool = {
 /** An upstream whose credential can be read. */
 export type ReachableUpstream = UpstreamRecord & { readonly credential: string };
 
-/** The sockets to upstreams. No two provider credentials ever share one (b42, b44). */
+/** The sockets to upstreams. No two provider credentials ever share one (threats b42, b44). */
 export type UpstreamPools = {
   /**
    * The pool for one upstream with the credential that it has now.
@@ -57,7 +57,9 @@ export function createUpstreamPools(
   limits: SlotLimits = slotLimits(1),
 ): UpstreamPools {
   const pools = new Map<string, Entry>();
-  /** The same pools by the record that they were asked for with: a record never changes, and is found without a text. */
+  /**
+   * The same pools by the record that they were asked for with: a record never changes, and is found without a text.
+   */
   const byRecord = new WeakMap<ReachableUpstream, Entry>();
   const connector = guardedConnector(guard);
   /** Of pools that are closed. */

@@ -4,7 +4,7 @@ import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";
 import { inSlices } from "./slices.ts";
 
-/** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (b45). */
+/** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (threats b45). */
 const JSON_TYPE = /^application\/json[ \t]*(;.*)?$/i;
 
 /** Refuses a body that is not declared as JSON, before it is read: an onRequest hook of the routes that take one. */
@@ -15,8 +15,8 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
 };
 
 /**
- * Makes JSON the only thing that the routes of a plugin parse. An empty body is none, whatever its type says. A body that
- * is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is parsed.
+ * Makes JSON the only thing that the routes of a plugin parse. An empty body is none, whatever its type says. A body
+ * that is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is parsed.
  */
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");

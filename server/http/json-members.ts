@@ -8,7 +8,7 @@ type Names = Set<string> | null;
 
 /**
  * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. Of those each
- * parser keeps one or the other, and whoever decides by one may act on the other (b94).
+ * parser keeps one or the other, and whoever decides by one may act on the other (threats b94).
  *
  * @throws BodyFault from its slices
  */

@@ -15,7 +15,7 @@ function withoutSpec(schema: object): object {
 
 /**
  * Has the routes of a plugin validate what they take: nothing is removed or guessed, but for numbers in a query, which
- * arrive as text. Unknown fields are an error where a schema says so (b59).
+ * arrive as text. Unknown fields are an error where a schema says so (threats b59).
  */
 export function validateStrictly(app: FastifyInstance): void {
   const exact = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });

@@ -1,8 +1,11 @@
 import type { Clock } from "../../runtime/clock.ts";
 
-/** The longest that a replica decides without having asked the database for the feed's head (design §3). */
+/** The longest that a replica decides without having asked the database for the feed's head (architecture §3). */
 export const LEASE_MS = 5_000;
-/** How far the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock that jumped. */
+/**
+ * How far the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock that
+ * jumped.
+ */
 const MAX_JUMP_MS = 1_000;
 /** How far expiry may be decided from the database's time (threats c39). */
 const MAX_EARLY_MS = 1_000;
@@ -12,8 +15,8 @@ const [ASKED_AT, WALL_OFFSET, DATABASE_OFFSET, CELLS] = [0, 1, 2, 3];
 
 /**
  * How long a replica's index counts as current, and what time it is by the database's clock. Both run on the monotonic
- * clock from the moment at which the database was asked, so that a wall clock which is set neither lengthens the one nor
- * revives an expired key by the other.
+ * clock from the moment at which the database was asked, so that a wall clock which is set neither lengthens the one
+ * nor revives an expired key by the other.
  */
 export class Lease {
   readonly #clock: Clock;
@@ -57,7 +60,9 @@ export class Lease {
     this.#cells[ASKED_AT] = moment.monotonic;
   }
 
-  /** Sets the clock that expiry is decided by: early by the question's round trip at most, and by no more than a second. */
+  /**
+   * Sets the clock that expiry is decided by: early by the question's round trip at most, and by no more than a second.
+   */
   setDatabaseTime(moment: LeaseMoment, databaseNow: number): void {
     const roundTrip = this.#clock.monotonic() - moment.monotonic;
     const excess = Math.min(Math.max(0, roundTrip - MAX_EARLY_MS), MAX_EARLY_MS);

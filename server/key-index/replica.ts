@@ -18,7 +18,9 @@ import { SWEEP_MS, sweepStreams } from "./stream-sweep.ts";
 const BEAT_MS = 1_000;
 /** The same when something was applied that is not acknowledged: under a flood of changes once for many of them. */
 const ACKNOWLEDGE_MS = 25;
-/** Between two readings of what hints told of: a flood's changes come many at a time, which costs little more than one. */
+/**
+ * Between two readings of what hints told of: a flood's changes come many at a time, which costs little more than one.
+ */
 const SPACING_MS = 10;
 /** A question that is not answered by then is given up. */
 const ANSWER_MS = 2_000;
@@ -49,9 +51,10 @@ export type ReplicaDeps = ServedStateDeps & {
 };
 
 /**
- * Keeps this process's index at the head of the change feed (design §3): registers, listens, takes a snapshot, then
- * applies what comes after it. Every beat asks for the head and applies what was missed before the lease is renewed, so
- * that a notification is a hint and nothing more. Whatever fails, the lease runs out, and the next beat tries again.
+ * Keeps this process's index at the head of the change feed (architecture §3): registers, listens, takes a snapshot,
+ * then applies what comes after it. Every beat asks for the head and applies what was missed before the lease is
+ * renewed, so that a notification is a hint and nothing more. Whatever fails, the lease runs out, and the next beat
+ * tries again.
  */
 export class Replica {
   readonly #deps: ReplicaDeps;
@@ -220,7 +223,9 @@ export class Replica {
     });
   }
 
-  /** Acknowledges `last` and asks for the head: everything up to it is applied and the lease renewed, or this throws. */
+  /**
+   * Acknowledges `last` and asks for the head: everything up to it is applied and the lease renewed, or this throws.
+   */
   async #beat(last: FeedPosition): Promise<void> {
     const { feed, id, clock } = this.#deps;
     this.#beatAt = clock.monotonic();
@@ -292,8 +297,8 @@ export class Replica {
   }
 
   /**
-   * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the same
-   * moment: a database that is rolled back in between is noticed.
+   * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the
+   * same moment: a database that is rolled back in between is noticed.
    *
    * @param withinMs how long each answer may take
    */

@@ -26,7 +26,8 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 /**
  * Makes something once, however often the request is repeated with its Idempotency-Key: the record of it is written in
  * the transaction that makes it, and all of the answer is read there: a secret that was minted is lost otherwise, where
- * the database goes away after the COMMIT. Ends when every replica decides by it (design §3): what is answered works.
+ * the database goes away after the COMMIT. Ends when every replica decides by it (architecture §3): what is answered
+ * works.
  *
  * @param make checks and makes; a refusal leaves no record, and the same key may be used again
  * @param show reads what has been made, or was made before

@@ -12,7 +12,7 @@ import { LIBRARIES } from "./libraries.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { TEAMS } from "./teams.ts";
 
-/** The management API (spec §7, docs/api.md): what the console, the Pulumi provider and the commands use. */
+/** The management API (spec §7, docs/api.md): what the Pulumi provider and the commands use. */
 export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, keyring, clock } = deps;
   const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };

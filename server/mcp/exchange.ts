@@ -13,8 +13,9 @@ const CUT = { code: -32_001, message: "The key of this request may not be used a
 const ENDPOINT = "http://mcp.invalid/";
 
 /**
- * Answers one JSON-RPC message of either protocol era with a server and a transport of its own (b48). The library gets
- * the message as it was parsed and decided on (b52), and of the headers those of the protocol alone: never the key (b56).
+ * Answers one JSON-RPC message of either protocol era with a server and a transport of its own (threats b48). The
+ * library gets the message as it was parsed and decided on (threats b52), and of the headers those of the protocol
+ * alone: never the key (threats b56).
  */
 export async function exchange(
   deps: ServerDeps,

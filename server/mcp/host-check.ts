@@ -31,7 +31,7 @@ export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" |
 }
 
 /**
- * Refuses requests for another's host name, or from another's page, before anything else is looked at (b54, DNS
+ * Refuses requests for another's host name, or from another's page, before anything else is looked at (threats b54, DNS
  * rebinding). What a proxy forwards in headers of its own is never asked.
  */
 export function refuseForeignHosts({ publicUrl }: Pick<ServerConfig, "publicUrl">): onRequestHookHandler {

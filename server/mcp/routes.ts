@@ -19,7 +19,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
   429: -32_000,
 };
 const INSUFFICIENT_SCOPE = -32_003;
-/** No method here takes a URI; a long one is an attack on whoever parses it (b55). */
+/** No method here takes a URI; a long one is an attack on whoever parses it (threats b55). */
 const MAX_URI = 2_048;
 
 /**

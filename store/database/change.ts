@@ -9,8 +9,8 @@ export type Db = Kysely<Database>;
 export type Tx = Transaction<Database>;
 
 /**
- * A leader's right to write for a cluster: held until another takes it, or the database is replaced by a copy of what it
- * was, in which the same leadership may be over already (threats c59).
+ * A leader's right to write for a cluster: held until another takes it, or the database is replaced by a copy of what
+ * it was, in which the same leadership may be over already (threats c59).
  */
 export type Fence = {
   readonly cluster: string;
@@ -29,10 +29,10 @@ const WRITERS_LOCK = 53_975_264;
 const IDLE_LIMIT = "5s";
 
 /**
- * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT, so
- * that nobody holds the feed's lock, which all writers want, while a message is under way.
+ * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT,
+ * so that nobody holds the feed's lock, which all writers want, while a message is under way.
  *
- * @param fence null for a writer that is no leader: the console, the API, a command
+ * @param fence null for a writer that is no leader: the management API
  * @param body writes through `tx` alone; runs again, from its beginning and with no other writer, after a deadlock
  * @returns the body's result, and the seq at which a replica has seen all of it: the head, where it changed nothing
  * @throws StaleLeaderError when another leader has taken over
@@ -108,8 +108,8 @@ export async function leaderScopes(db: Db): Promise<string[]> {
 }
 
 /**
- * Joins the writers and checks the fence, in one statement. The share lock makes a successor wait for writes under way, so
- * that none of them commits after it has taken over.
+ * Joins the writers and checks the fence, in one statement. The share lock makes a successor wait for writes under way,
+ * so that none of them commits after it has taken over.
  *
  * @returns the transaction's name in the feed
  */

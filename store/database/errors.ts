@@ -6,7 +6,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Another leader has taken over the scope: stop writing (design §2, fencing). */
+/** Another leader has taken over the scope: stop writing (architecture §2, fencing). */
 export class StaleLeaderError extends StoreError {}
 
 /** The declaration that was written is older than the one already applied: read it again (threats c16). */

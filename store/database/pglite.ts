@@ -11,8 +11,8 @@ const MEMORY = { running: 1, runningPerTeam: 1, waiting: 256, waitingPerTeam: 12
 
 /**
  * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
- * at a time: the caller holds the folder's lock (design §2, the files cluster). PGlite has one connection, in a thread of
- * its own; what keeps the key index current passes all others that wait for it.
+ * at a time: the caller holds the folder's lock (architecture §2, the files cluster). PGlite has one connection, in a
+ * thread of its own; what keeps the key index current passes all others that wait for it.
  */
 export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const client = await PGliteClient.open(folder);

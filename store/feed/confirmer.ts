@@ -2,13 +2,15 @@ import { watchReplicas } from "./replica-watch.ts";
 import type { ReplicaRegister } from "./replicas.ts";
 import { type FeedPosition, LEASE_MARGIN_MS } from "./replicas.ts";
 
-/** How far the changes are confirmed: every replica decides by them, or refuses everything (design §3). */
+/** How far the changes are confirmed: every replica decides by them, or refuses everything (architecture §3). */
 export type Confirmed = {
   /** Every change up to here is confirmed. */
   readonly seq: number;
   /** The feed's head when it was asked for. */
   readonly head: number;
-  /** Another number each time that the database is found to have been rolled back: seqs from before mean nothing now. */
+  /**
+   * Another number each time that the database is found to have been rolled back: seqs from before mean nothing now.
+   */
   readonly history: number;
 };
 

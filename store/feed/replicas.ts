@@ -15,7 +15,8 @@ export type FeedPosition = {
 };
 
 /**
- * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (design §3).
+ * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (architecture
+ * §3).
  *
  * @param keyring what it opens credentials with
  * @param hasSpareToken whether it takes a bootstrap token although an issuer lets people in

@@ -56,8 +56,8 @@ export type Reservation = {
 
 /**
  * Reserves a version for a secret that is about to be published, and makes the key row when it is the first
- * (design §2). It is minted at the database's present time. The same reservation again is no error, so that a lost
- * reply makes no second version (threats c3).
+ * (architecture §2). It is minted at the database's present time. The same reservation again is no error, so that a
+ * lost reply makes no second version (threats c3).
  *
  * @throws VersionTakenError when the number belongs to another secret
  * @throws DigestTakenError when the secret belongs to another version or key

@@ -24,7 +24,10 @@ type Search = {
   readonly limit: number;
 };
 
-/** Snippets are cut from the beginning of a long atom: a query of 100 words on 100 long ones would take seconds (b61). */
+/**
+ * Snippets are cut from the beginning of a long atom: a query of 100 words on 100 long ones would take seconds (threats
+ * b61).
+ */
 const SNIPPET_SOURCE = 2_000;
 const SNIPPET = "StartSel=**, StopSel=**, MaxFragments=2, MinWords=8, MaxWords=30, FragmentDelimiter=' … '";
 
@@ -36,8 +39,8 @@ const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 +
 const SOURCES = 3;
 
 /**
- * Any of the words that are wanted: what a snippet is chosen by. Before PostgreSQL 16 `ts_headline` tries each two places of
- * a text as the ends of a passage, which takes seconds by a query of phrases (b61).
+ * Any of the words that are wanted: what a snippet is chosen by. Before PostgreSQL 16 `ts_headline` tries each two
+ * places of a text as the ends of a passage, which takes seconds by a query of phrases (threats b61).
  */
 function wordsOf(printed: string): string {
   const query = parseTextQuery(printed);
@@ -45,7 +48,7 @@ function wordsOf(printed: string): string {
   return words.map((lexeme) => printTextQuery({ kind: "word", lexeme })).join(" | ");
 }
 
-/** The atoms that a full-text query finds, the closest first. Only rows of the reach are ranked (b60). */
+/** The atoms that a full-text query finds, the closest first. Only rows of the reach are ranked (threats b60). */
 export async function searchAtoms(
   db: Db,
   reach: Reach,

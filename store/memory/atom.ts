@@ -1,6 +1,7 @@
 /**
  * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
- * statement about atoms, so that an atom beyond it is not there: not in a list, a count, a rank or an error (b58, b60).
+ * statement about atoms, so that an atom beyond it is not there: not in a list, a count, a rank or an error (threats
+ * b58, b60).
  */
 export type Reach = {
   readonly teamId: string;

@@ -1,6 +1,7 @@
 /**
- * Longer than most files since it is one thing: teams, libraries, gateways, keys, the change feed over them (design
- * §3), replicas, leaders and the audit log. A state is text without a check: a later build may know more of them.
+ * Longer than most files since it is one thing: teams, libraries, gateways, keys, the change feed over them
+ * (architecture §3), replicas, leaders and the audit log. A state is text without a check: a later build may know more
+ * of them.
  */
 
 /** A change of these columns of `table`, or of its rows, reaches the feed as (kind, the row's `ref`). */
@@ -143,7 +144,7 @@ create index keys_by_owner on keys (cluster, owner_uid, created_at desc);
 create index keys_of_team on keys (team_id, id);
 create index keys_of_gateway on keys (gateway_id) where gateway_id is not null;
 
--- No foreign key to libraries: a list whose library is gone shrinks, and does not become "all" (design §3).
+-- No foreign key to libraries: a list whose library is gone shrinks, and does not become "all" (architecture §3).
 create table key_libraries (
   key_id text not null references keys (id),
   library_id text not null,

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONDITION_TYPES } from "../../domain/conditions.ts";
 import { parseManifests } from "../../domain/manifest/parse.ts";
@@ -7,7 +7,10 @@ import { readManifest } from "../../domain/manifest/validate.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { filesBelow, ROOT, read } from "./sources.ts";
 
-const documents = ["README.md", ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md"))];
+const documents = [
+  ...["README.md", "SECURITY.md", "CHANGELOG.md"],
+  ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md")),
+];
 /** Those with kinds of ours; what belongs to Kubernetes itself is in files of its own. */
 const examples = filesBelow("examples", ".yaml").filter((file) => read(file).includes("apiVersion: keyplane.dev/"));
 
@@ -18,11 +21,36 @@ function diagnosticsOf(text: string, file: string): string[] {
   );
 }
 
+/** What a page's headings are linked by, as GitHub makes it of their text. */
+function anchorsOf(file: string): string[] {
+  return [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 describe("the docs", () => {
   it.each(documents)("%s links to nothing that is not there", (file) => {
     const links = [...read(file).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, to = ""]) => to);
     const missing = links.filter((to) => !/^https?:/.test(to) && !existsSync(join(ROOT, dirname(file), to)));
     expect(missing).toEqual([]);
+  });
+
+  it.each(documents)("%s links to headings that are there", (file) => {
+    const links = [...read(file).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)];
+    const missing = links.filter(([, to = "", anchor = ""]) => {
+      const target = to === "" ? file : join(dirname(file), to);
+      return target.endsWith(".md") && !anchorsOf(target).includes(anchor);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
+  it("are all in the index", () => {
+    const index = read("docs/README.md");
+    const missing = filesBelow("docs", ".md").filter((file) => !index.includes(`](${relative("docs", file)})`));
+    expect(missing).toEqual(["docs/README.md"]);
   });
 
   it.each(documents)("%s shows manifests that are valid", (file) => {

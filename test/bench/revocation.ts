@@ -10,7 +10,7 @@ import { figure, quantile, table } from "./table.ts";
 const REVOCATIONS = 800;
 const REVOCATIONS_UNDER_FAULT = 50;
 const CHANGES_PER_SECOND = 500;
-/** As promised (design §3), in milliseconds. */
+/** As promised (architecture §3), in milliseconds. */
 const BOUND = 5_000;
 /** Between two revocations. Milliseconds. */
 const PACE = 45;
@@ -32,7 +32,10 @@ const FAULTS: readonly Diagnostic[] = [
   ["one process stopped for 8 s", ({ replicas }) => stopProcess(replicas, 8_000)],
 ];
 
-/** Measures how long replicas let a key through after its revocation was committed: at rest, under changes, under faults. */
+/**
+ * Measures how long replicas let a key through after its revocation was committed: at rest, under changes, under
+ * faults.
+ */
 export async function benchRevocation(): Promise<string> {
   const world = await startRevocationWorld();
   try {

@@ -11,7 +11,10 @@ export type Answer = {
   readonly receivedAtWall: number;
 };
 
-/** How long a replica may serve by an old view (design §3, the lease), and what a noisy machine may add. Milliseconds. */
+/**
+ * How long a replica may serve by an old view (architecture §3, the lease), and what a noisy machine may add.
+ * Milliseconds.
+ */
 const LEASE_MS = 5_000;
 const ALLOWANCE = 1_000;
 export const BOUND = LEASE_MS + ALLOWANCE;

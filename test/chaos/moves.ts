@@ -445,7 +445,7 @@ async function patiently<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What the console does: on the key that a declaration has at that moment, if it has one. */
+/** What a person does by the management API: on the key that a declaration has at that moment, if it has one. */
 function byHand(stage: Stage, one: Declared, act: (tx: Tx, keyId: string) => Promise<void>): void {
   const { store, clusterUid } = stage.world;
   stage.act(one.title, async () => {

@@ -12,7 +12,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { replaceFile, whenMissing } from "./disk.ts";
 
-/** How long a second process waits for the first to end (design §2, the files cluster). */
+/** How long a second process waits for the first to end (architecture §2, the files cluster). */
 const PATIENCE_MS = 15_000;
 const PROBE_MS = 100;
 const SQLITE_BUSY = 5;

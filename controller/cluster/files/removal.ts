@@ -1,7 +1,7 @@
 /**
- * Whether what is missing from the folder of manifests is removed (design §2, the files cluster). A removal revokes
- * keys for good, and an empty mount, a checkout in progress or a broken file look like one; so it is believed late and
- * only of a folder that is in order.
+ * Whether what is missing from the folder of manifests is removed (architecture §2, the files cluster). A removal
+ * revokes keys for good, and an empty mount, a checkout in progress or a broken file look like one; so it is believed
+ * late and only of a folder that is in order.
  */
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { Absence } from "./absence.ts";

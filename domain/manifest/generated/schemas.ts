@@ -1320,7 +1320,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
     }
   },
   "PlatformTeam": {
-    "description": "A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API.",
+    "description": "A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API.",
     "type": "object",
     "required": [
       "spec"

@@ -194,7 +194,7 @@ export type PlatformKeyState = {
   } | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
 export type PlatformTeamArgs = {
   /** The team's name, at most 63 characters. Made from the resource's name where it is left out. */
   name?: Input<string> | undefined;
@@ -230,7 +230,7 @@ export type PlatformTeamArgs = {
   }> | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
 export type PlatformTeamState = {
   /** The team's name, at most 63 characters. */
   name: string;
@@ -507,7 +507,7 @@ export type GetTeamArgs = {
   name?: string | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys in the console and the management API. */
+/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
 export type GetTeamResult = {
   /** Its id. */
   id: string;

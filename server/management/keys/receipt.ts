@@ -6,7 +6,7 @@ import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
 import { LEASE_MS } from "../../key-index/lease.ts";
 
-/** What somebody who changed a key is told of it (design §3). */
+/** What somebody who changed a key is told of it (architecture §3). */
 export type Receipt = {
   /** The change's number in the feed; null where the database was gone before it could say. */
   readonly sequence: number | null;
@@ -18,8 +18,8 @@ export type Receipts = {
   /** Reads how far changes are confirmed, for as many receipts as are wanted of this moment. */
   read(): Promise<(sequence: number | null) => Receipt>;
   /**
-   * The receipt of a change once it is confirmed, or as it is when patience is over, or the database is away: the change
-   * stands, and whoever asked can ask again.
+   * The receipt of a change once it is confirmed, or as it is when patience is over, or the database is away: the
+   * change stands, and whoever asked can ask again.
    *
    * @param sequence null where the database did not say: then nothing can be waited for
    */

@@ -1,6 +1,6 @@
 /**
- * What spec.md says of rights, written down again by hand from its text: the oracle that the decisions are held against.
- * Nothing here is imported from the code that decides.
+ * What spec.md says of rights, written down again by hand from its text: the oracle that the decisions are held
+ * against. Nothing here is imported from the code that decides.
  */
 
 export const SCOPE_NAMES = [
@@ -44,7 +44,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "gateway.resolve_route": ["gateway:routes"],
 };
 
-/** spec §1 and §2.2, design §2: each state that a presented key can be in, and whether it may be used. */
+/** spec §1 and §2.2, architecture §2: each state that a presented key can be in, and whether it may be used. */
 export const STATES = {
   active: "usable",
   "reserved, its Secret is being written": "usable",

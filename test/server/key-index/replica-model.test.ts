@@ -1,7 +1,7 @@
 /**
  * The real replica, index, lease and confirmer on a simulated database, network and clocks, in orders that fast-check
- * chooses: I5 and I9 of the design hold in each of them. A failure prints the shortest order that it found. The same seed
- * explores the same orders on any machine; `KEYPLANE_SEED` chooses others.
+ * chooses: I5 and I9 of docs/architecture.md hold in each of them. A failure prints the shortest order that it found.
+ * The same seed explores the same orders on any machine; `KEYPLANE_SEED` chooses others.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";

@@ -17,7 +17,7 @@ import {
 
 const ENDED: ReadonlySet<VersionState> = new Set<VersionState>(["retired", "voided", "revoked"]);
 
-/** What must be true of every world, as design §2 numbers it. */
+/** What must be true of every world, as architecture §2 numbers it. */
 function violatedIn(world: World): string | undefined {
   for (const key of world.keys) {
     const count = (state: VersionState) => key.versions.filter((version) => version.state === state).length;
@@ -104,8 +104,8 @@ function voidedEarly(from: World, to: World): boolean {
 }
 
 /**
- * An old version that ends before its deadline, though nobody has asked for that: its successor has been used, and it has
- * not been used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
+ * An old version that ends before its deadline, though nobody has asked for that: its successor has been used, and it
+ * has not been used itself within `quiet` of what the replicas had told, uses that died with a replica among them.
  */
 function endedInUse(from: World, to: World): string | undefined {
   for (const key of from.keys) {

@@ -20,7 +20,9 @@ export class BrokenPromiseError extends Error {
 type Observer = {
   readonly ask: ReturnType<typeof createConfirmer>;
   asking: boolean;
-  /** A replica whose registration was lost before its first answer may serve until then: it knows nothing of that one. */
+  /**
+   * A replica whose registration was lost before its first answer may serve until then: it knows nothing of that one.
+   */
   doubtfulUntil?: number;
 };
 
@@ -186,7 +188,7 @@ export class World {
     };
   }
 
-  /** What must hold at every moment (design §2, I5 and I9, and §3). */
+  /** What must hold at every moment (architecture §2, I5 and I9, and §3). */
   #check(): void {
     try {
       for (const replica of this.#replicas) this.#checkReplica(replica);
