@@ -1,4 +1,5 @@
 import { hasCode } from "../controller/cluster/files/disk.ts";
+import { errorMessage } from "../domain/error-text.ts";
 import { DISK_FULL } from "../store/database/errors.ts";
 
 /** What to do about what the system refuses, by its code. */
@@ -17,7 +18,7 @@ const FILE_REFUSED = "this user may not do that: see whose it is, or choose anot
  * causes stay inside: their texts may quote what was read.
  */
 export function describeError(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   const refusal = refusalIn(error);
   if (refusal === undefined) return text;
   const why = text.includes(refusal.message) ? text : `${text}: ${refusal.message}`;
@@ -27,7 +28,7 @@ export function describeError(error: unknown): string {
 function refusalIn(error: unknown): { message: string; advice: string } | undefined {
   if (!(error instanceof Error)) return undefined;
   const advice = wayOutOf(error);
-  return advice === undefined ? refusalIn(error.cause) : { message: error.message, advice };
+  return advice === undefined ? refusalIn(error.cause) : { message: errorMessage(error), advice };
 }
 
 function wayOutOf(error: Error): string | undefined {

@@ -1,8 +1,10 @@
 /** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
+
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Environment } from "../domain/environment.ts";
+import { connectionErrorText } from "../domain/error-text.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
 import { setting } from "./config.ts";
@@ -127,9 +129,9 @@ async function send({ url, token }: Target, method: string, path: string, body?:
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch (error) {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const why = cause instanceof Error ? cause.message || cause.name : String(cause);
-    throw new Error(`no answer from ${url} (${why}): see that the server runs there, and that the URL is right`);
+    throw new Error(
+      `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there, and that the URL is right`,
+    );
   }
 }
 

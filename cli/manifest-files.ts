@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { errorText } from "../domain/error-text.ts";
 import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../domain/manifest/identity.ts";
 import type { Kind, Spec } from "../domain/manifest/kinds.ts";
@@ -56,7 +57,7 @@ export function readManifestFile(
   try {
     content = path === STDIN ? (stdin ?? "") : readFileSync(path, "utf8");
   } catch (error) {
-    const message = `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `cannot be read: ${errorText(error)}`;
     const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message };
     return { file, entries: [], diagnostics: [diagnostic], passedOver: 0 };
   }

@@ -1,8 +1,8 @@
+import { errorText } from "../domain/error-text.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import type { ControllerDeps } from "./deps.ts";
-import { errorText } from "./error-text.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { type ReconcileResult, reconcileKey } from "./key/reconcile-key.ts";
 import { watchManualChanges } from "./manual-changes.ts";

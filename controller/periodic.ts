@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { errorText } from "./error-text.ts";
+import { errorText } from "../domain/error-text.ts";
 import type { LogLine } from "./log-line.ts";
 
 /** Runs a task every `intervalMs` until the signal; one that fails is logged and comes round again. */

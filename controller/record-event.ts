@@ -1,6 +1,6 @@
+import { errorText } from "../domain/error-text.ts";
 import type { ClusterEvent, DeclaredObject } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
-import { errorText } from "./error-text.ts";
 
 /** Records an event. It informs people: that it cannot be written (its namespace is ending) holds up nothing. */
 export async function recordEvent(

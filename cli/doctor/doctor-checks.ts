@@ -3,6 +3,7 @@ import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import type { Environment } from "../../domain/environment.ts";
+import { errorText } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import { parseKeyring } from "../../store/keyring.ts";
@@ -93,7 +94,7 @@ async function checkProcess(data: string, env: Environment): Promise<Finding[]> 
     const keys = await (await openManagement(env, { data })).listKeys();
     findings.push(ok(`the management API answers; ${keys.length} keys are stored`));
   } catch (error) {
-    findings.push(wrong(error instanceof Error ? error.message : String(error)));
+    findings.push(wrong(errorText(error)));
   }
   if (server.placeholders > 0) {
     const keys = server.placeholders === 1 ? "1 development key" : `${server.placeholders} development keys`;

@@ -1,4 +1,5 @@
 /** Whether somebody looks after the keys of a Kubernetes cluster: a controller that runs, in a namespace that lasts. */
+
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError, readError } from "../../controller/cluster/kubernetes/api-error.ts";
@@ -7,6 +8,7 @@ import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
+import { errorText } from "../../domain/error-text.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { type Db, leaderScopes } from "../../store/database/change.ts";
 import { livingKeysByNamespace } from "../../store/keys/keys.ts";
@@ -93,7 +95,7 @@ async function stateOf(api: ApiClient, namespace: string): Promise<State> {
     if (found === undefined) return "gone";
     return found.endingSince === undefined ? "there" : "ending";
   } catch (error) {
-    return { unknown: error instanceof Error ? error.message : String(error) };
+    return { unknown: errorText(error) };
   }
 }
 

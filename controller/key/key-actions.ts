@@ -1,3 +1,4 @@
+import { errorText } from "../../domain/error-text.ts";
 import { isHeal } from "../../domain/key/issuance-policy.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
@@ -19,7 +20,6 @@ import {
 } from "../../store/keys/keys.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
-import { errorText } from "../error-text.ts";
 import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
 import type { KeyObservation } from "./key-observation.ts";

@@ -1,3 +1,4 @@
+import { errorText } from "../../domain/error-text.ts";
 import { type Cluster, ClusterError, type SecretObject } from "../cluster/port.ts";
 
 /** Reads a Secret, undefined where there is none; or says why it may not be read: a right that a person has to give. */
@@ -9,7 +10,7 @@ export async function readIfAllowed(
   try {
     return { secret: await cluster.readSecret(namespace, name) };
   } catch (error) {
-    if (error instanceof ClusterError && error.code === "Forbidden") return { why: error.message };
+    if (error instanceof ClusterError && error.code === "Forbidden") return { why: errorText(error) };
     throw error;
   }
 }

@@ -1,3 +1,5 @@
+import { redactKeys } from "../redact.ts";
+
 /** Where a value is in a manifest: names of fields and places in lists, from the document's root. */
 export type Path = readonly (string | number)[];
 
@@ -31,14 +33,14 @@ export function formatDiagnostic({ file, line, column, severity, path, message }
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === "number") return `${text}[${step}]`;
-    const name = /^[\w./-]{1,64}$/.test(step) ? step : quote(step);
+    const name = /^[\w./-]{1,64}$/.test(step) ? redactKeys(step) : quote(step);
     return text === "" ? name : `${text}.${name}`;
   }, "");
 }
 
-/** A value that someone else wrote, quoted on one line and cut short. */
+/** A value that someone else wrote, quoted on one line and cut short; no key that was pasted into the wrong field. */
 export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  const text = redactKeys(JSON.stringify(value) ?? String(value));
   return printable(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
+import { errorMessage } from "../../domain/error-text.ts";
 import { problem } from "./errors.ts";
 import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";
@@ -58,5 +59,5 @@ function withoutMark(text: string): string {
 }
 
 function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  return error instanceof Error ? error : new Error(errorMessage(error));
 }

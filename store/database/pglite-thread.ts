@@ -1,9 +1,11 @@
 /** The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by `pglite-client.ts`. */
+
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { PGlite, type Transaction } from "@electric-sql/pglite";
+import { errorMessage } from "../../domain/error-text.ts";
 import { DISK_FULL } from "./errors.ts";
 import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
@@ -126,7 +128,7 @@ function failureOf(error: unknown): Failure {
       return { message: "no room for the embedded database", fields: { code: DISK_FULL } };
     return { message: `the embedded database cannot work on its files (WASI errno ${error.errno})`, fields: {} };
   }
-  if (!(error instanceof Error)) return { message: String(error), fields: {} };
+  if (!(error instanceof Error)) return { message: errorMessage(error), fields: {} };
   const given: Readonly<Record<string, unknown>> = { ...error };
   const fields: Record<string, string> = {};
   for (const name of FIELDS) {

@@ -16,6 +16,15 @@ describe("one catalogue for each thing", () => {
     expect(isUsed(reason, "domain/conditions.ts") || isOfCrds).toBe(true);
   });
 
+  it("the text of an error is taken from domain/error-text.ts, which leaves out keys", () => {
+    const folders = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];
+    const taken = /(instanceof Error \? \w+\.message|String\((error|cause)\)|\$\{(error|cause)\})/;
+    const wrong = folders
+      .flatMap((folder) => filesBelow(folder, ".ts"))
+      .filter((file) => file !== "domain/error-text.ts" && taken.test(read(file)));
+    expect(wrong).toEqual([]);
+  });
+
   it.each(Object.keys(OPERATIONS))("the operation %s is served", (operation) => {
     const tool = operation.startsWith("mcp.memory_") ? operation.slice("mcp.".length) : operation;
     expect(isUsed(tool, "domain/access/operations.ts")).toBe(true);

@@ -2,8 +2,10 @@
  * The cluster of the embedded default (spec §8): declarations come from a folder of manifests, and everything that an
  * API server would hold is in a DATA folder, which is locked as long as the cluster is open.
  */
+
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { errorText } from "../../../domain/error-text.ts";
 import type { Cluster, ClusterChange } from "../port.ts";
 import { ensureFolder, hasCode, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
@@ -98,8 +100,7 @@ async function openLocked(
       await secretWatch.look(undefined);
       announce = onChange;
       for (const { kind, namespace, name } of objects.all()) onChange({ of: "object", kind, namespace, name });
-      const onError = (what: string) => (error: unknown) =>
-        log("error", `while watching ${what}: ${error instanceof Error ? error.message : error}`);
+      const onError = (what: string) => (error: unknown) => log("error", `while watching ${what}: ${errorText(error)}`);
       watches.push(
         watchTree({
           path: options.manifests,

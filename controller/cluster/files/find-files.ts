@@ -1,7 +1,9 @@
 /** Walks through the folder of manifests: which files there are, and in what state the folders are. */
+
 import type { BigIntStats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { errorText } from "../../../domain/error-text.ts";
 
 const MAX_DEPTH = 32;
 /** The name of a file that is looked into. */
@@ -45,7 +47,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
       try {
         await visit(name, entry, depth);
       } catch (error) {
-        problems.push(describe(error));
+        problems.push(errorText(error));
       }
     }
   }
@@ -70,9 +72,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
     real = await realpath(root);
     await search("", 0);
   } catch (error) {
-    problems.push(describe(error));
+    problems.push(errorText(error));
   }
   return { files: files.sort(([a], [b]) => (a < b ? -1 : 1)), root: real, places, problems };
 }
-
-export const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error));

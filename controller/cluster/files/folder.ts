@@ -2,13 +2,15 @@
  * Reads the folder of manifests, file by file. A file counts once it has been left alone for a moment, since half of a
  * file can be a valid declaration; until then it is what it was before.
  */
+
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { errorText } from "../../../domain/error-text.ts";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { describe, type FoundFiles, findFiles } from "./find-files.ts";
+import { type FoundFiles, findFiles } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
@@ -90,7 +92,7 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
       try {
         if (!(await read(name, file, stats))) pending = true;
       } catch (error) {
-        problems.push(describe(error));
+        problems.push(errorText(error));
       }
     }
     if ([...before.keys()].some((name) => !known.has(name))) changed = true;

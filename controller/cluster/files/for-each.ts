@@ -1,3 +1,4 @@
+import { errorText } from "../../../domain/error-text.ts";
 import type { ObjectRef } from "../port.ts";
 import { titleOf } from "./objects.ts";
 
@@ -16,6 +17,8 @@ export async function forEach<T extends { readonly ref: ObjectRef }>(
   }
   const [first, ...others] = failures;
   if (first === undefined) return undefined;
-  const why = first.error instanceof Error ? first.error.message : String(first.error);
-  return { what: `${titleOf(first.ref)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`, why };
+  return {
+    what: `${titleOf(first.ref)}${others.length === 0 ? "" : ` (and ${others.length} more)`}`,
+    why: errorText(first.error),
+  };
 }

@@ -5,11 +5,13 @@
  * between containers that share the folder. Nothing else in the process may open the file: closing it would drop the
  * lock.
  */
+
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
 import { replaceFile, whenMissing } from "./disk.ts";
 
 /** How long a second process waits for the first to end (architecture §2, the files cluster). */
@@ -102,8 +104,7 @@ function tryLock(data: string): DataLock | undefined {
   } catch (error) {
     file?.close();
     if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) return undefined;
-    const why = error instanceof Error ? error.message : String(error);
-    const message = `${path} cannot be locked (${why}): see that this user may write there, and that there is room`;
+    const message = `${path} cannot be locked (${errorText(error)}): see that this user may write there, and that there is room`;
     throw new Error(message, { cause: error });
   }
   const locked = file;

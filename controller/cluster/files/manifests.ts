@@ -2,8 +2,10 @@
  * Keeps the objects as the folder of manifests declares them. A declaration with a fault keeps its last good content
  * and stops no other; what is missing is removed only as removal.ts decides.
  */
+
 import type { WatchEventType } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
+import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { SecretManifest } from "../../../domain/manifest/validate.ts";
 import type { ClusterChange, SecretObject } from "../port.ts";
@@ -145,7 +147,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
     for (const [key, { file, rivals }] of now.places) next.set(key, { origin: origin.of(file), rivals });
     await origins.keep(next).catch((error: unknown) => {
       stale = true;
-      tellUnstored(`where everything is declared cannot be stored: ${error}. It is tried again.`);
+      tellUnstored(`where everything is declared cannot be stored: ${errorText(error)}. It is tried again.`);
     });
   }
 

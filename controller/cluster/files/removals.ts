@@ -1,4 +1,5 @@
 /** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
+import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
@@ -109,7 +110,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   async function note(held: readonly HeldNote[]): Promise<void> {
     const failure = await writeHeld(held).then(
       () => undefined,
-      (error: unknown) => `what is held cannot be written down: ${error}. It is tried again.`,
+      (error: unknown) => `what is held cannot be written down: ${errorText(error)}. It is tried again.`,
     );
     tellUnwritten(failure);
   }

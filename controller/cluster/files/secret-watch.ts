@@ -1,4 +1,5 @@
 /** Notices that a Secret's files were edited, replaced or removed, by whomever. */
+import { errorText } from "../../../domain/error-text.ts";
 import type { ClusterChange } from "../port.ts";
 import { isNamespaceName, isObjectName } from "./paths.ts";
 import type { Secrets } from "./secrets.ts";
@@ -24,7 +25,7 @@ export function createSecretWatch(
   async function compare(namespace: string, name: string): Promise<void> {
     const key = `${namespace}/${name}`;
     // One that cannot be looked into holds up no other.
-    const identity = await secrets.identify(namespace, name).catch((error: unknown) => String(error));
+    const identity = await secrets.identify(namespace, name).catch((error: unknown) => errorText(error));
     if (identity === seen.get(key)) return;
     if (identity === undefined) seen.delete(key);
     else seen.set(key, identity);

@@ -3,7 +3,9 @@
  * than was read. What we know of our own is DATA/secret-metadata/<namespace>/<name>.json, which never holds a value or
  * a hash. A Secret without it is somebody else's, and is never written to.
  */
+
 import { dirname, join } from "node:path";
+import { errorText } from "../../../domain/error-text.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
 import { ensureFolder, hasCode, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { secretPath } from "./paths.ts";
@@ -206,7 +208,7 @@ export async function openSecrets(
       return found;
     } catch (error) {
       blocked.push({ namespace, name });
-      throw new ClusterError("Forbidden", failure("reading", { namespace, name }, error).message, { cause: error });
+      throw new ClusterError("Forbidden", errorText(failure("reading", { namespace, name }, error)), { cause: error });
     }
   }
 
@@ -237,7 +239,7 @@ const alreadyExists = ({ namespace, name }: SecretDraft) =>
   new ClusterError("AlreadyExists", `there is a Secret ${namespace}/${name} already`);
 
 const failure = (doing: string, { namespace, name }: SecretReference, cause: unknown) =>
-  new Error(`while ${doing} Secret ${namespace}/${name}: ${cause instanceof Error ? cause.message : cause}`, { cause });
+  new Error(`while ${doing} Secret ${namespace}/${name}: ${errorText(cause)}`, { cause });
 
 const unclear = (doing: string, { namespace, name }: SecretDraft, cause: unknown) =>
   new ClusterError("Unclear", `while ${doing} Secret ${namespace}/${name}: it may have been written`, { cause });

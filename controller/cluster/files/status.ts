@@ -3,8 +3,10 @@
  * declaration that was never admitted has one too, without a uid, so that its author finds out why. All of it follows
  * from what is decided elsewhere: a file that cannot be written is reported, holds nothing up, and is written later.
  */
+
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { rfc3339 } from "../../rfc3339.ts";
@@ -47,7 +49,7 @@ export function createStatusFiles(root: string, report: (message: string) => voi
         if (owed.get(path) === last) owed.delete(path);
         reported.delete(path);
       } catch (error) {
-        if (!reported.has(path)) report(`${path} cannot be kept up: ${messageOf(error)}. It is tried again.`);
+        if (!reported.has(path)) report(`${path} cannot be kept up: ${errorText(error)}. It is tried again.`);
         reported.add(path);
       }
     });
@@ -109,12 +111,10 @@ export function createStatusFiles(root: string, report: (message: string) => voi
     remove: (ref) => keep(objectPath(root, ref), () => removeFile(objectPath(root, ref), root)),
     async prune(objects) {
       const wanted = new Set(objects.map((ref) => objectPath(root, ref)));
-      await pruneExcept(wanted).catch((error: unknown) => report(`while tidying ${root}: ${messageOf(error)}`));
+      await pruneExcept(wanted).catch((error: unknown) => report(`while tidying ${root}: ${errorText(error)}`));
     },
     async catchUp() {
       await Promise.all([...owed].map(([path, work]) => keep(path, work)));
     },
   };
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -2,9 +2,12 @@
  * Requests to the API server, on kept connections. There is no limit of our own to their rate, which is for the server's
  * priority and fairness to decide, but there is one to how many are under way.
  */
+
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
+import { sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { LogLine } from "../../log-line.ts";
 import { type Answer, parseAnswer, retryDelayOf } from "./answer.ts";
 import { ApiError } from "./api-error.ts";
@@ -141,7 +144,9 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
       return { status, retryAfter: response.headers["retry-after"], text: Buffer.concat(chunks).toString("utf8") };
     } catch (error) {
       onAnswer?.(request.method, null);
-      throw error instanceof ApiError ? error : new ApiError(null, "", `no answer: ${textOf(error)}`, { cause: error });
+      throw error instanceof ApiError
+        ? error
+        : new ApiError(null, "", `no answer: ${errorText(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -151,7 +156,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
   function tellWarnings(header: string | undefined): void {
     if (header === undefined || warned.has(header)) return;
     warned.add(header);
-    log("warn", `the API server warns: ${header.slice(0, 500)}`);
+    log("warn", `the API server warns: ${sanitizeUntrusted(header, 500)}`);
   }
 
   async function request(what: ApiRequest): Promise<unknown> {
@@ -207,7 +212,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
     } catch (error) {
       throw error instanceof ApiError
         ? error
-        : new ApiError(null, "", `the watch was cut: ${textOf(error)}`, { cause: error });
+        : new ApiError(null, "", `the watch was cut: ${errorText(error)}`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -231,12 +236,10 @@ const REUSED = "Reused";
 
 function noAnswer(request: ClientRequest, error: Error): ApiError {
   const reset = "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");
-  return new ApiError(null, request.reusedSocket && reset ? REUSED : "", `no answer: ${textOf(error)}`, {
+  return new ApiError(null, request.reusedSocket && reset ? REUSED : "", `no answer: ${errorText(error)}`, {
     cause: error,
   });
 }
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function sameTls(a: TlsOptions, b: TlsOptions): boolean {
   return (

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { ClusterError, type ClusterErrorCode } from "../port.ts";
 
@@ -76,7 +77,7 @@ const CODES: Readonly<Record<number, ClusterErrorCode>> = { 403: "Forbidden", 40
  * @param explain what may be said of the answer; a write with secrets in it says less
  */
 export function writeError(error: unknown, doing: string, explain = (one: ApiError) => one.message): Error {
-  if (!(error instanceof ApiError)) return new Error(`while ${doing}: ${String(error)}`, { cause: error });
+  if (!(error instanceof ApiError)) return new Error(`while ${doing}: ${errorText(error)}`, { cause: error });
   const code = codeOf(error);
   const text = `while ${doing}: ${explain(error)}`;
   return code === undefined ? new Error(text) : new ClusterError(code, text);

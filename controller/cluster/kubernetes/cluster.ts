@@ -1,5 +1,7 @@
 /** The cluster of production: a Kubernetes API server. */
+
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { LogLine } from "../../log-line.ts";
@@ -154,7 +156,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
       try {
         return await writes.writeStatus(held.object, invalidStatus(held, clock.now()));
       } catch (error) {
-        log("warn", error instanceof Error ? error.message : String(error));
+        log("warn", errorText(error));
         await delay(STATUS_RETRY_MS, undefined, { signal: watching }).catch(() => {});
       }
     }

@@ -3,7 +3,9 @@
  * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A namespace
  * is asked for by name, since the right to list them all is not ours.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
 import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { DeclaredObject } from "../port.ts";
@@ -89,8 +91,8 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
         if (signal.aborted) return;
         failures++;
         const status = error instanceof ApiError ? error.status : undefined;
-        const message = error instanceof Error ? error.message : String(error);
-        if (!toldOf.has(status)) log("warn", `while asking whether the namespace ${namespace} ends: ${message}`);
+        if (!toldOf.has(status))
+          log("warn", `while asking whether the namespace ${namespace} ends: ${errorText(error)}`);
         toldOf.add(status);
       });
       await delay(PAUSE_MS, undefined, { signal });

@@ -2,7 +2,9 @@
  * Leader election as client-go has it, on a Lease. A leader that cannot renew its lease stops before another can take it:
  * it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
 import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 
@@ -53,7 +55,7 @@ export async function runAsLeader(
       return "ours";
     } catch (error) {
       onAttempt(false);
-      log("warn", `while renewing the lease: ${error instanceof Error ? error.message : String(error)}`);
+      log("warn", `while renewing the lease: ${errorText(error)}`);
       return "unknown";
     }
   }
@@ -86,7 +88,9 @@ export async function runAsLeader(
     const isOurs = term.holds();
     term.end();
     if (isOurs)
-      await record.release(ANSWER_TIMEOUT_MS).catch((error: unknown) => log("warn", `the lease stays: ${error}`));
+      await record
+        .release(ANSWER_TIMEOUT_MS)
+        .catch((error: unknown) => log("warn", `the lease stays: ${errorText(error)}`));
   }
 }
 

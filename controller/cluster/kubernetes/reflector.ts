@@ -3,7 +3,9 @@
  * reopened for ever. A watch lives for some 20 s, so that one that has silently died is noticed within 30 s, whatever
  * is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { backoffMs } from "../../backoff.ts";
 import type { LogLine } from "../../log-line.ts";
@@ -92,7 +94,7 @@ export async function reflect<T>(
       if (isExpired(error)) state.version = undefined;
       else if (error instanceof ApiError && error.status !== null) state.refusals++;
       if (state.refusals >= REFUSALS) state.version = undefined;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = errorText(error);
       if (message !== state.complaint) log("warn", `while watching ${what}: ${message}`);
       state.complaint = message;
       await delay(backoffMs(FIRST_RETRY_MS, state.failures++, random()), undefined, { signal }).catch(() => {});

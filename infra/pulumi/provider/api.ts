@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { connectionErrorText } from "../../../domain/error-text.ts";
 import type { ProviderConfig } from "./config.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
 import { TokenError, tokenEnd, tokenSource } from "./token.ts";
@@ -50,7 +51,7 @@ export function openApi(config: ProviderConfig): Api {
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }).catch((error: unknown) => {
         throw new UnreachableError(
-          `no answer from ${url} (${reasonOf(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
+          `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
           { cause: error },
         );
       });
@@ -66,7 +67,9 @@ export function openApi(config: ProviderConfig): Api {
   async function whole(ask: () => Promise<Response>): Promise<{ answer: Response; text: string }> {
     const answer = await ask();
     const text = await answer.text().catch((error: unknown) => {
-      throw new UnreachableError(`the answer of ${url} broke off (${reasonOf(error)}): run it again`, { cause: error });
+      throw new UnreachableError(`the answer of ${url} broke off (${connectionErrorText(error)}): run it again`, {
+        cause: error,
+      });
     });
     return { answer, text };
   }
@@ -119,9 +122,4 @@ const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SO
 function isBroken(error: unknown): boolean {
   for (let one = error; one instanceof Error; one = one.cause) if ("code" in one && BROKEN.has(one.code)) return true;
   return false;
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return cause instanceof Error ? cause.message || cause.name : String(cause);
 }

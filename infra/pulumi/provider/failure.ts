@@ -1,6 +1,7 @@
 import type { ServiceError } from "@grpc/grpc-js";
 import providerMessages from "@pulumi/pulumi/proto/provider_pb.js";
 import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
+import { errorMessage } from "../../../domain/error-text.ts";
 import { redact } from "./check.ts";
 import { HalfDoneError } from "./lifecycle.ts";
 import { Any, grpc, Struct } from "./protocol.ts";
@@ -33,7 +34,7 @@ function textOf(error: unknown, subject: Subject | undefined): string {
   if (error instanceof Refusal && subject !== undefined) {
     return `${subject.noun} "${subject.name}": ${explainRefusal(error, subject)}`;
   }
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }
 
 function halfDone({ made, inputs }: HalfDoneError, reason: string): Buffer {

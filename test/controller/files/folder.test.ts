@@ -96,6 +96,16 @@ describe("reading a folder of manifests", () => {
     expect(elsewhere.take("a.yaml")).toBe(false);
   });
 
+  it("b79: says which name cannot be read, and no key that is in it", async () => {
+    const folder = await makeFolder();
+    await symlink("inf_0123456789abcdef.yaml", join(folder, "inf_0123456789abcdef.yaml"));
+    const read = createFolderReader({ root: folder, arrivals: createArrivals(), clock });
+    const { unreadable } = await read();
+    expect(unreadable).toContain("ELOOP");
+    expect(unreadable).toContain("inf_...");
+    expect(unreadable).not.toContain("inf_0");
+  });
+
   it("takes .yaml, .yml and .json in any depth, and nothing else", async () => {
     const folder = await makeFolder();
     await mkdir(join(folder, "x/y"), { recursive: true });

@@ -190,6 +190,25 @@ describe.concurrent("a reflector", () => {
     expect(fake.lines.filter((line) => line.includes("ServiceUnavailable"))).toHaveLength(1);
   });
 
+  it("b79: logs no key that an answer of the API server quotes, in an error or in a warning", async (context) => {
+    const quoted = "no such thing: inf_0123456789abcdef";
+    const { fake, present } = await reflecting(
+      context,
+      (call, count) =>
+        count === 1
+          ? call.answer(
+              503,
+              { ...status(503, "ServiceUnavailable"), message: quoted },
+              { warning: `299 - "${quoted}"` },
+            )
+          : call.answer(200, page("5", ["a"])),
+      () => {},
+    );
+    await until("it is back", () => present.has("a"));
+    expect(fake.lines).toHaveLength(2);
+    for (const line of fake.lines) expect(line).toContain("no such thing: inf_...");
+  });
+
   it("takes nothing from a watch whose JSON is broken, and asks for it again", async (context) => {
     const { present, versions } = await reflecting(
       context,

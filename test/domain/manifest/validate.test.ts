@@ -51,6 +51,15 @@ spec:
   restartTargets: [{ kind: Deployment, name: docs-agent }]
 `;
 
+test("b79: a key that was pasted into the wrong field of a manifest is in no diagnostic", () => {
+  const pasted = "inf_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
+  const wrong = (spec: string) => errorsOf(key(`{ ${spec} }`)).join("\n");
+  for (const text of [wrong(`preset: ${pasted}`), wrong(`${pasted}: true`), wrong(`secret: { name: ${pasted} }`)]) {
+    expect(text).toContain("inf_...");
+    expect(text).not.toContain(pasted.slice(0, 12));
+  }
+});
+
 test("the example of the specification is valid", () => {
   expect(errorsOf(SPECIFICATION_EXAMPLE)).toEqual([]);
   expect(readText(SPECIFICATION_EXAMPLE).manifests.map((one) => one?.kind)).toEqual([

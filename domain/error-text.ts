@@ -1,0 +1,21 @@
+import { redactKeys } from "./redact.ts";
+
+/** The longest line that an error may take, in characters. */
+const MAX_LENGTH = 300;
+
+/** What a log line, an event or a status may say of an error: the first line of its message. */
+export function errorText(error: unknown): string {
+  const [line = ""] = errorMessage(error).split("\n");
+  return line.slice(0, MAX_LENGTH);
+}
+
+/** An error's whole message for whoever runs the command, without anything that may be a key: it may quote one. */
+export function errorMessage(error: unknown): string {
+  return redactKeys(error instanceof Error ? error.message : String(error));
+}
+
+/** Why a request got no answer: `fetch` has it in the cause of what it throws, at times as a class alone. */
+export function connectionErrorText(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return errorText(cause) || (cause instanceof Error ? cause.name : "");
+}
