@@ -1,6 +1,6 @@
 /** `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider. */
 import { join } from "node:path";
-import { main } from "../../cli/main.ts";
+import { main } from "../../cli/program.ts";
 import { startModelStub } from "../model-stub/stub.ts";
 
 /** Where the gateway's manifest expects the stub. */

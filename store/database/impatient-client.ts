@@ -19,7 +19,8 @@ const names = new Map<string, string>();
 function prepared(args: readonly unknown[]): readonly unknown[] {
   const [text, values] = args;
   if (typeof text !== "string" || !text.startsWith(PREPARED)) return args;
-  const name = names.getOrInsertComputed(text, () => hash("md5", text));
+  const name = names.get(text) ?? hash("md5", text);
+  names.set(text, name);
   return [{ name, text, values }];
 }
 

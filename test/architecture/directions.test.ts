@@ -15,7 +15,7 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   controller: ["domain", "runtime", "store"],
   server: ["domain", "runtime", "store"],
   cli: ["domain", "runtime", "store", "controller", "server"],
-  infra: ["domain"],
+  infra: ["domain", "runtime"],
 };
 
 /** Packages that only one place may know. */

@@ -75,7 +75,16 @@ async function importImages(folder: string, { binFolder }: NodePrograms): Promis
     await ctr("images", "import", archive);
   };
   await image(PAUSE_IMAGE, ["/usr/bin/sleep", "infinity"]);
-  const paths = ["package.json", "cli", "controller", "domain", "server", "store", ...(await productionPackages())];
+  const paths = [
+    "package.json",
+    "cli",
+    "controller",
+    "domain",
+    "runtime",
+    "server",
+    "store",
+    ...(await productionPackages()),
+  ];
   await image(IMAGE, [process.execPath], { from: ROOT, paths, to: "/keyplane" });
 }
 

@@ -9,7 +9,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import { replaceFile, whenMissing } from "./disk.ts";
@@ -97,9 +97,11 @@ async function holderOf(data: string): Promise<string> {
 /** @throws Error where the file cannot be opened or locked for another reason than another holder */
 function tryLock(data: string): DataLock | undefined {
   const path = join(data, "lock");
+  // Not by an import: Node 22 and 24 warn of it as experimental as soon as it is loaded, and most commands lock nothing.
+  const sqlite = process.getBuiltinModule("node:sqlite");
   let file: DatabaseSync | undefined;
   try {
-    file = new DatabaseSync(path);
+    file = new sqlite.DatabaseSync(path);
     file.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     file?.close();

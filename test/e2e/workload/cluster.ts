@@ -54,7 +54,7 @@ export async function openCluster(): Promise<WorkloadCluster> {
 async function openNamed(kubeconfig: string): Promise<WorkloadCluster> {
   const { [HOST_VARIABLE]: host, [IMAGE_VARIABLE]: image } = process.env;
   if (!host) throw new Error(`${HOST_VARIABLE} is missing: the address by which pods reach this machine`);
-  if (!image) throw new Error(`${IMAGE_VARIABLE} is missing: an image with Node.js 22.18 or later`);
+  if (!image) throw new Error(`${IMAGE_VARIABLE} is missing: an image with Node.js 22.19 or later`);
   const { kubectl } = await findBinaries();
   const run = commands(kubectl, kubeconfig);
   await run.kubectl(["apply", "--server-side", "--filename", CRDS]);
