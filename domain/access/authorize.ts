@@ -4,7 +4,7 @@ import { OPERATIONS, type OperationName } from "./operations.ts";
 import { type Product, productScopes, type ScopeSet, scopeBit } from "./scopes.ts";
 
 /** What a request asks for, as its matched route says. */
-export type Demand =
+export type AccessRequest =
   | { readonly product: "memory"; readonly operation: OperationName | undefined }
   | {
       readonly product: "gateway";
@@ -53,19 +53,19 @@ const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
  * @param now milliseconds since the epoch
  * @returns undefined when the request may go on, else the first denial in the order of spec §2.8
  */
-export function authorize(key: KeyRecord | undefined, demand: Demand, now: number): Denial | undefined {
+export function authorize(key: KeyRecord | undefined, request: AccessRequest, now: number): Denial | undefined {
   if (key === undefined) return UNAUTHORIZED.unknown;
   const cause = unusableBecause(key, now);
   if (cause !== undefined) return UNAUTHORIZED[cause];
-  if (demand.product === "gateway") {
+  if (request.product === "gateway") {
     if (key.boundGatewayId !== null) {
-      if (demand.gateway?.gatewayId !== key.boundGatewayId) return BOUND_ELSEWHERE;
+      if (request.gateway?.gatewayId !== key.boundGatewayId) return BOUND_ELSEWHERE;
     }
-    if (demand.gateway?.teamId !== key.teamId) return UNAUTHORIZED.wrong_team;
+    if (request.gateway?.teamId !== key.teamId) return UNAUTHORIZED.wrong_team;
   }
-  if ((key.scopes & PRODUCT_SCOPES[demand.product]) === 0) return NO_PRODUCT_SCOPE;
-  if (demand.operation === undefined) return NOT_FOUND;
-  return permits(key, demand.operation) ? undefined : SCOPE_MISSING;
+  if ((key.scopes & PRODUCT_SCOPES[request.product]) === 0) return NO_PRODUCT_SCOPE;
+  if (request.operation === undefined) return NOT_FOUND;
+  return permits(key, request.operation) ? undefined : SCOPE_MISSING;
 }
 
 /** Whether the key's scopes cover an operation: for the rights that only a parsed body decides (spec §2.8). */

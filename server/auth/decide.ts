@@ -11,8 +11,8 @@ import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, readCredential } from "./credential.ts";
 
-/** What the matched route asks for. */
-export type Ask = {
+/** What the matched route needs a key to be allowed. */
+export type RouteAccess = {
   readonly product: Product;
   /** Undefined where the path and method are no operation: 404, behind the key's own checks. */
   readonly operation: OperationName | undefined;
@@ -64,7 +64,12 @@ const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_inde
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent: only its query is read here
  */
-export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: string, ask: Ask): Granted | Refused {
+export function decide(
+  deps: DecisionDeps,
+  rawHeaders: readonly string[],
+  url: string,
+  route: RouteAccess,
+): Granted | Refused {
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
   const presented = readCredential(rawHeaders, url, deps.config.vendorHeader);
@@ -77,7 +82,7 @@ export function decide(deps: DecisionDeps, rawHeaders: readonly string[], url: s
   const found = index.findKey(keyDigest(presented.key));
   // A hash does not tell how long its secret is: one that was imported by it may be short enough to guess.
   const key = shape === "short" && found?.version !== PLACEHOLDER_VERSION ? undefined : found;
-  const judged = judge(deps, key, ask);
+  const judged = judge(deps, key, route);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
   if (!deps.streams.hasRoom(judged.key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
@@ -128,10 +133,10 @@ type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 function judge(
   { index, clock }: Pick<DecisionDeps, "index" | "clock">,
   key: KeyRecord | undefined,
-  ask: Ask,
+  route: RouteAccess,
 ): Judged | Refused {
-  const gateway = ask.publicId === undefined ? undefined : servingGateway(index, ask.publicId);
-  const { product, operation } = ask;
+  const gateway = route.publicId === undefined ? undefined : servingGateway(index, route.publicId);
+  const { product, operation } = route;
   const denial = authorize(key, { product, operation, gateway }, clock.now());
   if (denial !== undefined) return refused(denial, key);
   if (key === undefined || operation === undefined) return unauthorized("unknown");

@@ -10,7 +10,7 @@ import { Problem, problem } from "../http/errors.ts";
 import { authorOf } from "../management/author.ts";
 import { authenticateManagement } from "./authenticate-management.ts";
 import type { Carrier } from "./credential.ts";
-import { type Ask, decide, decideAgain, type Granted, type Refused } from "./decide.ts";
+import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { keepBody, TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
@@ -130,11 +130,11 @@ function authenticate(
   url: string,
   refuse: Refuse | undefined,
 ): onRequestHookHandler {
-  const ask = askOf(access);
+  const routeAccess = routeAccessOf(access);
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
   return (request, reply, done) => {
     const { raw } = request;
-    const decision = decide(deps, raw.rawHeaders, raw.url ?? "", ask(request));
+    const decision = decide(deps, raw.rawHeaders, raw.url ?? "", routeAccess(request));
     tellRate(decision, reply.raw);
     if (decision.granted) {
       request.access = decision;
@@ -222,16 +222,16 @@ const NO_PRINCIPAL = problem(
   "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`. This one is missing, expired or wrong; an API key is none.",
 );
 
-/** How to read what a route asks for: once at start where it is the same for every request. */
-function askOf(access: KeyedAccess): (request: FastifyRequest) => Ask {
+/** How to read what a route needs: once at start where it is the same for every request. */
+function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {
   const operation = "operation" in access ? access.operation : undefined;
   if (typeof operation === "function") {
     return (request) => ({ product: "gateway", operation: operation(request), publicId: publicIdOf(request) });
   }
   const product = productOf(access);
   if (product === "gateway") return (request) => ({ product, operation, publicId: publicIdOf(request) });
-  const ask: Ask = { product, operation, publicId: undefined };
-  return () => ask;
+  const routeAccess: RouteAccess = { product, operation, publicId: undefined };
+  return () => routeAccess;
 }
 
 /** The public id as the router matched it; the empty string, which no gateway has, where there is none. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { authorize, type Demand, permits } from "../../../domain/access/authorize.ts";
+import { type AccessRequest, authorize, permits } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
@@ -25,7 +25,7 @@ const key: fc.Arbitrary<KeyRecord> = fc
 const gateway = fc.option(fc.record({ gatewayId: fc.constantFrom("g1", "g2"), teamId: fc.constantFrom("a", "b") }), {
   nil: undefined,
 });
-const demand: fc.Arbitrary<Demand> = fc.oneof(
+const accessRequest: fc.Arbitrary<AccessRequest> = fc.oneof(
   fc.record({
     product: fc.constant("memory" as const),
     operation: fc.constantFrom(...operations.filter((name) => OPERATIONS[name].product === "memory")),
@@ -39,7 +39,7 @@ const demand: fc.Arbitrary<Demand> = fc.oneof(
 
 test("nothing passes that is not usable, of the team, within its binding and its scopes", () => {
   fc.assert(
-    fc.property(key, demand, (record, asked) => {
+    fc.property(key, accessRequest, (record, asked) => {
       fc.pre(authorize(record, asked, NOW) === undefined);
       expect(unusableBecause(record, NOW)).toBeUndefined();
       expect(asked.operation !== undefined && permits(record, asked.operation)).toBe(true);
@@ -53,7 +53,7 @@ test("nothing passes that is not usable, of the team, within its binding and its
 
 test("b27: narrowing a key never lets through what was refused", () => {
   fc.assert(
-    fc.property(key, demand, fc.integer({ min: 0, max: 31 }), (record, asked, mask) => {
+    fc.property(key, accessRequest, fc.integer({ min: 0, max: 31 }), (record, asked, mask) => {
       fc.pre(authorize(record, asked, NOW) !== undefined);
       const narrowings: Partial<KeyRecord>[] = [
         { scopes: record.scopes & mask },
@@ -73,7 +73,7 @@ test("b26: a key with every right is refused as any other once it is revoked", (
   const everything = keyRecord({ scopes: scopeSet(SCOPES), state: "revoked" });
   for (const operation of operations) {
     const { product } = OPERATIONS[operation];
-    const asked: Demand =
+    const asked: AccessRequest =
       product === "memory"
         ? { product, operation }
         : { product, operation, gateway: { gatewayId: "g1", teamId: everything.teamId } };
