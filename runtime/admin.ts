@@ -7,11 +7,11 @@ export type AdminDeps = {
   readonly isReady: () => boolean;
 };
 
-type Answer = { readonly status: number; readonly type: string; readonly body: string };
+type AdminResponse = { readonly status: number; readonly type: string; readonly body: string };
 
 /** Builds the admin listener: `/metrics`, `/healthz` and `/readyz`, for the cluster's inside alone. */
 export function buildAdmin({ metrics, isReady }: AdminDeps): Server {
-  const paths: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
+  const paths: Readonly<Record<string, () => AdminResponse | Promise<AdminResponse>>> = {
     "/metrics": () =>
       metrics.registry.metrics().then(
         (body) => ({ status: 200, type: metrics.registry.contentType, body }),
@@ -24,14 +24,14 @@ export function buildAdmin({ metrics, isReady }: AdminDeps): Server {
   };
   return createServer(async (request, response) => {
     const [path = ""] = (request.url ?? "").split("?");
-    const answer = Object.hasOwn(paths, path) ? paths[path] : undefined;
+    const respond = Object.hasOwn(paths, path) ? paths[path] : undefined;
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const { status, type, body } = answer === undefined || !isRead ? text(404, "not found") : await answer();
+    const { status, type, body } = respond === undefined || !isRead ? text(404, "not found") : await respond();
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
     response.end(request.method === "HEAD" ? undefined : body);
   });
 }
 
-function text(status: number, body: string): Answer {
+function text(status: number, body: string): AdminResponse {
   return { status, type: "text/plain; charset=utf-8", body: `${body}\n` };
 }

@@ -144,15 +144,15 @@ function authenticate(
       return;
     }
     countRefusal(deps, url, request, decision);
-    const shown = answerTo(decision, notFound);
+    const shown = problemFor(decision, notFound);
     if (refuse === undefined) done(shown);
     else refuse(request, reply, shown);
   };
 }
 
-function answerTo({ code, rate }: Refused, notFound: Problem): Problem {
+function problemFor({ code, rate }: Refused, notFound: Problem): Problem {
   if (rate !== undefined) return rateLimited(rate);
-  return code === "not_found" ? notFound : ANSWERS[code];
+  return code === "not_found" ? notFound : REFUSAL_PROBLEMS[code];
 }
 
 function authenticateAgain(deps: ServerDeps): preValidationHookHandler {
@@ -177,7 +177,7 @@ export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?:
 /** Counts and records a refusal that came after the door, and gives the answer to it. */
 export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
   countRefusal(deps, request.routeOptions.url ?? "", request, refused);
-  return answerTo(refused, NOT_FOUND);
+  return problemFor(refused, NOT_FOUND);
 }
 
 /** Tells a client what is left of its key's rate limit, whatever the answer will be. */
@@ -210,7 +210,7 @@ function countRefusal(
 }
 
 /** One object for each answer: what is the same for every caller is made once. */
-const ANSWERS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
+const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
   unavailable: problem("unavailable"),
   unauthorized: problem("unauthorized"),
   forbidden: problem("forbidden"),

@@ -5,7 +5,7 @@ import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** What a caller is told whose call is cut before anything was sent. */
-export const CUT_ANSWERS: Readonly<Record<CutCause, Problem>> = {
+export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   key_ended: problem("unauthorized"),
   stale_index: problem("unavailable"),
   slow_body: problem("request_timeout"),
@@ -29,7 +29,7 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
     raw.destroy();
     return;
   }
-  reply.send(CUT_ANSWERS[cause]);
+  reply.send(CUT_PROBLEMS[cause]);
 }
 
 /** What a caller is told whose key has as many calls under way as it may. */

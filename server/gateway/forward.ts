@@ -3,11 +3,11 @@ import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { CUT_ANSWERS } from "../auth/open-call.ts";
+import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
 import { Problem, problem } from "../http/errors.ts";
-import { Answer } from "./answer.ts";
 import type { UpstreamPath } from "./classify.ts";
+import { ClientResponse } from "./client-response.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts";
 import { collectBody } from "./request-body.ts";
@@ -82,7 +82,7 @@ export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
 class Exchange {
   readonly #deps: ForwardingDeps;
   readonly #call: ForwardedCall;
-  readonly #answer: Answer;
+  readonly #response: ClientResponse;
   /** The candidate that is being asked; whatever an earlier one still says is not heard. */
   #turn: Turn | undefined;
   #collected: Buffer | undefined;
@@ -98,12 +98,12 @@ class Exchange {
     this.#deps = deps;
     this.#call = call;
     this.#resolved = call.resolved;
-    this.#answer = new Answer(call.response, call.dialect);
+    this.#response = new ClientResponse(call.response, call.dialect);
   }
 
   start(): void {
     const { request, response, openCall, body } = this.#call;
-    openCall.onCut = (cause) => this.#cut(CUT_ANSWERS[cause]);
+    openCall.onCut = (cause) => this.#cut(CUT_PROBLEMS[cause]);
     openCall.onEnd = () => this.#finish();
     if (response.destroyed) this.#finish();
     else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
@@ -223,17 +223,17 @@ class Exchange {
     }
     if (isRedirect(status)) throw new RedirectError();
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    if (turn.pool !== undefined) this.#answer.begin(status, { raw, parsed }, this.#resolved.routeId, turn.pool);
+    if (turn.pool !== undefined) this.#response.begin(status, { raw, parsed }, this.#resolved.routeId, turn.pool);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
   received(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const flows = this.#answer.write(chunk);
-    if (this.#answer.isWhole) return;
+    const flows = this.#response.write(chunk);
+    if (this.#response.isWhole) return;
     this.#watchPace();
     if (flows || controller.paused) return;
     controller.pause();
-    this.#answer.onceDrained(() => controller.resume());
+    this.#response.onceDrained(() => controller.resume());
   }
 
   /** Bounds an answer of several pieces: each piece, and all of them. */
@@ -255,7 +255,7 @@ class Exchange {
   }
 
   ended(): void {
-    this.#answer.end();
+    this.#response.end();
     this.#turn = undefined;
     this.#finish();
   }
@@ -267,7 +267,7 @@ class Exchange {
       { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
       "an upstream failed",
     );
-    if (refused && !this.#answer.begun && this.#next(turn) !== undefined) {
+    if (refused && !this.#response.begun && this.#next(turn) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(turn);
       if (next !== undefined) {
@@ -285,7 +285,7 @@ class Exchange {
 
   /** Ends a call that may not go on: what was begun says so as every stream does that is cut. */
   #cut(shown: Problem): void {
-    this.#breakOff(this.#answer.begun ? ENDED : shown);
+    this.#breakOff(this.#response.begun ? ENDED : shown);
   }
 
   /**
@@ -310,7 +310,7 @@ class Exchange {
 
   #breakOff(shown: Problem): void {
     if (this.#done) return;
-    this.#answer.breakOff(shown);
+    this.#response.breakOff(shown);
     this.#finish();
   }
 

@@ -75,7 +75,7 @@ export function upstreamHeaders(
 }
 
 /** An upstream's head, read in one pass. */
-export type AnswerHead = {
+export type ResponseHead = {
   /** Names and values in turn: what goes to the client. */
   readonly returned: string[];
   /** Of the first header of the name; undefined where there is none. */
@@ -98,12 +98,12 @@ export type UpstreamHead = {
  * @param names of the heads that came from there before
  * @param needle the credential that was sent, and must not return
  */
-export function readAnswerHead(
+export function readResponseHead(
   { raw, parsed }: UpstreamHead,
   names: SeenNames,
   routeId: string | undefined,
   needle: Needle,
-): AnswerHead {
+): ResponseHead {
   let returned: string[] = [];
   let listed: Set<string> | undefined;
   let encoding: string | undefined;

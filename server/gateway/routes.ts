@@ -9,10 +9,10 @@ import { Problem, problem, problemOf } from "../http/errors.ts";
 import { createAddressGuard } from "./addresses.ts";
 import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
+import { sendErrorResponse } from "./error-response.ts";
 import { type ForwardingDeps, forward, UPSTREAM_TIMES, type UpstreamTimes } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./models.ts";
-import { answerProblem } from "./own-answer.ts";
 import { createUpstreamPools } from "./pools.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
@@ -46,7 +46,7 @@ export function gatewayRoutes(
   const refuse: Refuse = (request, reply, shown) => {
     const told = shown.code === "not_found" && isWebSocket(request) ? UPGRADE_REFUSED : shown;
     reply.hijack();
-    answerProblem(reply.raw, dialectOf(deps, request), told);
+    sendErrorResponse(reply.raw, dialectOf(deps, request), told);
   };
   app.setErrorHandler((error, request, reply) => refuse(request, reply, shownOf(deps, error, request)));
   for (const url of ["/g/:publicId", "/g/:publicId/*"]) {

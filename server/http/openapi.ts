@@ -9,8 +9,8 @@ export type RouteDocs = {
   readonly summary: string;
   /** Of a success; 200 where it is left out. */
   readonly status?: number;
-  /** What is answered; nothing where it is left out. A named one is described once. */
-  readonly answer?: JsonSchema & { readonly title: string };
+  /** The body of its response; none where it is left out. A named one is described once. */
+  readonly response?: JsonSchema & { readonly title: string };
   readonly ifMatch?: "required" | "optional";
   /** Whether it may be repeated with an Idempotency-Key. */
   readonly idempotent?: true;
@@ -73,7 +73,7 @@ function describe(
   method: HTTPMethods,
   schemas: Record<string, JsonSchema>,
 ): object {
-  const { summary, status = 200, answer } = docs;
+  const { summary, status = 200, response } = docs;
   return {
     summary,
     operationId: `${method.toLowerCase()}${url.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`,
@@ -86,8 +86,8 @@ function describe(
     }),
     responses: {
       [status]: {
-        description: answer === undefined ? "Done." : answer.title,
-        ...(answer && { content: { "application/json": { schema: refer(answer, schemas) } } }),
+        description: response === undefined ? "Done." : response.title,
+        ...(response && { content: { "application/json": { schema: refer(response, schemas) } } }),
       },
       default: {
         description: "A refusal",

@@ -6,7 +6,6 @@ import { isId } from "../../store/database/ids.ts";
 import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../store/objects.ts";
 import { problem } from "../http/errors.ts";
 import type { RouteDocs } from "../http/openapi.ts";
-import { objectAnswer, pageAnswer, RECEIPT } from "./answer-schemas.ts";
 import { authorOf, principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import { createOnce } from "./creation.ts";
@@ -20,6 +19,7 @@ import {
   type ReplaceBody,
   replaceBody,
 } from "./request-schemas.ts";
+import { objectSchema, pageSchema, RECEIPT } from "./response-schemas.ts";
 import { type Action, type Rights, requireRight, rightsOf, sees, visibleTeams } from "./rights.ts";
 
 /** What a change is made with. */
@@ -57,13 +57,13 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
   const { store, keyring, receipts } = management;
   const { kind, path } = resource;
   const documented = (docs: RouteDocs) => ({ management: true, docs }) as const;
-  const answered = objectAnswer(resource.title, resource.declaredAs, resource.specSchema, resource.shown);
+  const schema = objectSchema(resource.title, resource.declaredAs, resource.specSchema, resource.shown);
   const absent = problem("not_found", `There is no ${kind} of this id.`);
 
   app.get<{ Querystring: ObjectsQuery }>(
     `/${path}`,
     {
-      config: documented({ summary: `List ${path}`, answer: pageAnswer(answered) }),
+      config: documented({ summary: `List ${path}`, response: pageSchema(schema) }),
       schema: { querystring: OBJECTS_QUERY },
     },
     async (request) => {
@@ -81,7 +81,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
 
   app.get<{ Params: ById }>(
     `/${path}/:id`,
-    { config: documented({ summary: `Read a ${kind}`, answer: answered }) },
+    { config: documented({ summary: `Read a ${kind}`, response: schema }) },
     async (request, reply) => {
       const rights = await rightsOf(store.db, principalOf(request));
       return withEtag(reply, await showOne(store.db, rights, request.params.id));
@@ -91,7 +91,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
   app.post<{ Body: CreateBody }>(
     `/${path}`,
     {
-      config: documented({ summary: `Make a ${kind}`, status: 201, answer: answered, idempotent: true }),
+      config: documented({ summary: `Make a ${kind}`, status: 201, response: schema, idempotent: true }),
       schema: { body: resource.createSchema },
     },
     async (request, reply) => {
@@ -115,7 +115,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     {
       config: documented({
         summary: `Change what a ${kind} that was made here is to be, the whole of it`,
-        answer: answered,
+        response: schema,
         ifMatch: "required",
       }),
       schema: { body: replaceBody(resource.specSchema) },
@@ -137,7 +137,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
   app.delete<{ Params: ById; Body: ReasonBody }>(
     `/${path}/:id`,
     {
-      config: documented({ summary: `Delete a ${kind} that was made here`, answer: RECEIPT, ifMatch: "optional" }),
+      config: documented({ summary: `Delete a ${kind} that was made here`, response: RECEIPT, ifMatch: "optional" }),
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
     },

@@ -1,7 +1,7 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { accessNow } from "../auth/hook.ts";
-import { CUT_ANSWERS } from "../auth/open-call.ts";
+import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
 import { writeAs } from "../memory/write-as.ts";
@@ -43,7 +43,7 @@ export async function exchange(
       refuse,
     }),
   );
-  if (openCall !== null) openCall.onCut = (cause) => refuse(CUT_ANSWERS[cause]);
+  if (openCall !== null) openCall.onCut = (cause) => refuse(CUT_PROBLEMS[cause]);
   reply.raw.once("close", () => abort.abort());
   const call = new Request(ENDPOINT, { method: "POST", headers: protocolHeaders(request), signal });
   const response = await handler.fetch(call, { parsedBody: message });

@@ -16,7 +16,6 @@ import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
-import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./answer-schemas.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
@@ -34,6 +33,7 @@ import {
   UPDATE_BODY,
   type UpdateBody,
 } from "./request-schemas.ts";
+import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
 import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
 import { correctedLibrary, writeAs } from "./write-as.ts";
 
@@ -51,7 +51,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Querystring: ListQuery }>(
     "/atoms",
     {
-      config: { operation: "atoms.list", docs: { summary: "List atoms, the newest first", answer: ATOM_PAGE } },
+      config: { operation: "atoms.list", docs: { summary: "List atoms, the newest first", response: ATOM_PAGE } },
       schema: { querystring: LIST_QUERY },
     },
     (request, reply) =>
@@ -80,7 +80,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
     {
       config: {
         operation: "atoms.search",
-        docs: { summary: "Search atoms by their text, the best first", answer: SEARCH_RESULT },
+        docs: { summary: "Search atoms by their text, the best first", response: SEARCH_RESULT },
       },
       schema: { querystring: SEARCH_QUERY },
     },
@@ -101,7 +101,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.post<{ Body: CreateBody }>(
     "/atoms",
     {
-      config: { operation: "atoms.create", docs: { summary: "Save an atom", status: 201, answer: ATOM } },
+      config: { operation: "atoms.create", docs: { summary: "Save an atom", status: 201, response: ATOM } },
       onRequest: requireJsonType,
       schema: { body: CREATE_BODY },
     },
@@ -126,7 +126,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
     {
       config: {
         operation: "atoms.update",
-        docs: { summary: "Correct an atom; its earlier revision is kept", answer: ATOM },
+        docs: { summary: "Correct an atom; its earlier revision is kept", response: ATOM },
       },
       onRequest: requireJsonType,
       schema: { body: UPDATE_BODY },
@@ -149,7 +149,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   app.get<{ Params: { id: string } }>(
     "/atoms/:id",
-    { config: { operation: "atoms.get", docs: { summary: "Read an atom", answer: ATOM } } },
+    { config: { operation: "atoms.get", docs: { summary: "Read an atom", response: ATOM } } },
     async (request, reply) => {
       const [atom] = await callMemory(deps, request, reply, (db, key) =>
         findAtoms(db, reachOf(key), [request.params.id]),
@@ -164,7 +164,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
     {
       config: {
         operation: "atoms.revisions",
-        docs: { summary: "List the earlier revisions of an atom", answer: REVISION_PAGE },
+        docs: { summary: "List the earlier revisions of an atom", response: REVISION_PAGE },
       },
       schema: { querystring: PAGE_QUERY },
     },

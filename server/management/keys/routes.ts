@@ -4,13 +4,13 @@ import { type ListedKey, listKeys, withoutDigests } from "../../../store/keys/ke
 import { findKey } from "../../../store/keys/keys.ts";
 import { teamNames } from "../../../store/teams.ts";
 import type { RouteDocs } from "../../http/openapi.ts";
-import { keyAnswer, pageAnswer, RECEIPT } from "../answer-schemas.ts";
 import { authorOf, principalOf } from "../author.ts";
 import type { Management } from "../context.ts";
 import { createOnce } from "../creation.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
 import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
+import { keySchema, pageSchema, RECEIPT } from "../response-schemas.ts";
 import { type Rights, rightsOf, sees, visibleTeams } from "../rights.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import {
@@ -40,8 +40,8 @@ import {
 /** What every id of a key looks like: nothing else is asked of the database. */
 const KEY_ID = /^key_[a-z2-7]{1,32}$/;
 
-const KEY = keyAnswer(KEY_SPEC);
-const KEY_PAGE = pageAnswer(KEY);
+const KEY = keySchema(KEY_SPEC);
+const KEY_PAGE = pageSchema(KEY);
 
 type ById = { id: string };
 type ReceiptOf = Awaited<ReturnType<Receipts["read"]>>;
@@ -57,7 +57,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
   app.get<{ Querystring: ListQuery }>(
     "/keys",
     {
-      config: documented({ summary: "List keys, revoked ones too", answer: KEY_PAGE }),
+      config: documented({ summary: "List keys, revoked ones too", response: KEY_PAGE }),
       schema: { querystring: LIST_QUERY },
     },
     async (request) => {
@@ -75,7 +75,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
 
   app.get<{ Params: ById }>(
     "/keys/:id",
-    { config: documented({ summary: "Read a key", answer: KEY }) },
+    { config: documented({ summary: "Read a key", response: KEY }) },
     async (request, reply) => {
       return withEtag(
         reply,
@@ -87,7 +87,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
   app.post<{ Body: CreateKeyBody }>(
     "/keys",
     {
-      config: documented({ summary: "Make a key", status: 201, answer: KEY, idempotent: true }),
+      config: documented({ summary: "Make a key", status: 201, response: KEY, idempotent: true }),
       schema: { body: CREATE_KEY_BODY },
     },
     async (request, reply) => {
@@ -101,7 +101,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
     {
       config: documented({
         summary: "Change what a key that was made here is to be, the whole of it",
-        answer: KEY,
+        response: KEY,
         ifMatch: "required",
       }),
       schema: { body: REPLACE_KEY_BODY },
@@ -119,7 +119,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
   app.delete<{ Params: ById; Body: ReasonBody }>(
     "/keys/:id",
     {
-      config: documented({ summary: "End a key that was made here, for ever", answer: RECEIPT, ifMatch: "optional" }),
+      config: documented({ summary: "End a key that was made here, for ever", response: RECEIPT, ifMatch: "optional" }),
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
     },
@@ -139,7 +139,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
       config: documented({
         summary: "Make a new version of a key that was made here",
         status: 201,
-        answer: KEY,
+        response: KEY,
         idempotent: true,
       }),
       preValidation: bodyMayBeMissing,
@@ -157,7 +157,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
     {
       config: documented({
         summary: "End a key and all its versions, for ever, wherever it is declared",
-        answer: RECEIPT,
+        response: RECEIPT,
       }),
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
@@ -168,7 +168,7 @@ export function keyRoutes(app: FastifyInstance, management: Management): void {
   app.post<{ Params: ById; Body: RotateBody }>(
     "/keys/:id/rotate",
     {
-      config: documented({ summary: "Ask for a new version of a declared key", status: 202, answer: RECEIPT }),
+      config: documented({ summary: "Ask for a new version of a declared key", status: 202, response: RECEIPT }),
       preValidation: bodyMayBeMissing,
       schema: { body: ROTATE_BODY },
     },

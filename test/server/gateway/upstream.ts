@@ -13,14 +13,14 @@ export type Received = {
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
-type Answer = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
+type Respond = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
 
 /** A real HTTP server on loopback that notes what it is sent, and answers as the test says. */
-export async function startUpstream(answer: Answer = (response) => response.end("{}")) {
+export async function startUpstream(respond: Respond = (response) => response.end("{}")) {
   const received: Received[] = [];
   const numbers = new WeakMap<object, number>();
   let connections = 0;
-  let current = answer;
+  let current = respond;
   let refusal: number | undefined;
   let headed: (request: IncomingMessage) => void = () => {};
   const server = createServer(async (request, response) => {
@@ -58,7 +58,7 @@ export async function startUpstream(answer: Answer = (response) => response.end(
     get connections() {
       return connections;
     },
-    answerWith(next: Answer) {
+    answerWith(next: Respond) {
       current = next;
     },
     /** Calls back for each request as soon as its head is there. */

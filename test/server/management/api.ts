@@ -12,12 +12,16 @@ export const TOKEN = "kpt_the-token-of-this-installation";
 
 /** An answer of the management API; members of the body are read as what a test expects of them. */
 // biome-ignore lint/suspicious/noExplicitAny: a body is whatever the API says, and what it should say is the test's to tell
-export type Answer = { status: number; body: any; text: string; headers: Headers };
+export type ApiResponse = { status: number; body: any; text: string; headers: Headers };
 
 export type Asked = [method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>];
 
 /** Asks the management API of a server something, with a body where the request has one. */
-export async function ask(url: string, token: string, ...[method, path, body, headers = {}]: Asked): Promise<Answer> {
+export async function ask(
+  url: string,
+  token: string,
+  ...[method, path, body, headers = {}]: Asked
+): Promise<ApiResponse> {
   const answer = await fetch(`${url}/api/v1${path}`, {
     method,
     headers: {

@@ -41,7 +41,7 @@ const VERSION = closed("Version", {
 });
 
 /** @param spec the schema of the spec that was given */
-export function keyAnswer(spec: object) {
+export function keySchema(spec: object) {
   return closed(
     "Key",
     {
@@ -78,7 +78,7 @@ export function keyAnswer(spec: object) {
 }
 
 /** @param more what the kind has besides */
-export function objectAnswer(title: string, kind: string, spec: object, more: Readonly<Record<string, object>>) {
+export function objectSchema(title: string, kind: string, spec: object, more: Readonly<Record<string, object>>) {
   const home = kind === "PlatformTeam" ? {} : { namespace: TEXT, team: TEXT, teamId: TEXT };
   const fields = {
     id: TEXT,
@@ -93,7 +93,7 @@ export function objectAnswer(title: string, kind: string, spec: object, more: Re
   return closed(title, fields, ["change"]);
 }
 
-export function pageAnswer(item: { readonly title: string }) {
+export function pageSchema(item: { readonly title: string }) {
   return closed(`${item.title}Page`, {
     items: { type: "array", items: item },
     nextCursor: { type: ["string", "null"], description: "To be given as cursor for the next page." },

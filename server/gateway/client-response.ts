@@ -4,8 +4,8 @@ import { type Problem, problem } from "../http/errors.ts";
 import { CredentialMask, maskWhole, needleOf } from "./credential-mask.ts";
 import { terminalEvent } from "./dialect-errors.ts";
 import { MAX_ENCODED, mayBeShown } from "./encoded-error.ts";
-import { readAnswerHead, type UpstreamHead } from "./headers.ts";
-import { answerProblem } from "./own-answer.ts";
+import { sendErrorResponse } from "./error-response.ts";
+import { readResponseHead, type UpstreamHead } from "./headers.ts";
 import type { UpstreamPool } from "./pools.ts";
 
 /** How long a client may take to read the end of an answer that was broken off. */
@@ -26,8 +26,8 @@ const NO_NEEDLE = needleOf("");
 
 const WITHHELD = problem("bad_gateway", "The upstream answered with an error that cannot be shown.");
 
-/** One answer to a client, from an upstream's or of our own. */
-export class Answer {
+/** The response to one client, from an upstream's or of our own. */
+export class ClientResponse {
   readonly #response: ServerResponse;
   readonly #dialect: Dialect;
   #needle = NO_NEEDLE;
@@ -55,7 +55,7 @@ export class Answer {
 
   /** Sends an upstream's head. */
   begin(status: number, head: UpstreamHead, routeId: string | undefined, { names, needle }: UpstreamPool): void {
-    const { returned, encoding, type, length } = readAnswerHead(head, names, routeId, needle);
+    const { returned, encoding, type, length } = readResponseHead(head, names, routeId, needle);
     if (status >= 400 && encoding !== undefined) {
       this.#held = { status, headers: returned, encoding, credential: needle.text, chunks: [], size: 0 };
       return;
@@ -106,7 +106,7 @@ export class Answer {
   #showError({ status, headers, encoding, credential, chunks, size }: HeldError): void {
     const body = Buffer.concat(chunks);
     if (size > MAX_ENCODED || !mayBeShown(body, encoding, credential)) {
-      answerProblem(this.#response, this.#dialect, WITHHELD);
+      sendErrorResponse(this.#response, this.#dialect, WITHHELD);
       return;
     }
     this.#response.writeHead(status, headers);
@@ -119,7 +119,7 @@ export class Answer {
    */
   breakOff(shown: Problem): void {
     if (!this.begun) {
-      answerProblem(this.#response, this.#dialect, shown);
+      sendErrorResponse(this.#response, this.#dialect, shown);
       return;
     }
     if (!this.#takesEvents || !endsEvent(this.#tail) || (this.#mask?.flush().length ?? 0) > 0) {
