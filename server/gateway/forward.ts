@@ -84,7 +84,7 @@ class Exchange {
   readonly #call: ForwardedCall;
   readonly #response: ClientResponse;
   /** The candidate that is being asked; whatever an earlier one still says is not heard. */
-  #turn: Turn | undefined;
+  #attempt: UpstreamAttempt | undefined;
   #collected: Buffer | undefined;
   #done = false;
   /** Where the call goes, as it was last decided. */
@@ -129,59 +129,59 @@ class Exchange {
   }
 
   #ask(candidate: Candidate): void {
-    const turn = new Turn(this, candidate, this.#turn);
-    this.#turn = turn;
+    const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
+    this.#attempt = attempt;
     try {
-      this.#dispatch(turn);
+      this.#dispatch(attempt);
     } catch (error) {
-      turn.release();
-      this.failed(turn, upstreamFailure(error, false));
+      attempt.release();
+      this.onFailure(attempt, upstreamFailure(error, false));
     }
   }
 
   /** Asks a candidate as soon as its upstream takes one more call. */
-  #dispatch(turn: Turn): void {
-    const { upstream } = turn.candidate;
+  #dispatch(attempt: UpstreamAttempt): void {
+    const { upstream } = attempt.candidate;
     if (!isReachable(upstream)) {
-      this.failed(turn, { shown: NO_CREDENTIAL, refused: false, error: undefined });
+      this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
     const pool = this.#deps.pools.poolOf(this.#call.gatewayId, upstream);
     if (pool.slots.tryTake()) {
-      this.#send(turn, pool);
+      this.#send(attempt, pool);
       return;
     }
     this.#leaveQueue = pool.slots.wait(
       () => {
         this.#leaveQueue = undefined;
-        turn.slots = pool.slots;
-        if (!this.#decideAgain()) return turn.release();
-        if (!this.#resolved.candidates.some((each) => isSameCandidate(each, turn.candidate))) {
+        attempt.slots = pool.slots;
+        if (!this.#decideAgain()) return attempt.release();
+        if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) {
           // The gateway leads elsewhere by now: there is another queue there.
-          turn.release();
-          const next = this.#next(turn);
+          attempt.release();
+          const next = this.#next(attempt);
           if (next === undefined) this.#breakOff(BUSY);
           else this.#ask(next);
           return;
         }
         try {
-          this.#send(turn, pool);
+          this.#send(attempt, pool);
         } catch (error) {
-          turn.release();
-          this.failed(turn, upstreamFailure(error, false));
+          attempt.release();
+          this.onFailure(attempt, upstreamFailure(error, false));
         }
       },
-      () => this.failed(turn, { shown: BUSY, refused: true, error: undefined }),
+      () => this.onFailure(attempt, { shown: BUSY, refused: true, error: undefined }),
     );
   }
 
-  #send(turn: Turn, to: UpstreamPool): void {
-    const { upstream, model } = turn.candidate;
+  #send(attempt: UpstreamAttempt, to: UpstreamPool): void {
+    const { upstream, model } = attempt.candidate;
     const { head, path, pathModel, query, body, request } = this.#call;
     const { times } = this.#deps;
     const { pool, basePath, credentialHeader } = to;
-    turn.slots = to.slots;
-    turn.pool = to;
+    attempt.slots = to.slots;
+    attempt.pool = to;
     pool.dispatch(
       {
         method: "POST",
@@ -191,30 +191,30 @@ class Exchange {
           body === "stream"
             ? this.#streamOf(request, upstream)
             : (this.#collected ?? bodyOf(body, { upstream, model })),
-        headersTimeout: this.#next(turn) === undefined ? times.head : times.headWithFallback,
+        headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
         bodyTimeout: times.head,
       },
-      turn,
+      attempt,
     );
   }
 
   /** Whether anybody still waits for what this candidate says. */
-  hears(turn: Turn): boolean {
-    return !this.#done && this.#turn === turn;
+  isActive(attempt: UpstreamAttempt): boolean {
+    return !this.#done && this.#attempt === attempt;
   }
 
   /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
-  headed(
-    turn: Turn,
+  onHeaders(
+    attempt: UpstreamAttempt,
     controller: Dispatcher.DispatchController,
     status: number,
     parsed: Readonly<IncomingHttpHeaders>,
   ): void {
-    if (isFallbackStatus(status) && this.#next(turn) !== undefined) {
+    if (isFallbackStatus(status) && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
-      const next = this.#next(turn);
+      const next = this.#next(attempt);
       if (next !== undefined) {
         this.#ask(next);
         controller.abort(ABANDONED);
@@ -223,11 +223,11 @@ class Exchange {
     }
     if (isRedirect(status)) throw new RedirectError();
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
-    if (turn.pool !== undefined) this.#response.begin(status, { raw, parsed }, this.#resolved.routeId, turn.pool);
+    if (attempt.pool !== undefined) this.#response.begin(status, { raw, parsed }, this.#resolved.routeId, attempt.pool);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
-  received(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#response.write(chunk);
     if (this.#response.isWhole) return;
     this.#watchPace();
@@ -245,31 +245,31 @@ class Exchange {
   }
 
   #fallSilent(): void {
-    const turn = this.#turn;
+    const attempt = this.#attempt;
     // While the client is slower than the upstream, the silence is ours.
-    if (turn?.controller?.paused === true) this.#silence?.refresh();
-    else if (turn !== undefined) {
-      this.failed(turn, SILENT);
-      turn.controller?.abort(ABANDONED);
+    if (attempt?.controller?.paused === true) this.#silence?.refresh();
+    else if (attempt !== undefined) {
+      this.onFailure(attempt, SILENT);
+      attempt.controller?.abort(ABANDONED);
     }
   }
 
-  ended(): void {
+  onEnd(): void {
     this.#response.end();
-    this.#turn = undefined;
+    this.#attempt = undefined;
     this.#finish();
   }
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */
-  failed(turn: Turn, { shown, refused, error }: UpstreamFailure): void {
-    const upstream = turn.candidate.upstream.name;
+  onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
+    const upstream = attempt.candidate.upstream.name;
     this.#deps.log.warn(
       { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
       "an upstream failed",
     );
-    if (refused && !this.#response.begun && this.#next(turn) !== undefined) {
+    if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
-      const next = this.#next(turn);
+      const next = this.#next(attempt);
       if (next !== undefined) {
         this.#ask(next);
         return;
@@ -278,9 +278,9 @@ class Exchange {
     this.#breakOff(shown);
   }
 
-  /** The first candidate, as the route leads now, that was not asked up to this turn: none is asked twice. */
-  #next(turn: Turn): Candidate | undefined {
-    return this.#resolved.candidates.find((candidate) => !turn.hasAsked(candidate));
+  /** The first candidate, as the route leads now, that was not asked up to this attempt: none is asked twice. */
+  #next(attempt: UpstreamAttempt): Candidate | undefined {
+    return this.#resolved.candidates.find((candidate) => !attempt.hasAsked(candidate));
   }
 
   /** Ends a call that may not go on: what was begun says so as every stream does that is cut. */
@@ -322,7 +322,7 @@ class Exchange {
     clearTimeout(this.#silence);
     this.#leaveQueue?.();
     this.#call.openCall.end();
-    this.#turn?.controller?.abort(ABANDONED);
+    this.#attempt?.controller?.abort(ABANDONED);
     const { request } = this.#call;
     if (request.readableEnded) return;
     // A body that nobody takes any more is read to its end, or the connection could not be used again.
@@ -332,11 +332,11 @@ class Exchange {
 }
 
 /** One candidate's part in an exchange: what the dispatcher tells of it. */
-class Turn implements Dispatcher.DispatchHandler {
+class UpstreamAttempt implements Dispatcher.DispatchHandler {
   readonly #exchange: Exchange;
   readonly candidate: Candidate;
   /** The one that was asked before. */
-  readonly #before: Turn | undefined;
+  readonly #before: UpstreamAttempt | undefined;
   /** Undefined before the request is on a socket. */
   controller: Dispatcher.DispatchController | undefined;
   /** Undefined before it is asked. */
@@ -344,13 +344,13 @@ class Turn implements Dispatcher.DispatchHandler {
   /** Where the slot came from that the call has; undefined while it has none. */
   slots: UpstreamSlots | undefined;
 
-  constructor(exchange: Exchange, candidate: Candidate, before: Turn | undefined) {
+  constructor(exchange: Exchange, candidate: Candidate, before: UpstreamAttempt | undefined) {
     this.#exchange = exchange;
     this.candidate = candidate;
     this.#before = before;
   }
 
-  /** Whether this turn, or one before it, was the candidate's. */
+  /** Whether this attempt, or one before it, was the candidate's. */
   hasAsked(candidate: Candidate): boolean {
     return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
   }
@@ -364,7 +364,7 @@ class Turn implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
-    if (!this.#exchange.hears(this)) controller.abort(ABANDONED);
+    if (!this.#exchange.isActive(this)) controller.abort(ABANDONED);
   }
 
   onResponseStart(
@@ -372,22 +372,22 @@ class Turn implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<IncomingHttpHeaders>,
   ): void {
-    if (status >= 200 && this.#exchange.hears(this)) this.#exchange.headed(this, controller, status, headers);
+    if (status >= 200 && this.#exchange.isActive(this)) this.#exchange.onHeaders(this, controller, status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#exchange.hears(this)) this.#exchange.received(controller, chunk);
+    if (this.#exchange.isActive(this)) this.#exchange.onData(controller, chunk);
   }
 
   onResponseEnd(): void {
     this.release();
-    if (this.#exchange.hears(this)) this.#exchange.ended();
+    if (this.#exchange.isActive(this)) this.#exchange.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.release();
-    if (!this.#exchange.hears(this)) return;
-    this.#exchange.failed(this, upstreamFailure(error, this.controller !== undefined));
+    if (!this.#exchange.isActive(this)) return;
+    this.#exchange.onFailure(this, upstreamFailure(error, this.controller !== undefined));
   }
 }
 
