@@ -26,7 +26,7 @@ const MALFORMED: Readonly<Record<Carrier, Presented>> = {
  * @param url the request's target as it was sent
  * @param vendorHeader the configured first carrier, in lower case
  */
-export function readCredential(rawHeaders: readonly string[], url: string, vendorHeader: string): Presented {
+export function extractCredential(rawHeaders: readonly string[], url: string, vendorHeader: string): Presented {
   let vendor: string | undefined;
   let authorization: string | undefined;
   let xApiKey: string | undefined;

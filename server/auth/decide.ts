@@ -9,7 +9,7 @@ import type { ServerConfig } from "../config.ts";
 import type { KeyIndexView, OpenStreams } from "../deps.ts";
 import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
-import { type Carrier, readCredential } from "./credential.ts";
+import { type Carrier, extractCredential } from "./credential.ts";
 
 /** What the matched route needs a key to be allowed. */
 export type RouteAccess = {
@@ -72,7 +72,7 @@ export function decide(
 ): Granted | Refused {
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
-  const presented = readCredential(rawHeaders, url, deps.config.vendorHeader);
+  const presented = extractCredential(rawHeaders, url, deps.config.vendorHeader);
   if ("bad" in presented) return unauthorized(presented.bad);
   const shape = keyShape(presented.key);
   if (shape === "malformed") return unauthorized("malformed");

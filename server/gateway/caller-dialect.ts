@@ -1,5 +1,5 @@
 import type { Dialect } from "../../domain/access/key-record.ts";
-import { readCredential } from "../auth/credential.ts";
+import { extractCredential } from "../auth/credential.ts";
 import { headerOf } from "./headers.ts";
 
 /** The paths that are one format's, whoever asks. The others, such as `v1/models` and `v1/files`, are several formats'. */
@@ -26,7 +26,7 @@ export function callerDialect(
 ): Dialect {
   if (rawPath === undefined) return "openai";
   for (const [path, dialect] of PATHS) if (path.test(rawPath)) return dialect;
-  const { carrier } = readCredential(rawHeaders, url, vendorHeader);
+  const { carrier } = extractCredential(rawHeaders, url, vendorHeader);
   if (carrier === "vendor" || carrier === "query") return "gemini";
   return headerOf(rawHeaders, "anthropic-version") === undefined ? "openai" : "anthropic";
 }

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { CARRIERS, readCredential } from "../../../server/auth/credential.ts";
+import { CARRIERS, extractCredential } from "../../../server/auth/credential.ts";
 
 const A = "inf_aaaa";
 const B = "inf_bbbb";
 const VENDOR = "x-goog-api-key";
 
 function read(headers: [string, string][], url = "/"): string {
-  const presented = readCredential(headers.flat(), url, VENDOR);
+  const presented = extractCredential(headers.flat(), url, VENDOR);
   return "bad" in presented ? presented.bad : `${presented.carrier} ${presented.key}`;
 }
 
