@@ -46,7 +46,7 @@ const CONNECT_MS = 10_000;
 /** Below the five seconds after which common model servers hang up on an idle connection without having said so. */
 const KEEP_ALIVE_MS = 4_000;
 const IDLE_MS = 5 * 60_000;
-const SWEEP_MS = 60_000;
+const IDLE_CHECK_INTERVAL_MS = 60_000;
 
 type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
 
@@ -93,7 +93,7 @@ export function createUpstreamPools(
       void pool.close();
     }
   };
-  const sweep = setInterval(closeIdle, SWEEP_MS).unref();
+  const idleCheck = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS).unref();
 
   return {
     poolOf(gatewayId, upstream) {
@@ -120,7 +120,7 @@ export function createUpstreamPools(
     },
     closeIdle,
     async close() {
-      clearInterval(sweep);
+      clearInterval(idleCheck);
       const open = [...pools.values()];
       pools.clear();
       await Promise.all(open.map(({ pool }) => pool.destroy()));

@@ -152,13 +152,12 @@ export class StreamRegistry implements OpenStreams {
   }
 
   /**
-   * Cuts the calls whose key may not be used any more. Run after each change of the index, and each second for expiry.
+   * Cuts the calls whose key may not be used any more. Run after each change of the index, and between them for expiry.
    *
    * @param findPresent what a key's version is now; undefined when the index has it no more
-   *
    * @param now milliseconds since the epoch
    */
-  sweep(findPresent: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
+  revalidate(findPresent: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
     for (const call of [...this.#calls]) {
       const present = findPresent(call.record);
       if (present !== undefined && unusableBecause(present, now) === undefined) {

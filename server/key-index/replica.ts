@@ -12,7 +12,7 @@ import { LEASE_MS, Lease } from "./lease.ts";
 import type { StreamRegistry } from "./open-streams.ts";
 import { ServedState, type ServedStateDeps } from "./served-state.ts";
 import { type SharedCells, sharedCells } from "./shared-cells.ts";
-import { SWEEP_MS, sweepStreams } from "./stream-sweep.ts";
+import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./stream-revalidation.ts";
 
 /** How often the head is asked for when nothing hints at a change. */
 const BEAT_MS = 1_000;
@@ -80,7 +80,7 @@ export class Replica {
   #reported: "follows" | "lags" | "refuses" = "follows";
   #stopped = false;
   #running: Promise<void> | undefined;
-  #sweeper: NodeJS.Timeout | undefined;
+  #revalidation: NodeJS.Timeout | undefined;
 
   /** What decisions read. */
   readonly view: KeyIndexView = {
@@ -145,14 +145,14 @@ export class Replica {
 
   /** Begins to follow the feed, and goes on until {@link close}. */
   start(): void {
-    this.#sweeper = setInterval(() => this.#sweepStreams(), SWEEP_MS);
+    this.#revalidation = setInterval(() => this.#revalidateStreams(), REVALIDATION_INTERVAL_MS);
     this.#running = this.#run();
   }
 
   /** Stops, and takes this replica out, so that no change waits for it. Nothing is decided from here on. */
   async close(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#sweeper);
+    clearInterval(this.#revalidation);
     this.#wake.resolve();
     await this.#running;
     this.#lease.end();
@@ -291,7 +291,7 @@ export class Replica {
     this.#state.replace(index ?? this.#state.emptyIndex(0), read);
     this.#last = { seq: read.head, id: read.headId };
     this.#cells.seq[0] = read.head;
-    this.#sweepStreams();
+    this.#revalidateStreams();
     log.info({ seq: read.head, count: this.#state.keyCount }, "the key index was loaded");
     return this.#last;
   }
@@ -314,7 +314,7 @@ export class Replica {
       const newest = read.changes.at(-1);
       if (newest === undefined) return last;
       await this.#state.apply(read);
-      this.#sweepStreams();
+      this.#revalidateStreams();
       last = { seq: newest.seq, id: newest.id };
       this.#last = last;
       this.#cells.seq[0] = last.seq;
@@ -327,7 +327,7 @@ export class Replica {
     this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
   }
 
-  #sweepStreams(): void {
-    sweepStreams(this.#deps.streams, this.#lease, (key) => this.#state.findPresent(key));
+  #revalidateStreams(): void {
+    revalidateStreams(this.#deps.streams, this.#lease, (key) => this.#state.findPresent(key));
   }
 }

@@ -15,7 +15,7 @@ import { Lease } from "../key-index/lease.ts";
 import { StreamRegistry } from "../key-index/open-streams.ts";
 import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { sharedCells } from "../key-index/shared-cells.ts";
-import { SWEEP_MS, sweepStreams } from "../key-index/stream-sweep.ts";
+import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../key-index/stream-revalidation.ts";
 import { createMetrics } from "../metrics.ts";
 import { PRODUCTS } from "../products.ts";
 import { noteConsumer, type SeenConsumers } from "../usage.ts";
@@ -36,13 +36,13 @@ const metrics = createMetrics();
 const streams = new StreamRegistry(metrics.countCutStream);
 const cells = sharedCells(start.cells);
 const lease = Lease.read(systemClock, cells.lease);
-const sweep = () => sweepStreams(streams, lease, (record) => index.findPresent(record));
+const revalidate = () => revalidateStreams(streams, lease, (record) => index.findPresent(record));
 // In a turn of its own: a message may be taken in in the middle of a decision.
 const index: IndexMirror = new IndexMirror({
   port: start.messages,
   cells,
   lease,
-  onChanged: () => setImmediate(sweep),
+  onChanged: () => setImmediate(revalidate),
 });
 const refusals = new RefusalSampler({
   ...{ store, metrics, log, replica: start.replicaId },
@@ -78,7 +78,7 @@ const deps: ServerDeps = {
 };
 const listener = await createPublicListener(deps, streams, PRODUCTS);
 const timers = [
-  setInterval(sweep, SWEEP_MS),
+  setInterval(revalidate, REVALIDATION_INTERVAL_MS),
   setInterval(tellSeen, SEEN_MS),
   setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
 ];

@@ -143,7 +143,7 @@ export async function startHarness({
       const old = records.get(plaintext);
       if (old === undefined) throw new Error("no such key was added");
       put(plaintext, { ...old, ...fields });
-      streams.sweep(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
+      streams.revalidate(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
     },
     /** The record of a key that was added, as it is now. */
     recordOf(plaintext: string): KeyRecord {
