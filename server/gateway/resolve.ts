@@ -1,4 +1,5 @@
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
+import { type Problem, problem } from "../http/errors.ts";
 
 /** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */
 export type Candidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };
@@ -10,16 +11,10 @@ export type Resolved = {
   readonly routeId: string | undefined;
 };
 
-export type Refusal = { readonly code: "invalid_request" | "forbidden" | "not_found"; readonly detail: string };
-
-export type Resolution = Resolved | { readonly refusal: Refusal };
-
 /** What resolving needs to know of the key. */
 export type ResolvingKey = { readonly allowedModels: readonly string[] | null; readonly mayResolveRoutes: boolean };
 
-/**
- * Whether the model that a body names can matter: else the body is not looked into (spec §4).
- */
+/** Whether the model that a body names can matter: else the body is not inspected (spec §4). */
 export function needsModel(gateway: GatewayRecord, allowedModels: readonly string[] | null): boolean {
   return gateway.routes.length > 0 || gateway.routesOnly || allowedModels !== null;
 }
@@ -28,45 +23,46 @@ export function needsModel(gateway: GatewayRecord, allowedModels: readonly strin
  * Finds the upstream for a call (spec §4). Pure.
  *
  * @param model the model that the path or the body names; undefined where it names none, or where none can matter
+ * @returns what its caller is told where it goes nowhere
  */
 export function resolve(
   gateway: GatewayRecord,
   key: ResolvingKey,
   dialect: Dialect,
   model: string | undefined,
-): Resolution {
+): Resolved | Problem {
   if (key.allowedModels !== null && (model === undefined || !key.allowedModels.includes(model))) {
-    return refuse("forbidden", "This key may not use this model: it is not among its allowed models.");
+    return problem("forbidden", "This key may not use this model: it is not among its allowed models.");
   }
   const route = model === undefined ? undefined : gateway.routes.find((each) => each.model === model);
   if (route !== undefined) {
     if (!key.mayResolveRoutes) {
-      return refuse("forbidden", "This model names a logical route; the key lacks the scope gateway:routes.");
+      return problem("forbidden", "This model names a logical route; the key lacks the scope gateway:routes.");
     }
     return resolveRoute(gateway, route, dialect);
   }
   if (gateway.routesOnly) {
     return model === undefined
-      ? refuse(
+      ? problem(
           "invalid_request",
           "This gateway serves its logical routes alone: the request must name one as its model.",
         )
-      : refuse("not_found", "This gateway serves its logical routes alone, and the model is none of them.");
+      : problem("not_found", "This gateway serves its logical routes alone, and the model is none of them.");
   }
   const upstream = gateway.upstreams.find((each) => each.dialect === dialect);
   if (upstream === undefined) {
-    return refuse("not_found", `This gateway has no upstream that speaks ${dialect}.`);
+    return problem("not_found", `This gateway has no upstream that speaks ${dialect}.`);
   }
   return { candidates: [{ upstream, model: undefined }], routeId: undefined };
 }
 
 /** Nothing is translated: a route leads to an upstream that speaks the path's own dialect, or it is refused. */
-function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Dialect): Resolution {
+function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Dialect): Resolved | Problem {
   const first = candidate(gateway, route);
-  if (first === undefined) return refuse("not_found", "The upstream of this logical route is gone.");
+  if (first === undefined) return problem("not_found", "The upstream of this logical route is gone.");
   if (first.upstream.dialect !== dialect) {
     const speaks = first.upstream.dialect;
-    return refuse(
+    return problem(
       "invalid_request",
       `This logical route is served in the ${speaks} format; this path is ${dialect}'s.`,
     );
@@ -84,8 +80,4 @@ function candidate(
 ): Candidate | undefined {
   const found = gateway.upstreams.find(({ name }) => name === upstream);
   return found && { upstream: found, model: upstreamModel };
-}
-
-function refuse(code: Refusal["code"], detail: string): Resolution {
-  return { refusal: { code, detail } };
 }

@@ -147,8 +147,7 @@ function resolveFor(request: FastifyRequest, model: string | undefined): Resolve
   const { dialect, gateway } = gatewayCallOf(request);
   const { allowedModels } = request.principal;
   const mayResolveRoutes = permits(request.principal, "gateway.resolve_route");
-  const resolution = resolve(gateway, { allowedModels, mayResolveRoutes }, dialect, model);
-  return "refusal" in resolution ? problem(resolution.refusal.code, resolution.refusal.detail) : resolution;
+  return resolve(gateway, { allowedModels, mayResolveRoutes }, dialect, model);
 }
 
 /** Answers a question about models from the gateway's own routes. */

@@ -62,7 +62,7 @@ test.each([
     "forbidden",
   ],
 ] as const)("%s is refused", (_what, record, who, dialect, model, code) => {
-  expect(resolve(record, who, dialect, model)).toMatchObject({ refusal: { code } });
+  expect(resolve(record, who, dialect, model)).toMatchObject({ code });
 });
 
 test("an allowed model passes", () => {
