@@ -11,7 +11,7 @@ import type { UpstreamPool } from "./pools.ts";
 /** How long a client may take to read the end of an answer that was broken off. */
 const LAST_READ_MS = 1_000;
 
-/** An upstream's error in an encoding that the mask cannot see into: it is held back until it has been looked through. */
+/** An upstream's error in an encoding that the mask cannot see into: it is held back until it has been inspected. */
 type HeldError = {
   readonly status: number;
   readonly headers: string[];

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 
 /**
- * An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not looked
- * through.
+ * An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not
+ * inspected.
  */
 export const MAX_ENCODED = 64 * 1024;
 const LIMIT = { maxOutputLength: 1024 * 1024 };
@@ -17,7 +17,7 @@ const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 
 /**
  * Whether an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
- * b40). What cannot be looked through, such as stacked encodings, may not.
+ * b40). What cannot be inspected, such as stacked encodings, may not.
  */
 export function mayBeShown(body: Buffer, encoding: string, credential: string): boolean {
   const decode = DECODERS[encoding.trim().toLowerCase()];

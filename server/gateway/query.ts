@@ -1,7 +1,7 @@
 import { problem } from "../http/errors.ts";
 import { canonical } from "./model-places.ts";
 
-/** Encodings within encodings that are looked through; no client means more than one. */
+/** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;
 /** Parameters by which some upstreams take a request for another one: its method, its headers or its body. */
 const OVERRIDES: ReadonlySet<string> = new Set([

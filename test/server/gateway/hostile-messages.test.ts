@@ -77,7 +77,7 @@ test("b43: an upstream's head without an end is 502", async () => {
   expect(sent).toBeLessThan(16 * MB);
 });
 
-test("b43: an error that unpacks to far more than is looked through is 502, and is not unpacked", async () => {
+test("b43: an error that unpacks to far more than is inspected is 502, and is not unpacked", async () => {
   const bomb = gzipSync(Buffer.alloc(64 * MB));
   const head = `HTTP/1.1 400 Bad\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;
   const id = await gatewayOf(Buffer.concat([Buffer.from(head), bomb]));

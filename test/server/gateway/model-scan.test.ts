@@ -56,7 +56,7 @@ test("a body that is not UTF-8 where the model stands is refused", () => {
   expect(() => findModels(body, TOP_LEVEL)).toThrow(BodyFault);
 });
 
-test("Gemini's bodies are looked through where they repeat the model", () => {
+test("Gemini's bodies are inspected where they repeat the model", () => {
   const body = Buffer.from(
     '{"requests":[{"model":"models/a","content":{"model":"no"}},{"model":"models/b"}],"model":"c"}',
   );

@@ -69,7 +69,7 @@ test("an allowed model passes", () => {
   expect(resolve(gateway, { ...key, allowedModels: ["fast"] }, "openai", "fast")).toHaveProperty("routeId", "rt-fast");
 });
 
-test("a body is looked into only where its model can matter", () => {
+test("a body is inspected only where its model can matter", () => {
   const plain = gatewayRecord({ upstreams: [first] });
   expect(needsModel(plain, null)).toBe(false);
   expect(needsModel(plain, ["x"])).toBe(true);
