@@ -45,7 +45,7 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
   async function call<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
     const answer = await send(target, method, path, body);
     const text = await answer.text();
-    if (!answer.ok) throw new Error(explain(target, answer.status, text));
+    if (!answer.ok) throw new Error(refusalMessage(target, answer.status, text));
     return parseJson(target, text);
   }
 
@@ -144,7 +144,7 @@ function parseJson<T>({ url }: Target, text: string): T {
 }
 
 /** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
-function explain({ url }: Target, status: number, text: string): string {
+function refusalMessage({ url }: Target, status: number, text: string): string {
   if (status === 401) return `${url} refuses the token: give the one of this installation, by --token-file or --data`;
   try {
     const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);

@@ -44,7 +44,7 @@ export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Comp
   // Of one value one thing is enough, and first of all that it is of another type: it is in no list of values either.
   const complaints = new Map<string, Complaint>();
   for (const error of errors.slice(0, MAX_COMPLAINTS)) {
-    const complaint = explain(error, pathOf(error.instancePath));
+    const complaint = complaintOf(error, pathOf(error.instancePath));
     const path = formatPath(complaint.path);
     if (error.keyword === "type" || !complaints.has(path)) complaints.set(path, complaint);
   }
@@ -81,7 +81,7 @@ function validatorOf(kind: Kind): ValidateFunction {
 }
 
 /** One error of the validator as what to write instead. */
-function explain(error: DefinedError, path: Path): Complaint {
+function complaintOf(error: DefinedError, path: Path): Complaint {
   switch (error.keyword) {
     case "additionalProperties": {
       const field = error.params.additionalProperty;

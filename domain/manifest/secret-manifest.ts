@@ -29,7 +29,7 @@ export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
       continue;
     }
     for (const [key, value] of Object.entries(entries)) {
-      const message = explain(field, key, value);
+      const message = faultOf(field, key, value);
       if (message !== undefined) complaints.push({ path: [field, key], of: "key", message });
       else data[key] = field === "data" ? Buffer.from(String(value), "base64").toString("utf8") : String(value);
     }
@@ -37,7 +37,7 @@ export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
   return { data, complaints };
 }
 
-function explain(field: "data" | "stringData", key: string, value: unknown): string | undefined {
+function faultOf(field: "data" | "stringData", key: string, value: unknown): string | undefined {
   if (!DATA_KEY.test(key)) return "is no data key of a Secret: use letters, digits, -, _ and .";
   if (typeof value !== "string") return "must be text: write the value in quotes";
   if (field === "data" && !BASE64.test(value.replace(/[\r\n]/g, ""))) {

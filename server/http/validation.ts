@@ -1,7 +1,7 @@
 import { Ajv } from "ajv";
 import type { FastifyInstance } from "fastify";
 import { problem } from "./errors.ts";
-import { explain } from "./explain.ts";
+import { describeSchemaError } from "./schema-error.ts";
 
 const NAMES: Readonly<Record<string, string>> = { body: "The body", querystring: "The query", params: "The path" };
 
@@ -25,6 +25,6 @@ export function validateStrictly(app: FastifyInstance): void {
   );
   app.setSchemaErrorFormatter((faults, part) => {
     const [fault] = faults;
-    return problem("invalid_request", explain(fault, NAMES[part] ?? "The request"));
+    return problem("invalid_request", describeSchemaError(fault, NAMES[part] ?? "The request"));
   });
 }

@@ -5,7 +5,7 @@ import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
-import { explain } from "../http/explain.ts";
+import { describeSchemaError } from "../http/schema-error.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 
@@ -78,7 +78,7 @@ export function defineTool<Args>(
       annotations: { ...annotations, title, openWorldHint: false },
     },
     async call(context, args) {
-      if (!validate(args)) throw new ToolFault(explain(validate.errors?.[0], `The input of ${name}`));
+      if (!validate(args)) throw new ToolFault(describeSchemaError(validate.errors?.[0], `The input of ${name}`));
       return run(context, args);
     },
   };

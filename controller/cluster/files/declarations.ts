@@ -15,7 +15,7 @@ import type { ParsedFile } from "./folder.ts";
 import { chooseGoverning, isRival, type Known, type Rival } from "./governing.ts";
 
 /** A declaration that names its object and has faults. */
-export type Refusal = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
+export type InvalidManifest = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
 
 /** Where an object is declared. */
 export type DeclaredAt = {
@@ -38,7 +38,7 @@ export type Declarations = {
   readonly objects: ReadonlyMap<string, { readonly ref: ObjectRef; readonly spec: Spec }>;
   /** `Secret` manifests, by namespace and name. */
   readonly secrets: ReadonlyMap<string, SecretManifest>;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly InvalidManifest[];
   /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
   readonly places: ReadonlyMap<string, DeclaredAt>;
   /** What only files declare that do not count, since the one that does cannot be seen. */
@@ -121,7 +121,7 @@ export function createDeclarationReader(
   return (files, isComplete) => {
     const objects = new Map<string, { ref: ObjectRef; spec: Spec }>();
     const secrets = new Map<string, SecretManifest>();
-    const refusals: Refusal[] = [];
+    const refusals: InvalidManifest[] = [];
     const places = new Map<string, DeclaredAt>();
     const contested = new Map<string, Contested>();
     const diagnostics: Diagnostic[] = [];

@@ -6,13 +6,13 @@ import { condition } from "../../../domain/conditions.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import type { ObjectRef } from "../port.ts";
-import type { Refusal } from "./declarations.ts";
+import type { InvalidManifest } from "./declarations.ts";
 import { type Objects, refKey } from "./objects.ts";
 import type { StatusFiles } from "./status.ts";
 
 export type Refusals = {
   /** Shows these, and no others any more. The first time, every status is removed that belongs to nothing. */
-  show(refusals: readonly Refusal[]): Promise<void>;
+  show(refusals: readonly InvalidManifest[]): Promise<void>;
 };
 
 export function createRefusals({

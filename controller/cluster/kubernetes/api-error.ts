@@ -74,12 +74,12 @@ const CODES: Readonly<Record<number, ClusterErrorCode>> = { 403: "Forbidden", 40
  * been done all the same.
  *
  * @param doing what failed, as in `creating Secret team-a/reader`
- * @param explain what may be said of the answer; a write with secrets in it says less
+ * @param messageOf what may be said of the answer; a write with secrets in it says less
  */
-export function writeError(error: unknown, doing: string, explain = (one: ApiError) => one.message): Error {
+export function writeError(error: unknown, doing: string, messageOf = (one: ApiError) => one.message): Error {
   if (!(error instanceof ApiError)) return new Error(`while ${doing}: ${errorText(error)}`, { cause: error });
   const code = codeOf(error);
-  const text = `while ${doing}: ${explain(error)}`;
+  const text = `while ${doing}: ${messageOf(error)}`;
   return code === undefined ? new Error(text) : new ClusterError(code, text);
 }
 

@@ -65,7 +65,7 @@ export function createSecrets(
     try {
       return take(await api.request({ method: "POST", path, query: { fieldManager }, body }));
     } catch (error) {
-      throw writeError(error, `creating ${title(draft)}`, explain);
+      throw writeError(error, `creating ${title(draft)}`, publicMessage);
     }
   }
 
@@ -91,7 +91,7 @@ export function createSecrets(
     try {
       return take(await api.request({ method: "PUT", path: secretPath(secret), query: { fieldManager }, body }));
     } catch (error) {
-      throw writeError(error, `replacing ${title(secret)}`, explain);
+      throw writeError(error, `replacing ${title(secret)}`, publicMessage);
     }
   }
 
@@ -104,7 +104,7 @@ export function createSecrets(
       if (isNotFound(error, secretResource(secret.name))) return;
       // Another by the same name means that this one is gone.
       if (isConflict(error) && (await read(secret.namespace, secret.name))?.uid !== uid) return;
-      throw writeError(error, `deleting ${title(secret)}`, explain);
+      throw writeError(error, `deleting ${title(secret)}`, publicMessage);
     }
   }
 
@@ -185,7 +185,7 @@ const FORBIDDEN =
   /^secrets( "[^"]*")? is forbidden: User "[^"]*" cannot \w+ resource "secrets" in API group "" in the namespace "[^"]*"/;
 
 /** A refusal by anybody else (an admission webhook) may quote the Secret: only its kind is passed on. */
-function explain({ status, reason, message }: ApiError): string {
+function publicMessage({ status, reason, message }: ApiError): string {
   if (status === null || status === 0) return message;
   return FORBIDDEN.exec(message)?.[0] ?? `the API server answered ${status} ${reason}`.trim();
 }

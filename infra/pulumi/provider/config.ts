@@ -28,12 +28,12 @@ export function environment(): Environment {
 export function checkConfig(values: Values): FieldDiagnostic[] {
   return Object.entries(values).flatMap(([path, value]): FieldDiagnostic[] => {
     if (OF_THE_ENGINE.has(path)) return [];
-    const message = explain(path, reveal(value));
+    const message = faultOf(path, reveal(value));
     return message === undefined ? [] : [{ path, message }];
   });
 }
 
-function explain(property: string, value: Revealed): string | undefined {
+function faultOf(property: string, value: Revealed): string | undefined {
   if (property.toLowerCase().includes("token") && property !== "tokenFile") return NO_TOKEN_HERE;
   if (!(PROPERTIES as readonly string[]).includes(property)) return `unknown: ${suggestion(property, PROPERTIES)}`;
   if (value === UNKNOWN) return undefined;

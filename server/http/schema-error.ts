@@ -2,17 +2,17 @@ import type { ErrorObject } from "ajv";
 import { PATTERNS } from "../../domain/manifest/schema-check.ts";
 
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
-export function explain(fault: ErrorObject | undefined, whole: string): string {
+export function describeSchemaError(fault: ErrorObject | undefined, whole: string): string {
   if (fault === undefined) return `${whole} is not valid.`;
   const where = fault.instancePath === "" ? whole : `${whole}'s "${fault.instancePath.slice(1).replaceAll("/", ".")}"`;
   const params: Record<string, unknown> = fault.params;
-  const describe = EXPLANATIONS[fault.keyword];
+  const describe = MESSAGES[fault.keyword];
   return describe?.(where, params, fault) ?? `${where} ${fault.message ?? "is not valid"}.`;
 }
 
-type Explanation = (where: string, params: Record<string, unknown>, fault: ErrorObject) => string;
+type Message = (where: string, params: Record<string, unknown>, fault: ErrorObject) => string;
 
-const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
+const MESSAGES: Readonly<Record<string, Message>> = {
   additionalProperties: (where, { additionalProperty }, fault) => unknownField(where, additionalProperty, fault),
   required: (where, { missingProperty }) => `${where} lacks "${missingProperty}".`,
   type: (where, { type }) =>
