@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { access } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { openFilesCluster } from "../controller/cluster/files/cluster.ts";
 import { startController } from "../controller/main.ts";
@@ -86,7 +86,7 @@ export async function runUp(
     });
     // After the database: it is in the folder that the cluster has locked.
     closers.push(() => cluster.close());
-    await refuseMissingFolder(flags);
+    await refuseNoFolder(flags);
     await assertPortsFree(config);
     await removeServerFile(flags.data);
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
@@ -168,9 +168,11 @@ function encryptionKeySource(env: Environment, flags: UpFlags): string | null {
   return env.KEYPLANE_ENCRYPTION_KEY ? null : encryptionKeyFile(resolve(flags.data));
 }
 
-/** A folder that is gone removes nothing; one that never was is a slip of the pen. */
-async function refuseMissingFolder({ manifests, data }: UpFlags): Promise<void> {
-  if ((await isThere(manifests)) || (await isThere(join(data, "db")))) return;
+/** A folder that is gone removes nothing; one that never was, or a file, is a slip of the pen. */
+async function refuseNoFolder({ manifests, data }: UpFlags): Promise<void> {
+  const there = await stat(manifests).catch(() => undefined);
+  if (there?.isFile()) throw new UsageError(`--manifests ${manifests}: that is a file: name the folder that it is in`);
+  if (there !== undefined || (await isThere(join(data, "db")))) return;
   throw new UsageError(`--manifests ${manifests}: there is no such folder`);
 }
 

@@ -45,7 +45,11 @@ export async function runValidate(
   const order = checked.map(({ file }) => file);
   for (const diagnostic of inFileOrder(diagnostics, order)) out(formatDiagnostic(diagnostic));
   if (entries.length === 0 && diagnostics.length === 0) {
-    out(`no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`);
+    out(
+      files.size === 0
+        ? `no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`
+        : `no manifest found in ${[...files].join(", ")}: what is there is empty, or an empty list`,
+    );
     return 1;
   }
   const { error: { length: errors } = [], warning: { length: warnings } = [] } = Object.groupBy(

@@ -184,6 +184,16 @@ describe("wrong use", () => {
   test("no path at all is 2", async () => {
     expect(await validate()).toEqual({ code: 2, lines: ["nothing to validate: name a file or a folder with -f"] });
   });
+  test.each(["", "# later\n", "apiVersion: v1\nkind: List\nitems: []\n"])(
+    "a file in which nothing is declared is no success, and is named: %j",
+    async (text) => {
+      write("a.yaml", text);
+      expect(await validate(folder)).toEqual({
+        code: 1,
+        lines: ["no manifest found in DIR/a.yaml: what is there is empty, or an empty list"],
+      });
+    },
+  );
   test("a folder without a manifest is no success", async () => {
     expect(await validate(folder)).toEqual({
       code: 1,

@@ -45,11 +45,14 @@ export type LogLine = { readonly level: "info" | "warn" | "error"; readonly mess
  */
 export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
   const { data, manifests, clock, signal, log } = options;
-  if (!relative(data, manifests).startsWith("..")) {
+  if (
+    isWithin(data, manifests) ||
+    isWithin(await withoutLinks(data), await realpath(manifests).catch(() => manifests))
+  ) {
     throw new Error(`the manifests (${manifests}) cannot be in the data folder (${data}): choose another --data`);
   }
   // DATA itself may be reached through a link; nothing in it is.
-  await ensureFolder(await realpath(data).catch(whenMissing(data))).catch((error: unknown) => {
+  await ensureFolder(await withoutLinks(data)).catch((error: unknown) => {
     if (!hasCode(error, "EPERM")) throw error;
   });
   const lock = await lockData(data, { clock, signal, onWait: (message) => log({ level: "info", message }) });
@@ -60,6 +63,9 @@ export async function openFilesCluster(options: FilesClusterOptions): Promise<Cl
     throw error;
   }
 }
+
+const isWithin = (folder: string, path: string): boolean => !relative(folder, path).startsWith("..");
+const withoutLinks = (path: string): Promise<string> => realpath(path).catch(whenMissing(path));
 
 async function openLocked(
   options: FilesClusterOptions,

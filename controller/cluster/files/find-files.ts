@@ -2,8 +2,9 @@
 
 import type { BigIntStats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
+import { whenMissing } from "./disk.ts";
 
 const MAX_DEPTH = 32;
 /** The name of a file that is looked into. */
@@ -29,17 +30,17 @@ export type FoundFiles = {
  * Looks for manifests in a folder and those below it. Names that begin with a dot are not looked at; links to files
  * are, links to folders are not followed.
  *
- * @param except a folder below `root` that is not looked into
+ * @param except a folder that is not looked into, by whatever path `root` leads to it
  */
 export async function findFiles(root: string, except: string | undefined): Promise<FoundFiles> {
-  const skipped = except === undefined ? undefined : resolve(except);
   const files: [string, BigIntStats][] = [];
   const places = new Map<string, FoundEntry>();
   const problems: string[] = [];
 
   async function search(folder: string, depth: number): Promise<void> {
     const path = join(root, folder);
-    const { dev } = await stat(path, { bigint: true });
+    const { dev, ino } = await stat(path, { bigint: true });
+    if (dev === skipped?.dev && ino === skipped.ino) return;
     const entries = (await readdir(path, { withFileTypes: true })).filter(({ name }) => !name.startsWith("."));
     places.set(folder, { is: "folder", device: String(dev), isEmpty: entries.length === 0 });
     for (const entry of entries) {
@@ -54,7 +55,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
 
   async function visit(name: string, entry: { name: string; isDirectory(): boolean }, depth: number): Promise<void> {
     if (entry.isDirectory()) {
-      if (depth < MAX_DEPTH && resolve(root, name) !== skipped) await search(name, depth + 1);
+      if (depth < MAX_DEPTH) await search(name, depth + 1);
       return;
     }
     if (MANIFEST.test(entry.name)) {
@@ -68,8 +69,10 @@ export async function findFiles(root: string, except: string | undefined): Promi
   }
 
   let real = root;
+  let skipped: BigIntStats | undefined;
   try {
     real = await realpath(root);
+    if (except !== undefined) skipped = await stat(except, { bigint: true }).catch(whenMissing(undefined));
     await search("", 0);
   } catch (error) {
     problems.push(errorText(error));

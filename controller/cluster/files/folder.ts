@@ -63,7 +63,7 @@ export type FolderReaderOptions = {
   readonly root: string;
   readonly clock: { now(): number; monotonic(): number };
   readonly arrivals: Pick<Arrivals, "take">;
-  /** A folder below `root` that is not looked into: DATA may lie beside the manifests. */
+  /** A folder that is not looked into: DATA may lie among the manifests. */
   readonly except?: string;
 };
 

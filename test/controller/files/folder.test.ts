@@ -139,6 +139,25 @@ describe("reading a folder of manifests", () => {
     );
   });
 
+  it("does not take for declarations what is in DATA, whatever links lead to the one and the other", async () => {
+    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+    const link = join(folder.manifests, "../link");
+    await symlink(folder.manifests, link);
+    for (const [manifests, data] of [
+      [folder.manifests, join(link, "data")],
+      [link, join(folder.manifests, "data")],
+    ] as const) {
+      const cluster = await openFilesCluster({ ...options(), manifests, data });
+      await folder.write("data/b.yaml", key("written-there"));
+      await cluster.watch(() => {}, new AbortController().signal);
+      expect(cluster.list("PlatformKey").map(({ name }) => name)).toEqual(["reader"]);
+      await cluster.close();
+    }
+    const within = { ...options(), manifests: join(link, "sub"), data: folder.manifests };
+    await mkdir(within.manifests);
+    await expect(openFilesCluster(within)).rejects.toThrow("--data");
+  });
+
   it("says so when something cannot be read", async () => {
     const folder = await makeFolder();
     await symlink(join(folder, "nowhere"), join(folder, "a.yaml"));
