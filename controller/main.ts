@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { LEASE_MS } from "../domain/protocol.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
@@ -8,9 +9,6 @@ import { type ControllerOptions, runController } from "./controller.ts";
 import { watchDatabaseClock } from "./database-clock.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
-
-/** How long a replica serves without proof that its view is current (architecture §3). Milliseconds. */
-const LEASE_MS = 5_000;
 
 export type ControllerSetup = {
   readonly cluster: Cluster;

@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
+import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
@@ -30,7 +31,7 @@ import { PRODUCTS } from "./products.ts";
 import { startPruning } from "./pruning.ts";
 import { Workers } from "./threads/workers.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { USAGE_FLUSH_MS, UsageBuffer } from "./usage.ts";
+import { UsageBuffer } from "./usage.ts";
 
 export type ServerOptions = {
   /** Stays the caller's to close. */

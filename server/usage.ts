@@ -7,8 +7,6 @@ import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";
 import type { VersionUse } from "./key-index/key-index.ts";
 
-/** How often the uses that were noted are written. */
-export const USAGE_FLUSH_MS = 10_000;
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError, readError } from "../../controller/cluster/kubernetes/api-error.ts";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
+import { RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -14,8 +15,6 @@ import { type Db, leaderScopes } from "../../store/database/change.ts";
 import { livingKeysByNamespace } from "../../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** A leader that has not renewed its Lease for so long has given up. Milliseconds. */
-const RENEWED_WITHIN_MS = 10_000;
 const LOOK_MS = 500;
 /** How many keys of a namespace are named. */
 const MAX_NAMED = 10;
@@ -118,7 +117,7 @@ async function servedNamespaces(
 async function isRenewed(api: ApiClient, namespace: string, name: string): Promise<boolean> {
   const first = await readLease(api, namespace, name);
   if (!first?.spec.holderIdentity) return false;
-  for (let waited = 0; waited < RENEWED_WITHIN_MS; waited += LOOK_MS) {
+  for (let waited = 0; waited < RENEW_DEADLINE_MS; waited += LOOK_MS) {
     await delay(LOOK_MS);
     const now = await readLease(api, namespace, name);
     if (now?.version !== first.version) return Boolean(now?.spec.holderIdentity);

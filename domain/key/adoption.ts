@@ -2,12 +2,11 @@
  * Overlap Adoption (spec §5): an old version ends after `min`, as soon as a newer one has been used and it has itself
  * been unused for `quiet`, by what every replica has written; whatever is not known lets it go on until `max`.
  */
+import { USAGE_FLUSH_MS } from "../protocol.ts";
 import type { Overlap } from "./declared-key.ts";
 import type { ObservedKey } from "./observed-key.ts";
 import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
-/** About how often a replica writes the uses that it has noted, in milliseconds: nothing is learned in between. */
-const USAGE_INTERVAL_MS = 10_000;
 /** No more looks than this come in `quiet`, however little is missing: of many keys in their overlap each costs one. */
 const LOOKS_IN_QUIET = 10;
 
@@ -61,7 +60,7 @@ function adoptionWait(
   key: StoredKey,
   { quiet }: Overlap & { mode: "Adoption" },
 ): number {
-  const atLeast = Math.max(USAGE_INTERVAL_MS, quiet / LOOKS_IN_QUIET);
+  const atLeast = Math.max(USAGE_FLUSH_MS, quiet / LOOKS_IN_QUIET);
   if (usage === null || usage.knownUntil === null) return atLeast;
   const lastUse = usage.lastUses.find(({ version }) => version === old.number)?.at ?? old.mintedAt;
   const unusedFor = usage.knownUntil - Math.max(lastUse, usage.lostUntil ?? Number.NEGATIVE_INFINITY);

@@ -1,7 +1,6 @@
+import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
-/** The longest that a replica decides without having asked the database for the feed's head (architecture §3). */
-export const LEASE_MS = 5_000;
 /**
  * How far the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock that
  * jumped.

@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { watchReplicas } from "../../store/feed/replica-watch.ts";
 import type { FeedPosition } from "../../store/feed/replicas.ts";
@@ -8,7 +9,7 @@ import { ChangeListener } from "./change-listener.ts";
 import { answerWithin, firstAnswer, pause } from "./deadline.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyIndex, VersionUse } from "./key-index.ts";
-import { LEASE_MS, Lease } from "./lease.ts";
+import { Lease } from "./lease.ts";
 import type { StreamRegistry } from "./open-streams.ts";
 import { ServedState, type ServedStateDeps } from "./served-state.ts";
 import { type SharedCells, sharedCells } from "./shared-cells.ts";

@@ -1,5 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { LEASE_MS, type Lease } from "./lease.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
+import type { Lease } from "./lease.ts";
 import type { StreamRegistry } from "./open-streams.ts";
 
 /** How often open streams are decided again: for expiry, and for the end of the lease. */

@@ -1,6 +1,6 @@
+import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
 import { watchReplicas } from "./replica-watch.ts";
-import type { ReplicaRegister } from "./replicas.ts";
-import { type FeedPosition, LEASE_MARGIN_MS } from "./replicas.ts";
+import type { FeedPosition, ReplicaRegister } from "./replicas.ts";
 
 /** How far the changes are confirmed: every replica decides by them, or refuses everything (architecture §3). */
 export type Confirmed = {

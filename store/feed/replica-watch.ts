@@ -1,4 +1,5 @@
-import { type FeedPosition, LEASE_MARGIN_MS, type ReplicaRegister, type ReplicaRow } from "./replicas.ts";
+import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
+import type { FeedPosition, ReplicaRegister, ReplicaRow } from "./replicas.ts";
 
 export type Acknowledgements = {
   readonly head: FeedPosition;

@@ -4,9 +4,6 @@ import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
 import type { Keyring } from "../keyring.ts";
 
-/** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
-export const LEASE_MARGIN_MS = 1_000;
-
 /** A change of the feed, as somebody knows it. */
 export type FeedPosition = {
   readonly seq: number;

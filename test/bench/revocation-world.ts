@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
-import { LEASE_MS } from "../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";

@@ -1,4 +1,5 @@
 /** Whether an answer of a replica was right: pure, from what the store said before and after it. */
+import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Standing } from "./standings.ts";
 
 /** An answer to a request with a secret. Times are of the monotonic clock, in milliseconds. */
@@ -11,11 +12,7 @@ export type Answer = {
   readonly receivedAtWall: number;
 };
 
-/**
- * How long a replica may serve by an old view (architecture §3, the lease), and what a noisy machine may add.
- * Milliseconds.
- */
-const LEASE_MS = 5_000;
+/** What a noisy machine may add to the lease, during which a replica may serve by an old view. Milliseconds. */
 const ALLOWANCE = 1_000;
 export const BOUND = LEASE_MS + ALLOWANCE;
 

@@ -1,7 +1,7 @@
 /** Machines whose clocks jump, and processes that stand still: what a replica decides then, on a real PostgreSQL. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { LEASE_MS } from "../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";

@@ -2,15 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { PRESETS } from "../../domain/access/scopes.ts";
+import { LEASE_MARGIN_MS, LEASE_MS } from "../../domain/protocol.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { managementToken } from "../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../server/config.ts";
-import { LEASE_MS } from "../../server/key-index/lease.ts";
 import { startServer } from "../../server/main.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
-import { LEASE_MARGIN_MS } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { postgresMissing } from "../env/engines.ts";

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, type TestContext } from "vitest";
-import { LEASE_MS } from "../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import { createConfirmer } from "../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";

@@ -9,7 +9,7 @@ import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 
 /** How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds. */
-const RENEW_DEADLINE_MS = 10_000;
+export const RENEW_DEADLINE_MS = 10_000;
 const RETRY_MS = 2_000;
 /** Without an answer by then a renewal is tried again. */
 const ANSWER_TIMEOUT_MS = 4_000;

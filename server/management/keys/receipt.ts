@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../../store/feed/replicas.ts";
-import { LEASE_MS } from "../../key-index/lease.ts";
 
 /** What somebody who changed a key is told of it (architecture §3). */
 export type Receipt = {

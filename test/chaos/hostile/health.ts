@@ -1,6 +1,6 @@
 /** What each process says of itself while it is attacked, and what the kernel says of it. */
 import { setTimeout as delay } from "node:timers/promises";
-import { LEASE_MS } from "../../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
 import type { Report } from "../report.ts";
 import type { Replica } from "./installation.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Scope } from "../../../domain/access/scopes.ts";
-import { LEASE_MS } from "../../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";

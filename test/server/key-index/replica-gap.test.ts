@@ -1,6 +1,6 @@
 /** How long a replica's network may be away before anybody feels it: the real replica, on simulated clocks. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { LEASE_MS } from "../../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
 import { passTime, simulateTimers, type TrueTime, turns } from "./simulation/time.ts";

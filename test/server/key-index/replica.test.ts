@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
-import { LEASE_MS } from "../../../server/key-index/lease.ts";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import { parsePlaceholders } from "../../../server/key-index/placeholders.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";

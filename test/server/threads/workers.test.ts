@@ -1,10 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
-import { LEASE_MS, Lease } from "../../../server/key-index/lease.ts";
+import { Lease } from "../../../server/key-index/lease.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
 import { saveGateway } from "../../../store/gateways.ts";

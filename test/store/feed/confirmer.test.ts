@@ -1,13 +1,12 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { heartbeat, registerReplica, replicaRegister } from "../../../store/feed/replicas.ts";
 import { saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
-
-const LEASE_MS = 5_000;
 
 /** A confirmer on a clock that passes only when told to. */
 function confirmerOf(store: Store) {

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
+import { LEASE_MARGIN_MS, LEASE_MS } from "../../../domain/protocol.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import { watchReplicas } from "../../../store/feed/replica-watch.ts";
@@ -16,8 +17,7 @@ import { describeOnEachEngine, postgresMissing } from "../../env/engines.ts";
 import { startOwnPostgres } from "../../env/postgres.ts";
 import { makeTeam, readSnapshot } from "../fixtures.ts";
 
-const LEASE_MS = 5_000;
-const LEASE_AND_MARGIN_MS = LEASE_MS + 1_000;
+const LEASE_AND_MARGIN_MS = LEASE_MS + LEASE_MARGIN_MS;
 
 describeOnEachEngine("A change is acknowledged", (store) => {
   afterEach(async () => {

@@ -1,8 +1,7 @@
 import type { Scheduler } from "fast-check";
-import { LEASE_MS } from "../../../../server/key-index/lease.ts";
+import { LEASE_MARGIN_MS, LEASE_MS } from "../../../../domain/protocol.ts";
 import { createConfirmer } from "../../../../store/feed/confirmer.ts";
 import type { ReplicaRegister } from "../../../../store/feed/replicas.ts";
-import { LEASE_MARGIN_MS } from "../../../../store/feed/replicas.ts";
 import { digestOfKey, SimDatabase } from "./database.ts";
 import { type Hint, KEYS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
 import { SimReplica } from "./replica.ts";

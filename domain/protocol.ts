@@ -1,0 +1,10 @@
+/** What a replica and whoever waits for it have to agree on: the same in every process of an installation. */
+
+/** The longest that a replica decides without having asked the database for the feed's head (architecture §3). */
+export const LEASE_MS = 5_000;
+
+/** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
+export const LEASE_MARGIN_MS = 1_000;
+
+/** How often a replica writes the uses that it has noted: nothing is learned of them in between. */
+export const USAGE_FLUSH_MS = 10_000;
