@@ -1,5 +1,4 @@
 /** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
-
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";

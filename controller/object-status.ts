@@ -1,7 +1,7 @@
 import { condition, progressOf, type StatedCondition } from "../domain/conditions.ts";
 import { errorText } from "../domain/error-text.ts";
+import { rfc3339 } from "../domain/rfc3339.ts";
 import type { Condition, DeclaredObject, ObjectStatus } from "./cluster/port.ts";
-import { rfc3339 } from "./rfc3339.ts";
 
 /** Conditions as they are written: a transition time stays while its status does. */
 export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {

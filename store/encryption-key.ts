@@ -3,6 +3,7 @@
  * must have it, whoever seals seals under it, and another takes its place only when every replica has that.
  */
 import { sql } from "kysely";
+import { rfc3339 } from "../domain/rfc3339.ts";
 import { change, type Db, type Tx } from "./database/change.ts";
 import { EncryptionKeyError } from "./database/errors.ts";
 import type { Store } from "./database/store.ts";
@@ -29,7 +30,7 @@ async function currentKey(db: Db): Promise<{ fingerprint: string; since: Date } 
 export async function checkKeyring(db: Db, keyring: Keyring): Promise<void> {
   const current = await currentKey(db);
   if (current !== undefined && !has(keyring, current.fingerprint)) {
-    const what = `this database's credentials are stored under the encryption key ${current.fingerprint}, since ${current.since.toISOString()}`;
+    const what = `this database's credentials are stored under the encryption key ${current.fingerprint}, since ${rfc3339(current.since.getTime())}`;
     throw new EncryptionKeyError(`${what}, and ${givenText(keyring)}. ${nextStep(current.fingerprint)}`);
   }
   for (const { id, credentials } of await sealedUnder(db)) {

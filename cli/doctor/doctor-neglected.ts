@@ -1,5 +1,4 @@
 /** Whether somebody looks after the keys of a Kubernetes cluster: a controller that runs, in a namespace that lasts. */
-
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError, readError } from "../../controller/cluster/kubernetes/api-error.ts";

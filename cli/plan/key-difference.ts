@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KeyPolicy } from "../../domain/key/stored-key.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 
 /** How a plan shows a field of a policy, and what of it. Ids of references are names in a plan. */
 const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => string])[] = [
@@ -10,7 +11,7 @@ const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => str
   ["default library", ({ mcpDefaultLibraryId }) => mcpDefaultLibraryId ?? "none"],
   ["models", ({ allowedModels }) => (allowedModels === null ? "any" : list(allowedModels))],
   ["state", ({ suspended }) => (suspended ? "Suspended" : "Active")],
-  ["expires", ({ expiresAt }) => (expiresAt === null ? "never" : new Date(expiresAt).toISOString())],
+  ["expires", ({ expiresAt }) => (expiresAt === null ? "never" : rfc3339Millis(expiresAt))],
   [
     "rate",
     ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}`),

@@ -2,6 +2,7 @@
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
 import { changedFields, policyDifferences } from "./key-difference.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
 import { type Declared, isOfKind, titleOf } from "./plan-world.ts";
@@ -91,7 +92,7 @@ function rotationLines(
   const old = versionIn(before, "active");
   const why = steps.map(({ action }) => action).find((action) => action.do === "Reserve")?.why;
   if (old === undefined) return [];
-  const end = retireOldAt > now ? `works until ${new Date(retireOldAt).toISOString()}` : "ends at once";
+  const end = retireOldAt > now ? `works until ${rfc3339(retireOldAt)}` : "ends at once";
   return [
     `~ rotate ${title}: version ${number}${why === undefined ? "" : `, since ${WHY[why]}`}; version ${old.number} (${old.prefix}...) ${end}`,
   ];
@@ -157,5 +158,5 @@ function use(key: StoredKey | undefined, lastUsedAt: LastUseLookup, now: number)
   const [unit, length] = SPANS.find(([, span]) => now - last >= span) ?? ["", 0];
   const count = Math.floor((now - last) / (length || 1));
   const ago = length === 0 ? "less than a minute" : `${count} ${unit}${count === 1 ? "" : "s"}`;
-  return `last used ${ago} ago, at ${new Date(last).toISOString()}`;
+  return `last used ${ago} ago, at ${rfc3339(last)}`;
 }

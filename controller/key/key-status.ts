@@ -7,9 +7,9 @@ import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
 import { retiringEndsAt } from "../../domain/key/version-room.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import { mergeConditions } from "../object-status.ts";
-import { rfc3339 } from "../rfc3339.ts";
 import type { KeyObservation } from "./key-observation.ts";
 
 /** How many versions a status lists. */

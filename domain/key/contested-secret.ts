@@ -1,4 +1,5 @@
 /** What is said of a Secret that somebody keeps deleting or editing, while its healing waits. */
+import { rfc3339 } from "../rfc3339.ts";
 import { recentHeals } from "./issuance-policy.ts";
 import type { ObservedKey } from "./observed-key.ts";
 import type { HealReason, StoredKey } from "./stored-key.ts";
@@ -18,15 +19,11 @@ export function contestedSecret(
   from: number,
 ): string {
   const all = [...recentHeals(key), ...(undoneSince === null ? [] : [{ reason: now, at: undoneSince }])];
-  const times = all.map(({ reason, at }) => `${DONE[reason]} ${timeOf(at)}`).join(", ");
+  const times = all.map(({ reason, at }) => `${DONE[reason]} ${rfc3339(at)}`).join(", ");
   const marks =
     secretMarks.length === 0
       ? "When it was last read nobody else had left a mark on it."
       : `When it was last read it bore: ${secretMarks.join("; ")}.`;
   const often = all.length === 1 ? "once" : `${all.length} times`;
-  return `Secret ${declared.secret.name} was deleted or edited ${often} within the overlap (${times}). So that no old version ends before its time, the next one is minted at ${timeOf(from)}. ${marks}`;
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  return `Secret ${declared.secret.name} was deleted or edited ${often} within the overlap (${times}). So that no old version ends before its time, the next one is minted at ${rfc3339(from)}. ${marks}`;
 }

@@ -1,4 +1,5 @@
 import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "../conditions.ts";
+import { rfc3339 } from "../rfc3339.ts";
 import { contestedSecret } from "./contested-secret.ts";
 import { isHeal, isLost, isTampered, wantedVersion } from "./issuance-policy.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
@@ -59,7 +60,7 @@ function readiness(
   if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));
   if (declared.state === "Suspended") return yes("Suspended", "The key is suspended, as declared.");
   const ended = endedAt(observed, key, now);
-  if (ended !== undefined) return no("Expired", `The key expired at ${new Date(ended).toISOString()}.`);
+  if (ended !== undefined) return no("Expired", `The key expired at ${rfc3339(ended)}.`);
   if (delivered.status !== "True") return { ...delivered, type: "Ready" };
   if (!observed.confirmed) return no("Confirming", "The last change is on its way to every replica.");
   return yes("Ready", `Version ${versionIn(key, "active")?.number} is delivered and enforced.`);
@@ -127,7 +128,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
 function reservedInVain(key: StoredKey | undefined, now: number): string {
   const from = key && supersededReservation(key)?.from;
   if (from === undefined || from <= now) return "";
-  return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was written; the next one begins at ${new Date(from).toISOString()}.`;
+  return ` ${MAX_RESERVED} attempts have ended with their controller before the Secret was written; the next one begins at ${rfc3339(from)}.`;
 }
 
 /** Whether nothing is delivered any more: the key is revoked, or is never to be. */
@@ -165,13 +166,13 @@ function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number
     return condition("Rotating", "False", "NotRotating", "No old version is accepted.");
   const until = retiring.map((version) => {
     const endsAt = retiringEndsAt(version);
-    return `version ${version.number} until ${Number.isFinite(endsAt) ? new Date(endsAt).toISOString() : "its deadline"}`;
+    return `version ${version.number} until ${Number.isFinite(endsAt) ? rfc3339(endsAt) : "its deadline"}`;
   });
   const accepted = `Still accepted beside the active version: ${until.join(", ")}.`;
   const wanted = wantedVersion(observed, key, now);
   const waits = wanted !== undefined && !isHeal(wanted.why) && wanted.from > now;
   const message = waits
-    ? `${accepted} The next rotation waits until ${new Date(wanted.from).toISOString()}, so that none of them ends before its time.`
+    ? `${accepted} The next rotation waits until ${rfc3339(wanted.from)}, so that none of them ends before its time.`
     : accepted;
   return condition("Rotating", "True", "Rotating", message);
 }

@@ -1,6 +1,7 @@
 /** Who still uses a version that is being replaced, or was refused while doing so (spec §5, StaleConsumers). */
 
 import { condition, type StatedCondition } from "../conditions.ts";
+import { rfc3339 } from "../rfc3339.ts";
 import { leastOverlapEnds, retiringVersions } from "./adoption.ts";
 import { DEFAULT_QUIET, type DeclaredKey, type Overlap } from "./declared-key.ts";
 import type { LastUse } from "./known-usage.ts";
@@ -112,5 +113,5 @@ function agentOf({ userAgent }: LastUse): string {
 
 /** In whole seconds, as a use is told in the status too: read back, it says the same. */
 function timeOf(ms: number | null): string {
-  return ms === null ? "its deadline" : new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+  return ms === null ? "its deadline" : rfc3339(ms);
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Author } from "../../store/audit.ts";
 import { change, commitChange, type Db, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
@@ -162,7 +163,7 @@ export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody
     const { id, cluster, namespace, name, ownerUid, teamId, team, createdAt } = stored;
     const declaredIn = cluster === API_CLUSTER ? null : { cluster, kind: resource.declaredAs, uid: ownerUid };
     const home = kind === "team" ? {} : { namespace, team, teamId };
-    return { id, name, ...home, createdAt: createdAt.toISOString(), declaredIn, ...resource.show(stored) };
+    return { id, name, ...home, createdAt: rfc3339Millis(createdAt.getTime()), declaredIn, ...resource.show(stored) };
   }
 
   async function contextOf(request: FastifyRequest, { reason }: ReasonBody): Promise<ChangeContext> {

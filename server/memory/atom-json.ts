@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Atom, AtomRevision } from "../../store/memory/atom.ts";
 import { libraryName } from "./libraries.ts";
 
@@ -25,8 +26,8 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
     tags: atom.tags,
     source: atom.source,
     importance: atom.importance,
-    created: new Date(atom.createdAt).toISOString(),
-    updated: new Date(atom.updatedAt).toISOString(),
+    created: rfc3339Millis(atom.createdAt),
+    updated: rfc3339Millis(atom.updatedAt),
     revision: atom.revision,
   };
 }
@@ -40,6 +41,6 @@ export function revisionJson(revision: AtomRevision): AtomRevisionJson {
     tags: revision.tags,
     source: revision.source,
     importance: revision.importance,
-    updated: new Date(revision.updatedAt).toISOString(),
+    updated: rfc3339Millis(revision.updatedAt),
   };
 }

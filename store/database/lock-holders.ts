@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Db } from "./change.ts";
 
 /** A session that holds what another waits for. What it asks is not told: a statement may hold a secret. */
@@ -36,7 +37,7 @@ const MAX_NAMED = 5;
 export function describeHolders(holders: readonly LockHolder[]): string {
   if (holders.length === 0) return "a session that had ended when it was asked for";
   const named = holders.slice(0, MAX_NAMED).map(({ pid, applicationName, state, queryStart }) => {
-    const began = queryStart === null ? null : `its query began ${queryStart.toISOString()}`;
+    const began = queryStart === null ? null : `its query began ${rfc3339(queryStart.getTime())}`;
     const facts = [JSON.stringify(applicationName ?? ""), state, began].filter((fact) => fact !== null);
     return `pid ${pid} (${facts.join(", ")})`;
   });

@@ -1,5 +1,4 @@
 /** The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by `pglite-client.ts`. */
-
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type AuditedFields, changedFields } from "../../domain/audited-fields.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
 import type { KeyPolicy, RevocationReason } from "../../domain/key/stored-key.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Author, appendAudit } from "../audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
@@ -121,7 +122,7 @@ function auditedKey(key: LoadedKey | undefined): AuditedFields | undefined {
 }
 
 function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
+  return at === null ? null : rfc3339Millis(at);
 }
 
 /**

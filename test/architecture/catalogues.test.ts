@@ -4,6 +4,7 @@ import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
 import { filesBelow, read } from "./sources.ts";
 
+const FOLDERS = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];
 const sources = ["domain", "controller", "server"].flatMap((folder) => filesBelow(folder, ".ts"));
 const texts = new Map(sources.map((file) => [file, read(file)]));
 /** Whether any source but the catalogue itself has the word as a text of its own. */
@@ -16,12 +17,18 @@ describe("one catalogue for each thing", () => {
     expect(isUsed(reason, "domain/conditions.ts") || isOfCrds).toBe(true);
   });
 
+  it("a time is written by domain/rfc3339.ts", () => {
+    const wrong = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts")).filter((file) => {
+      return file !== "domain/rfc3339.ts" && read(file).includes("toISOString");
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it("the text of an error is taken from domain/error-text.ts, which leaves out keys", () => {
-    const folders = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];
     const taken = /(instanceof Error \? \w+\.message|String\((error|cause)\)|\$\{(error|cause)\})/;
-    const wrong = folders
-      .flatMap((folder) => filesBelow(folder, ".ts"))
-      .filter((file) => file !== "domain/error-text.ts" && taken.test(read(file)));
+    const wrong = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts")).filter(
+      (file) => file !== "domain/error-text.ts" && taken.test(read(file)),
+    );
     expect(wrong).toEqual([]);
   });
 

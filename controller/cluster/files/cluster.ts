@@ -2,7 +2,6 @@
  * The cluster of the embedded default (spec §8): declarations come from a folder of manifests, and everything that an
  * API server would hold is in a DATA folder, which is locked as long as the cluster is open.
  */
-
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";

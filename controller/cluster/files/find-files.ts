@@ -1,5 +1,4 @@
 /** Walks through the folder of manifests: which files there are, and in what state the folders are. */
-
 import type { BigIntStats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
  * Reads the folder of manifests, file by file. A file counts once it has been left alone for a moment, since half of a
  * file can be a valid declaration; until then it is what it was before.
  */
-
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";

@@ -5,7 +5,6 @@
  * between containers that share the folder. Nothing else in the process may open the file: closing it would drop the
  * lock.
  */
-
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,6 @@
  * Keeps the objects as the folder of manifests declares them. A declaration with a fault keeps its last good content
  * and stops no other; what is missing is removed only as removal.ts decides.
  */
-
 import type { WatchEventType } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";

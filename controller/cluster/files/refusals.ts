@@ -4,7 +4,7 @@
  */
 import { condition } from "../../../domain/conditions.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
-import { rfc3339 } from "../../rfc3339.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { ObjectRef } from "../port.ts";
 import type { InvalidManifest } from "./declarations.ts";
 import { type Objects, refKey } from "./objects.ts";

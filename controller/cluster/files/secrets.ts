@@ -3,7 +3,6 @@
  * than was read. What we know of our own is DATA/secret-metadata/<namespace>/<name>.json, which never holds a value or
  * a hash. A Secret without it is somebody else's, and is never written to.
  */
-
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";

@@ -3,13 +3,12 @@
  * declaration that was never admitted has one too, without a uid, so that its author finds out why. All of it follows
  * from what is decided elsewhere: a file that cannot be written is reported, holds nothing up, and is written later.
  */
-
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
-import { rfc3339 } from "../../rfc3339.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectPath } from "./paths.ts";

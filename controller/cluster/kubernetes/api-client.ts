@@ -2,7 +2,6 @@
  * Requests to the API server, on kept connections. There is no limit of our own to their rate, which is for the server's
  * priority and fairness to decide, but there is one to how many are under way.
  */
-
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { setTimeout as delay } from "node:timers/promises";

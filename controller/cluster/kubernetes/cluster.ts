@@ -1,5 +1,4 @@
 /** The cluster of production: a Kubernetes API server. */
-
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import type { Presence } from "../../../domain/garbage-collection.ts";

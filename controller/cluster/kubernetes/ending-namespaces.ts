@@ -3,7 +3,6 @@
  * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A namespace
  * is asked for by name, since the right to list them all is not ours.
  */
-
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";

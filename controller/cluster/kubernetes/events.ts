@@ -1,5 +1,6 @@
 /** Events, for people: `kubectl describe` shows them. */
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterEvent, DeclaredObject } from "../port.ts";
 import type { ApiClient } from "./api-client.ts";
 import { writeError } from "./api-error.ts";
@@ -42,4 +43,4 @@ export async function recordEvent(
 }
 
 /** A time as Kubernetes' MicroTime has it. */
-export const microTime = (ms: number): string => new Date(ms).toISOString().replace("Z", "000Z");
+export const microTime = (ms: number): string => rfc3339Millis(ms).replace("Z", "000Z");

@@ -2,7 +2,6 @@
  * Leader election as client-go has it, on a Lease. A leader that cannot renew its lease stops before another can take it:
  * it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
  */
-
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import type { LogLine } from "../../log-line.ts";

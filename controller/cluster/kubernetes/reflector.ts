@@ -3,7 +3,6 @@
  * reopened for ever. A watch lives for some 20 s, so that one that has silently died is noticed within 30 s, whatever
  * is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
  */
-
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";

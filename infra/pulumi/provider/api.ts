@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connectionErrorText } from "../../../domain/error-text.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { ProviderConfig } from "./config.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
 import { TokenError, tokenEnd, tokenSource } from "./token.ts";
@@ -60,7 +61,7 @@ export function openApi(config: ProviderConfig): Api {
 
   function refusedToken(token: string): string {
     const end = tokenEnd(token);
-    const why = end !== undefined && end <= Date.now() ? `: it ended at ${new Date(end).toISOString()}` : "";
+    const why = end !== undefined && end <= Date.now() ? `: it ended at ${rfc3339(end)}` : "";
     return `${url} refuses the token of ${tokens.where}${why}. Get a new one, and run it again`;
   }
 

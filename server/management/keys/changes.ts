@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../../domain/key/stored-key.ts";
 import { MAX_RETIRING, roomAt } from "../../../domain/key/version-room.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Author } from "../../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
@@ -49,7 +50,7 @@ export function requireApiManaged({ cluster, namespace, name, ownerUid }: Loaded
 export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
   const at = roomAt(key, oldEndsAt, now);
   if (at <= now) return;
-  const retiresAt = new Date(at).toISOString();
+  const retiresAt = rfc3339Millis(at);
   const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or have all of them end at once by ${instead}.`;
   throw problem("too_many_versions", detail, undefined, { retiresAt });
 }

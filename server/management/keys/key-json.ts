@@ -1,4 +1,5 @@
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../store/keys/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
 
@@ -82,5 +83,5 @@ export function keyJson(key: ListedKey, team: string, spec: ApiManagedKeySpec, r
 function iso(at: number): string;
 function iso(at: number | null): string | null;
 function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
+  return at === null ? null : rfc3339Millis(at);
 }

@@ -1,5 +1,6 @@
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import type { NamedRef } from "../../../domain/key/declared-key.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { ListedKey } from "../../../store/keys/key-lists.ts";
 import { namesOf } from "../../../store/references.ts";
@@ -35,7 +36,7 @@ function declaredSpec(
     ...(libraryRefs && { libraryAccess: { mode: "Restricted", libraryRefs } }),
     ...(library && { mcpDefaultLibraryRef: library }),
     state: policy.suspended ? "Suspended" : "Active",
-    ...(policy.expiresAt !== null && { expiresAt: new Date(policy.expiresAt).toISOString() }),
+    ...(policy.expiresAt !== null && { expiresAt: rfc3339Millis(policy.expiresAt) }),
     ...((policy.rateLimit !== null || policy.concurrent !== null) && {
       rateLimit: { ...policy.rateLimit, ...(policy.concurrent !== null && { concurrent: policy.concurrent }) },
     }),

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
@@ -85,7 +86,7 @@ describeWorlds("a rotated key", (setup) => {
     const until = (await world.stored("agent")).versions.at(-1)?.retireAt ?? 0;
     expect(versions?.map(({ number }) => number)).toEqual([5, 4, 3, 2, 1]);
     expect(conditions.find(({ type }) => type === "Rotating")?.message).toContain(
-      `The next rotation waits until ${new Date(until).toISOString()}`,
+      `The next rotation waits until ${rfc3339(until)}`,
     );
 
     await world.advance(until - world.clock.now());
