@@ -237,7 +237,7 @@ type History = { readonly by: string; readonly from: History | null };
 export function explore(from: World, budget: Budget, check: Checks): Exploration {
   type Visit = { readonly world: World; readonly left: Budget; readonly history: History };
   const start: Visit = { world: from, left: budget, history: { by: "declared", from: null } };
-  const seen = new Set([fingerprint(start.world, budget)]);
+  const seen = new Set([markOf(fingerprint(from), budget)]);
   const checked = new Set<string>();
   let frontier = [start];
   let transitions = 0;
@@ -249,11 +249,11 @@ export function explore(from: World, budget: Budget, check: Checks): Exploration
         const history = { by, from: visit.history };
         const between = check.transition(visit.world, world, by);
         if (between !== undefined) return { states: seen.size, transitions, violation: violation(between, history) };
-        const mark = fingerprint(world, left);
+        const bare = fingerprint(world);
+        const mark = markOf(bare, left);
         if (seen.has(mark)) continue;
         seen.add(mark);
         next.push({ world, left, history });
-        const bare = fingerprint(world, null);
         if (checked.has(bare)) continue;
         checked.add(bare);
         const wrong = check.state(world);
@@ -288,7 +288,7 @@ export type Checks = {
 };
 
 /** Two worlds with one fingerprint have one future: of revisions, all that matters is which is the present one. */
-function fingerprint(world: World, budget: Budget | null): string {
+function fingerprint(world: World): string {
   const text = JSON.stringify([
     world.now,
     world.declaration,
@@ -301,9 +301,13 @@ function fingerprint(world: World, budget: Budget | null): string {
     world.uses,
     world.writtenUntil,
     world.lostUntil,
-    budget,
   ]);
-  return hash("md5", text, "binary");
+  return hash("sha1", text, "hex");
+}
+
+/** A world with what may still happen to it. */
+function markOf(bare: string, { faults, edits, changes, uses }: Budget): string {
+  return `${bare}${faults},${edits},${changes},${uses}`;
 }
 
 /** The value in the Secret, when it is a usable version of the declaration's key. */

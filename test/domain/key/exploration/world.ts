@@ -184,8 +184,15 @@ export function isMintedAndUnowned(secret: WorldSecret, keys: World["keys"]): bo
   return secret.owner === null && key !== undefined && (key.ownerUid !== null || key.state === "revoked");
 }
 
+let last: { readonly world: World; readonly plan: KeyPlan | undefined } | undefined;
+
+/** What is planned in a world. The last answer is kept: one world is asked about several times in a row. */
 export function plan(world: World): KeyPlan | undefined {
-  return world.declaration === null ? undefined : planKey(observe(world, world.declaration), world.now);
+  if (last?.world !== world) {
+    const { declaration, now } = world;
+    last = { world, plan: declaration === null ? undefined : planKey(observe(world, declaration), now) };
+  }
+  return last.plan;
 }
 
 /** How a step's one effect goes. */

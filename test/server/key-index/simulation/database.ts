@@ -158,9 +158,16 @@ export class SimDatabase {
   }
 }
 
+const digests = new Map<string, string>();
+
 /** How a key's only version is found. */
 export function digestOfKey(keyId: string): string {
-  return digestOf(keyId);
+  let digest = digests.get(keyId);
+  if (digest === undefined) {
+    digest = digestOf(keyId);
+    digests.set(keyId, digest);
+  }
+  return digest;
 }
 
 /** The revision is told by the scopes: nothing here reads them as such. */

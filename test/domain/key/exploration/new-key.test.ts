@@ -1,0 +1,31 @@
+import { exploreEach, NONE } from "./runs.ts";
+import { declare, HOUR, newWorld } from "./world.ts";
+
+const plain = newWorld(declare());
+
+exploreEach(
+  "a key from its declaration on",
+  [
+    { name: "two changes and a fault", from: plain, budget: { ...NONE, faults: 1, changes: 2 } },
+    { name: "a change, an edit and a fault", from: plain, budget: { ...NONE, faults: 1, edits: 1, changes: 1 } },
+    { name: "two edits and two faults", from: plain, budget: { ...NONE, faults: 2, edits: 2 } },
+    {
+      name: "a key that is rotated every day",
+      from: newWorld(declare({ rotationInterval: 24 * HOUR })),
+      budget: { ...NONE, faults: 1, edits: 1 },
+    },
+    {
+      name: "a key whose Secret is only reported on",
+      from: newWorld(declare({ secret: { ...declare().secret, healTampered: false } })),
+      budget: { ...NONE, faults: 1, edits: 1, changes: 1 },
+    },
+  ],
+  {
+    large: [{ name: "two changes and an edit", from: plain, budget: { ...NONE, edits: 1, changes: 2 } }],
+    largest: [
+      { name: "two changes, an edit and a fault", from: plain, budget: { ...NONE, faults: 1, edits: 1, changes: 2 } },
+      { name: "a change, two edits and a fault", from: plain, budget: { ...NONE, faults: 1, edits: 2, changes: 1 } },
+      { name: "a change, an edit and two faults", from: plain, budget: { ...NONE, faults: 2, edits: 1, changes: 1 } },
+    ],
+  },
+);

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { type Budget, explore } from "./explore.ts";
+import { violatedBetween, violatedIn } from "./invariants.ts";
+import type { World } from "./world.ts";
+
+export const NONE: Budget = { faults: 0, edits: 0, changes: 0, uses: 0 };
+
+export type Run = { readonly name: string; readonly from: World; readonly budget: Budget };
+
+const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
+
+/**
+ * Every history from each of these worlds, within its budget.
+ *
+ * @param large takes too long for every run of the tests: in CI, and nightly
+ * @param largest nightly alone
+ */
+export function exploreEach(
+  subject: string,
+  runs: readonly Run[],
+  { large = [], largest = [] }: { large?: readonly Run[]; largest?: readonly Run[] } = {},
+): void {
+  const isLarge = NIGHTLY || process.env.CI === "true";
+  describe(`every history of ${subject} keeps the invariants I1 to I8`, () => {
+    for (const { name, from, budget } of [...runs, ...(isLarge ? large : []), ...(NIGHTLY ? largest : [])]) {
+      it(name, { timeout: 3_600_000 }, () => {
+        const found = explore(from, budget, { state: violatedIn, transition: violatedBetween });
+        console.log(`explored ${name}: ${found.states} states, ${found.transitions} transitions`);
+        expect(found.violation).toBeNull();
+        expect(found.states).toBeGreaterThan(1000);
+      });
+    }
+  });
+}

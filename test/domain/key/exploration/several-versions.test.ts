@@ -1,0 +1,33 @@
+import { DEFAULT_OVERLAP, type Overlap } from "../../../../domain/key/declared-key.ts";
+import { exploreEach, NONE } from "./runs.ts";
+import { HOUR, reservedInVain, rotated } from "./world.ts";
+
+const ADOPTION: Overlap = { mode: "Adoption", min: 8 * HOUR, max: 12 * HOUR, quiet: 6 * HOUR };
+
+exploreEach(
+  "a key that has several versions",
+  [
+    { name: "an old version that is left, or not", from: rotated(ADOPTION), budget: { ...NONE, uses: 5 } },
+    { name: "the same, with a fault", from: rotated(ADOPTION), budget: { ...NONE, faults: 1, uses: 4 } },
+    { name: "the same, with a change", from: rotated(ADOPTION), budget: { ...NONE, changes: 1, uses: 2 } },
+    { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...NONE, uses: 4 } },
+    { name: "reservations in vain", from: reservedInVain(3), budget: { ...NONE, faults: 2, edits: 1 } },
+    { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...NONE, edits: 2, faults: 1 } },
+  ],
+  {
+    large: [
+      {
+        name: "room for one, an edit, a change and a fault",
+        from: rotated(DEFAULT_OVERLAP, 3),
+        budget: { ...NONE, faults: 1, edits: 1, changes: 1 },
+      },
+    ],
+    largest: [
+      {
+        name: "reservations in vain, with a change",
+        from: reservedInVain(3),
+        budget: { ...NONE, faults: 2, edits: 1, changes: 1 },
+      },
+    ],
+  },
+);
