@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
@@ -14,4 +14,12 @@ export function filesBelow(folder: string, ending: string): string[] {
 
 export function read(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
+}
+
+/** The files of the project that a file imports for more than their types. */
+export function importsOf(file: string): string[] {
+  const statements = read(file).matchAll(/^(?:import|export) (?!type )([^;"]*?)"(\.[^"]+\.ts)";/gms);
+  return [...statements]
+    .filter(([, names = ""]) => !/^\{(\s*type [^,}]+,?)+\s*\} from $/.test(names))
+    .map(([, , from = ""]) => join(dirname(file), from));
 }

@@ -1,5 +1,6 @@
+import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesBelow, read } from "./sources.ts";
+import { filesBelow, importsOf, read } from "./sources.ts";
 
 /** `| b15 | what must hold | test/a.test.ts, test/b.test.ts |`, or `-` where no test proves it yet. */
 const ROWS = [...read("docs/security/threats.md").matchAll(/^\| ([bc]\d+) \| (.+?) \| (.+?) \|$/gm)].map(
@@ -10,8 +11,18 @@ const NAMED = /["'`]((?:[bc]\d+(?:, | and |-)?)+): /g;
 const named = new Map(
   filesBelow("test", ".test.ts")
     .filter((file) => !file.startsWith("test/architecture/"))
-    .map((file) => [file, new Set([...read(file).matchAll(NAMED)].flatMap(([, ids = ""]) => ids.split(/, | and |-/)))]),
+    .map((file) => [file, new Set(textsOf(file).flatMap(idsIn))]),
 );
+
+/** A test file's text, and that of the modules beside it whose tests it runs. */
+function textsOf(file: string): string[] {
+  const beside = importsOf(file).filter((module) => dirname(module) === dirname(file));
+  return [file, ...beside].map(read);
+}
+
+function idsIn(text: string): string[] {
+  return [...text.matchAll(NAMED)].flatMap(([, ids = ""]) => ids.split(/, | and |-/));
+}
 
 describe("docs/security/threats.md", () => {
   it("lists every abuse case and every fault once", () => {

@@ -1,12 +1,10 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { SCHEMA_VERSION } from "../../store/database/migrate.ts";
-import { freshDatabase, postgresMissing } from "../env/engines.ts";
+import { freshDatabase } from "../env/engines.ts";
 import { keyplane } from "./up.ts";
 
-const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
-
-describe.skipIf(postgresMissing !== undefined)(`c47: keyplane migrate${reason}`, () => {
+describe("c47: keyplane migrate", () => {
   test("shows what it would do, does it, and answers from which version to which", async (context) => {
     const { url, drop } = await freshDatabase();
     context.onTestFinished(drop);

@@ -1,31 +1,21 @@
 import { randomBytes } from "node:crypto";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { sql } from "kysely";
 import pg from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
+import { askDesk } from "./desk.ts";
 import { openEmbedded } from "./embedded-database.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
 
 export type Engine = Store["engine"];
 
-/** Asked for by importing this file. In CI a missing component is a failure; elsewhere its tests are skipped. */
-const postgres = await askForPostgres(inject("postgresPort"));
-if ("missing" in postgres && process.env.CI === "true") throw new Error(postgres.missing);
-
-/** Why there is no PostgreSQL for tests, or undefined when there is one. */
-export const postgresMissing: string | undefined = "missing" in postgres ? postgres.missing : undefined;
-
-async function askForPostgres(port: number): Promise<PostgresOfRun> {
-  return JSON.parse(await text(connect(port, "127.0.0.1")));
-}
+/** Started by importing this file. */
+const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
 
 /**
  * The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated.
- * Without a PostgreSQL its half is skipped, with the reason in its name.
  */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
   describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
@@ -34,10 +24,7 @@ export function describeOnEachEngine(promise: string, tests: (store: () => Store
 
 /** For promises about real concurrency and real connections. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
-  describe.skipIf(postgresMissing !== undefined)(`${promise}, on PostgreSQL${reason}`, () => {
-    withStore(openFresh, "postgres", tests);
-  });
+  describe(`${promise}, on PostgreSQL`, () => withStore(openFresh, "postgres", tests));
 }
 
 async function openFresh(): Promise<Store> {
@@ -71,7 +58,6 @@ function withStore(
 
 /** A new, empty database of the run's PostgreSQL. Whoever asks drops it. */
 export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  if ("missing" in postgres) throw new Error(`no PostgreSQL: ${postgres.missing}`);
   const name = `keyplane_${randomBytes(6).toString("hex")}`;
   await asAdmin(postgres.url, `create database ${name}`);
   const url = new URL(postgres.url);
@@ -81,7 +67,6 @@ export async function freshDatabase(): Promise<{ url: string; drop: () => Promis
 
 /** By which way somebody else reaches the same database of the run's PostgreSQL. */
 export async function databaseUrl(store: Store): Promise<URL> {
-  if ("missing" in postgres) throw new Error(`no PostgreSQL: ${postgres.missing}`);
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(store.db);
   const url = new URL(postgres.url);
   url.pathname = `/${rows[0]?.name}`;

@@ -8,17 +8,10 @@ import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
 
 /** Where nginx is; undefined where it is not installed. `NGINX_BIN` names another. */
-export function findNginx(): string | undefined {
+function findNginx(): string | undefined {
   if (process.env.NGINX_BIN !== undefined) return process.env.NGINX_BIN;
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return folders.map((folder) => join(folder, "nginx")).find((path) => existsSync(path));
-}
-
-/** What a test of nginx is skipped for; undefined where it runs. In CI it runs, and fails, without nginx as well. */
-export function missingNginx(): string | undefined {
-  return findNginx() === undefined && !process.env.CI
-    ? "nginx is not installed (apt-get install nginx-light)"
-    : undefined;
 }
 
 /** nginx in front of a server on loopback, with connections that it keeps alive. */

@@ -1,23 +1,15 @@
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, describe, inject } from "vitest";
-import type { PulumiOfRun } from "./global-setup.ts";
+import { askDesk } from "./desk.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
 
-/** Asked for by importing this file. In CI a missing component is a failure; elsewhere its tests are skipped. */
-const answer: PulumiOfRun = JSON.parse(await text(connect(inject("pulumiPort"), "127.0.0.1")));
-if ("failed" in answer) throw new Error(answer.failed);
-if ("missing" in answer && process.env.CI === "true") throw new Error(answer.missing);
-
-/** Why there is no Pulumi for tests, or undefined when there is one. */
-const missing = "missing" in answer ? answer.missing : undefined;
-const address = "missing" in answer ? undefined : answer;
+/** Started by importing this file. */
+const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
 
 export type PulumiWorld = PulumiAddress & {
   /** A stack of its own, in a folder of its own, with nothing of this machine's but the CLI and the provider. */
@@ -51,11 +43,9 @@ export type TestStack = {
 
 /** For promises on the real CLI against a real server, which all files of the run share: each has teams of its own. */
 export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) => void): void {
-  const reason = missing === undefined ? "" : ` (skipped: ${missing})`;
-  describe.skipIf(address === undefined)(`${promise}, with the Pulumi CLI${reason}`, () => {
+  describe(`${promise}, with the Pulumi CLI`, () => {
     const folders: string[] = [];
     afterAll(() => Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true }))));
-    const pulumi = address ?? NOWHERE;
     tests({
       ...pulumi,
       async makeStack(program, options) {
@@ -80,9 +70,6 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
     });
   });
 }
-
-/** For tests that are collected, and skipped. */
-const NOWHERE: PulumiAddress = { cli: "", path: "", url: "", tokenFile: "" };
 
 async function openStack(
   { cli, path, url, tokenFile }: PulumiAddress,

@@ -2,14 +2,13 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { LEASE_MS } from "../../domain/protocol.ts";
-import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam, NOW } from "../store/fixtures.ts";
 import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 
-describe.skipIf(postgresMissing !== undefined)("a replica and its clocks", () => {
+describe("a replica and its clocks", () => {
   it("c38: requests that waited while the process stood still are decided by the lease as it is then", async (context) => {
     const { url, direct } = await databaseBehindProxy(context);
     const key = await storeKey(direct, await makeTeam(direct));

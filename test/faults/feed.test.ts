@@ -11,7 +11,6 @@ import { StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { Replica } from "../../server/key-index/replica.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
-import { postgresMissing } from "../env/engines.ts";
 import { dropNotifications, repeatNotifications } from "../env/notifications.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
@@ -20,7 +19,7 @@ import { digestOf, makeTeam, reserveKey, run } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy, follow, metricOf } from "./feed-fixtures.ts";
 
-describe.skipIf(postgresMissing !== undefined)("the change feed on its way to a replica", () => {
+describe("the change feed on its way to a replica", () => {
   const MOMENTS: readonly (readonly [string, "before" | "after", "register" | "listen" | "snapshot" | "heartbeat"])[] =
     [
       ["before it registers", "before", "register"],

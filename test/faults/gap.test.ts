@@ -1,6 +1,5 @@
 /** A real network that goes for a while and takes the database's connections with it, under a replica that decides. */
 import { describe, expect, it } from "vitest";
-import { postgresMissing } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
@@ -10,7 +9,7 @@ import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 const GAP_MS = 2_800;
 const TICK_MS = 10;
 
-describe.skipIf(postgresMissing !== undefined)("a gap in the network", () => {
+describe("a gap in the network", () => {
   it.for([
     [900, "reset"],
     [400, "dead in silence"],

@@ -12,7 +12,6 @@ import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { postgresMissing } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
@@ -21,7 +20,7 @@ import { databaseBehindProxy } from "./feed-fixtures.ts";
 
 const TOKEN = "kpt_a-token-of-this-test";
 
-describe.skipIf(postgresMissing !== undefined)("a receipt", () => {
+describe("a receipt", () => {
   it("b24: is not confirmed while a replica out of reach may serve; once it is, that one refuses and its streams are cut", async (context) => {
     const database = await databaseBehindProxy(context);
     const { direct, proxy } = database;

@@ -13,7 +13,6 @@ import { replicaRegister } from "../../store/feed/replicas.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { makeCertificate } from "../env/certificate.ts";
-import { postgresMissing } from "../env/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
@@ -49,7 +48,7 @@ async function startWorkers(context: TestContext, ...flags: string[]) {
   return { server, direct, askAll, standsStill, keyring: parseKeyring(encryptionKey) };
 }
 
-describe.skipIf(postgresMissing !== undefined)("a server of two workers", () => {
+describe("a server of two workers", () => {
   it("c38, b22: decides nothing beyond the lease while its main thread stands still, and again after it, but by no key that was revoked", async (context) => {
     const { server, direct, askAll, standsStill } = await startWorkers(context);
     const home = await makeTeam(direct);

@@ -10,7 +10,7 @@ import { openPostgres } from "../../../store/database/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
 import { deleteTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import { type Relay, startRelay } from "./relay.ts";
@@ -254,46 +254,40 @@ describeOnEachEngine("a replica's index", (store) => {
   });
 });
 
-test.skipIf(postgresMissing !== undefined)(
-  "c36, c37: without a database a replica is never current, and it recovers by itself",
-  async () => {
-    const { relay, store } = await relayed();
-    relay.cut();
-    const { view, lines } = follow(store);
-    await until("it has tried", () => lines.join("").includes("cannot follow the database"));
-    expect(view.isCurrent()).toBe(false);
-    relay.restore();
-    await until("the index is current", () => view.isCurrent());
-    expect(levelsOf(lines)).toEqual([ERROR]);
-    relay.cut();
-    await until("the lease runs out", () => !view.isCurrent());
-    await until("it has said so", () => levelsOf(lines).length === 3);
-    expect(levelsOf(lines)).toEqual([ERROR, WARNING, ERROR]);
-    relay.restore();
-    await until("the index is current again", () => view.isCurrent());
-  },
-);
+test("c36, c37: without a database a replica is never current, and it recovers by itself", async () => {
+  const { relay, store } = await relayed();
+  relay.cut();
+  const { view, lines } = follow(store);
+  await until("it has tried", () => lines.join("").includes("cannot follow the database"));
+  expect(view.isCurrent()).toBe(false);
+  relay.restore();
+  await until("the index is current", () => view.isCurrent());
+  expect(levelsOf(lines)).toEqual([ERROR]);
+  relay.cut();
+  await until("the lease runs out", () => !view.isCurrent());
+  await until("it has said so", () => levelsOf(lines).length === 3);
+  expect(levelsOf(lines)).toEqual([ERROR, WARNING, ERROR]);
+  relay.restore();
+  await until("the index is current again", () => view.isCurrent());
+});
 
-test.skipIf(postgresMissing !== undefined)(
-  "c31, c40: on a network that swallows every byte the lease runs out, and nothing is decided on old data after it",
-  async () => {
-    const { relay, store, direct } = await relayed();
-    const home = await makeTeam(direct);
-    const key = await storeKey(direct, home);
-    const { view, clock, lines } = follow(store);
-    await until("the index is current", () => view.isCurrent() && view.findKey(key.digest));
-    relay.silence();
-    await key.revoke();
-    clock.steady += LEASE_MS;
-    clock.wall += LEASE_MS;
-    expect(view.isCurrent()).toBe(false);
-    await until("it has asked in vain", () => lines.join("").includes("cannot follow the database"));
-    expect(view.isCurrent()).toBe(false);
-    relay.restore();
-    await until("the index is current again", () => view.isCurrent());
-    expect(view.findKey(key.digest)?.state ?? "revoked").toBe("revoked");
-  },
-);
+test("c31, c40: on a network that swallows every byte the lease runs out, and nothing is decided on old data after it", async () => {
+  const { relay, store, direct } = await relayed();
+  const home = await makeTeam(direct);
+  const key = await storeKey(direct, home);
+  const { view, clock, lines } = follow(store);
+  await until("the index is current", () => view.isCurrent() && view.findKey(key.digest));
+  relay.silence();
+  await key.revoke();
+  clock.steady += LEASE_MS;
+  clock.wall += LEASE_MS;
+  expect(view.isCurrent()).toBe(false);
+  await until("it has asked in vain", () => lines.join("").includes("cannot follow the database"));
+  expect(view.isCurrent()).toBe(false);
+  relay.restore();
+  await until("the index is current again", () => view.isCurrent());
+  expect(view.findKey(key.digest)?.state ?? "revoked").toBe("revoked");
+});
 
 /** In a log's lines. */
 const [WARNING, ERROR] = [40, 50];

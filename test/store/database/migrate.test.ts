@@ -6,7 +6,7 @@ import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../
 import { openPGlite } from "../../../store/database/pglite.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { describeOnEachEngine, freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { startReplica } from "../../server/key-index/replica-fixtures.ts";
 
@@ -44,8 +44,7 @@ describe("A database without a schema", () => {
   });
 });
 
-const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
-describe.skipIf(postgresMissing !== undefined)(`Migrations at once${reason}`, () => {
+describe("Migrations at once", () => {
   test("by several processes are done once", async () => {
     const { url, drop } = await freshDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(() => openPostgres(url)));
@@ -73,7 +72,7 @@ describe.skipIf(postgresMissing !== undefined)(`Migrations at once${reason}`, ()
   });
 });
 
-describe.skipIf(postgresMissing !== undefined)(`c47: A migration beside others${reason}`, () => {
+describe("c47: A migration beside others", () => {
   const steps = [
     { version: 1, name: "table", script: "create table busy (id integer); insert into busy values (1)" },
     { version: 2, name: "column", script: "alter table busy add column more text" },

@@ -8,15 +8,13 @@ import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import { assertUsable } from "../../../store/start-check.ts";
-import { freshDatabase, postgresMissing } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/engines.ts";
 import { delayNotifications, dropNotifications } from "../../env/notifications.ts";
 import { startOwnPostgres } from "../../env/postgres.ts";
 import { startTcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 
-const reason = postgresMissing === undefined ? "" : ` (skipped: ${postgresMissing})`;
-
-describe.skipIf(postgresMissing !== undefined)(`A PostgreSQL that fails${reason}`, () => {
+describe("A PostgreSQL that fails", () => {
   let url = "";
   let drop = async () => {};
   beforeAll(async () => {

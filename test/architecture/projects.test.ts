@@ -1,0 +1,60 @@
+import { matchesGlob } from "node:path";
+import { describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { filesOf, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
+import { filesBelow, importsOf, read } from "./sources.ts";
+
+const files = filesBelow("test", ".test.ts");
+const matches = (file: string, globs: readonly string[]) => globs.some((glob) => matchesGlob(file, glob));
+const projectsOf = (file: string): ProjectName[] =>
+  PROJECT_NAMES.filter((name) => {
+    const { include, exclude } = filesOf(name);
+    return matches(file, include) && !matches(file, exclude);
+  });
+
+/** What not every machine has: the module by which a test comes to it, and where such tests may be. */
+const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
+  "test/env/kubernetes/binaries.ts": ["cluster", "chaos", "e2e"],
+  "test/env/kubernetes/of-run.ts": ["cluster"],
+  "test/env/pulumi/cli.ts": ["pulumi"],
+  "test/env/pulumi.ts": ["pulumi"],
+  "test/env/nginx.ts": ["system"],
+  "test/env/node/namespaces.ts": ["system", "e2e"],
+};
+
+/** Programs that not every machine has, or that need root, as a test names them. */
+const PROGRAMS = /"(python3|nginx|tar|unshare|mount|go|apt-get)"/;
+
+/** All that a file has loaded. */
+function reachOf(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const next of importsOf(file)) reachOf(next, seen);
+  return seen;
+}
+
+describe("the suites", () => {
+  it("have each test file once, and the ending of its name says where", () => {
+    const ending = (file: string) => /\.([^./]+)\.test\.ts$/.exec(file)?.[1] ?? "npm";
+    expect(files.filter((file) => projectsOf(file).join() !== ending(file))).toEqual([]);
+  });
+
+  it("have no file that reaches for what its suite does not bring: name it x.<suite>.test.ts", () => {
+    const wrong = files.flatMap((file) => {
+      const has = (module: string) => projectsOf(file).every((name) => COMPONENTS[module]?.includes(name) ?? true);
+      return [...reachOf(file)].filter((module) => !has(module)).map((module) => `${file}: ${module}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("call no program in npm test that npm does not bring", () => {
+    const wrong = files.filter((file) => projectsOf(file).includes("npm") && PROGRAMS.test(read(file)));
+    expect(wrong.filter((file) => !file.startsWith("test/architecture/"))).toEqual([]);
+  });
+
+  it.each(PROJECT_NAMES)("%s has tests, and a command", (name) => {
+    expect(files.some((file) => projectsOf(file).includes(name))).toBe(true);
+    const script = PROJECTS[name].command.replace(/^npm (run )?/, "");
+    expect(Object.keys(packageJson.scripts)).toContain(script);
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * A minute of chaos with controllers of the whole cluster, and one with controllers of some namespaces, each with a seed
+ * that plays every move and every fault, and an end that waits as long as it takes; with `npm run nightly` 20 minutes
+ * each with a seed of their own each time. `npm run chaos` plays a seed again.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, test } from "vitest";
+import { FAULTS } from "./faults.ts";
+import { MOVES } from "./moves.ts";
+import { scheduleFaults, scheduleMoves } from "./schedule.ts";
+import { RIGHTS } from "./world.ts";
+
+const MAIN = join(import.meta.dirname, "main.ts");
+const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
+const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [20, 200, 15] : [1, 40, 240];
+const SEED = 127_357;
+
+test("the seed has every move made and every fault strike", () => {
+  const names = (scheduled: readonly { readonly name: string }[]) => [...new Set(scheduled.map(({ name }) => name))];
+  expect(names(scheduleMoves(SEED, 60_000)).toSorted()).toEqual(Object.keys(MOVES).toSorted());
+  expect(names(scheduleFaults(SEED, 60_000)).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
+});
+
+test.for(RIGHTS)(
+  "whatever users do and whatever breaks, every promise holds with %s controllers",
+  { timeout: MINUTES * 60_000 + 1_800_000 },
+  async (rights, context) => {
+    const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;
+    const numbers = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE];
+    const options = [...numbers.map(String), "--rights", rights];
+    console.log(`npm run chaos -- ${options.join(" ")}`);
+    const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    context.onTestFinished(() => void child.kill("SIGTERM"));
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout })) lines.push(line);
+    const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];
+    expect(code, lines.join("\n")).toBe(0);
+    expect(lines.slice(-3)).toEqual([
+      expect.stringMatching(/^faults injected: [1-9]\d*$/),
+      expect.stringMatching(/^keys minted: [1-9]\d*$/),
+      "violations: 0",
+    ]);
+  },
+);

@@ -1,0 +1,53 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { ROOT } from "../architecture/sources.ts";
+import { until } from "../env/until.ts";
+import { key, team } from "./up.ts";
+
+const MAIN = join(ROOT, "cli/main.ts");
+
+/** A folder with a team and a key to declare, until the test has finished. */
+export function makeFolder(): string {
+  // Where everybody may come: /tmp may be closed to others.
+  const folder = mkdtempSync("/tmp/keyplane-folders-");
+  chmodSync(folder, 0o755);
+  mkdirSync(join(folder, "manifests"));
+  writeFileSync(join(folder, "manifests/all.yaml"), team("team-a", "dev") + key("agent"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** `keyplane up` in such a folder. */
+export function up(folder: string, data: string, { port = "0", adminPort = "0", user = {} }: UpOptions = {}) {
+  const args = ["up", "--manifests", "manifests", "--data", data, "--port", port, "--admin-port", adminPort];
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env: {}, ...user });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  const ended = once(child, "close").then(([code]) => code);
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return { child, ended, output: () => output };
+}
+type UpOptions = { readonly port?: string; readonly adminPort?: string; readonly user?: object | undefined };
+
+/** Waits until it serves, with its key delivered, and ends it. */
+export async function expectToServe(folder: string, data: string): Promise<void> {
+  const serving = up(folder, data);
+  await until(`it serves on ${data}`, () => {
+    if (serving.child.exitCode !== null) throw new Error(serving.output());
+    return /^dev +agent +True/m.test(serving.output());
+  });
+  serving.child.kill("SIGTERM");
+  expect(await serving.ended).toBe(0);
+}
+
+/** That it ends by itself, with nothing but one line to standard error. */
+export async function expectRefusal({ ended, output }: ReturnType<typeof up>, says: RegExp): Promise<void> {
+  expect([await ended, output()]).toEqual([1, expect.stringMatching(says)]);
+  expect(output().trimEnd().split("\n")).toHaveLength(1);
+}

@@ -1,0 +1,236 @@
+/**
+ * Namespaces that are being deleted or gone, as a controller sees them that has no help: here no controller manager
+ * deletes what is in a namespace.
+ */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { listKeys } from "../../../store/keys/keys.ts";
+import { listObjects } from "../../../store/objects.ts";
+import { keyplane } from "../../cli/up.ts";
+import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
+import { freshDatabase } from "../../env/engines.ts";
+import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { until } from "../../env/until.ts";
+
+type Named = { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } };
+
+describe("namespaces that go", () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let store: Store;
+  const running = new Set<ControllerProcess>();
+  const encryptionKey = randomBytes(32).toString("base64");
+
+  async function start(...flags: string[]): Promise<ControllerProcess> {
+    const { kubeconfigPath: kubeconfig } = kubernetes;
+    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    running.add(started);
+    await until("it leads", () => started.lines.some((line) => line.includes("leads")));
+    return started;
+  }
+
+  async function stop(controller: ControllerProcess): Promise<void> {
+    running.delete(controller);
+    expect(await controller.stop()).toBe(0);
+  }
+
+  const path = (namespace: string) => `/api/v1/namespaces/${namespace}`;
+  async function create(namespace: string) {
+    const body = JSON.stringify({ metadata: { name: namespace } });
+    expect((await kubernetes.request("POST", "/api/v1/namespaces", { body })).status).toBe(201);
+    return inNamespace(kubernetes, namespace);
+  }
+
+  /** As whoever loses patience does: what is still in it is not looked at. */
+  async function force(namespace: string): Promise<void> {
+    const metadata = { name: namespace };
+    const body = JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata, spec: { finalizers: [] } });
+    await kubernetes.request("DELETE", path(namespace));
+    await until("the namespace is gone", async () => {
+      await kubernetes.request("PUT", `${path(namespace)}/finalize`, { body });
+      return (await kubernetes.request("GET", path(namespace))).status === 404;
+    });
+  }
+
+  /** What the store has of the keys of a namespace: each key's state, and `released` where no declaration owns it. */
+  async function states(namespace: string): Promise<Record<string, string>> {
+    const keys = (await listKeys(store.db, { limit: 200 })).filter((stored) => stored.namespace === namespace);
+    return Object.fromEntries(keys.map(({ name, state, ownerUid }) => [name, ownerUid === null ? "released" : state]));
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    store = await openPostgres(database.url);
+    await migrate(store);
+  });
+
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGKILL");
+    await store?.close();
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  it("c57: a namespace that is being deleted ends what is declared in it before that is deleted itself", async () => {
+    const [ending, beside] = [await create("ending"), await create("beside")];
+    const controller = await start();
+    await ending.apply(`${team("ending, beside")}${LIBRARY}${key("reader")}${key("retained", "deletionPolicy: Retain")}
+${key("guarded", "deletionProtection: true")}`);
+    await beside.apply(key("reader"));
+    await Promise.all([ending.ready("reader", "retained", "guarded"), beside.ready("reader")]);
+
+    await kubernetes.request("DELETE", path("ending"));
+    await until("all that nothing protects has ended", async () => {
+      const { reader, retained } = await states("ending");
+      return reader === "revoked" && retained === "released";
+    });
+    const finalizers = async (at: string) => (await ending.read<Named>(at))?.metadata.finalizers ?? [];
+    for (const at of [
+      ending.path("platformkeys", "reader"),
+      ending.path("platformkeys", "retained"),
+      ending.path("memorylibraries", "handbook"),
+    ]) {
+      await until(`nothing of ours holds ${at}`, async () => (await finalizers(at)).length === 0);
+    }
+    expect(await listObjects(store.db, "library", { namespace: "ending", limit: 1 })).toEqual([]);
+    expect(await states("ending")).toMatchObject({ guarded: "active" });
+    expect(await states("beside")).toEqual({ reader: "active" });
+    expect(await finalizers(ending.path("platformkeys", "guarded")), "it holds the namespace").toHaveLength(1);
+
+    await ending.changeKey("guarded", { deletionProtection: false });
+    await until("the protected key has ended", async () => (await states("ending")).guarded === "revoked");
+    for (const name of ["reader", "retained", "guarded"]) await ending.remove(ending.path("platformkeys", name));
+    await ending.remove(ending.path("memorylibraries", "handbook"));
+    await force("ending");
+
+    // Another namespace by its name owes nothing to it.
+    const again = await create("ending");
+    await again.apply(key("reader"));
+    await again.ready("reader");
+    const keyId = (await again.key("reader"))?.status?.keyID;
+    expect((await listKeys(store.db, { limit: 200 })).find(({ id }) => id === keyId)?.state).toBe("active");
+    await stop(controller);
+  });
+
+  it("c57: a namespace that was forced to go with all that was declared in it takes its keys with it", async () => {
+    const [lost, beside] = [await create("lost"), await create("safe")];
+    const before = await start();
+    await lost.apply(team("lost, safe") + key("reader"));
+    await beside.apply(key("reader"));
+    await Promise.all([lost.ready("reader"), beside.ready("reader")]);
+    await stop(before);
+    await force("lost");
+    expect(await lost.key("reader"), "it is declared in no namespace").toBeDefined();
+
+    const controller = await start();
+    await until("its key has ended", async () => (await states("lost")).reader === "revoked");
+    expect(await states("safe")).toEqual({ reader: "active" });
+    expect(controller.lines.filter((line) => line.includes("PlatformKey lost/reader"))).toEqual([]);
+    await stop(controller);
+  });
+
+  /** What doctor finds, line by line. */
+  async function doctor(): Promise<{ code: number | null; lines: string[] }> {
+    const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
+    const { code, out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
+    return { code, lines: out.split("\n").slice(0, -2) };
+  }
+
+  /** As somebody does who strips finalizers by hand. */
+  async function strip(world: ReturnType<typeof inNamespace>, ...names: string[]): Promise<void> {
+    for (const name of names) {
+      await world.change(world.path("platformkeys", name), { metadata: { finalizers: null } });
+      await world.remove(world.path("platformkeys", name));
+    }
+  }
+
+  it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
+    const world = await create("looked-after");
+    const controller = await start("--namespaces", "looked-after");
+    await world.apply(team("looked-after") + key("first") + key("second"));
+    await world.ready("first", "second");
+    // What other tests have left is served by nobody.
+    const ours = async () => (await doctor()).lines.filter((line) => /looked-after|every declared key/.test(line));
+    expect(await ours()).toEqual([]);
+
+    await stop(controller);
+    const keys = "2 keys (first, second) of the namespace looked-after";
+    expect(await doctor()).toMatchObject({ code: 1 });
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}: no running controller serves it: .*keyplane revoke`),
+    ]);
+    await kubernetes.request("DELETE", path("looked-after"));
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no running`),
+    ]);
+    await strip(world, "first", "second");
+    await force("looked-after");
+    expect(await ours()).toEqual([
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no running`),
+    ]);
+
+    // Of what has neither a namespace nor a declaration any more a controller is rid within a minute.
+    const again = await start("--namespaces", "looked-after");
+    expect((await ours()).filter((line) => !line.startsWith("note"))).toEqual([]);
+    await until("both have ended", async () => {
+      const { first, second } = await states("looked-after");
+      return first === "revoked" && second === "revoked";
+    });
+    expect(await ours()).toEqual([]);
+    await stop(again);
+  });
+
+  it("c57: doctor says of a namespace that is gone when its keys are too many to end of themselves", async () => {
+    const world = await create("many");
+    const names = Array.from({ length: 11 }, (_, i) => `key-${i}`);
+    const before = await start();
+    await world.apply(team("many") + names.map((name) => key(name)).join(""));
+    await world.ready(...names);
+    await stop(before);
+    await strip(world, ...names);
+    await force("many");
+
+    const controller = await start();
+    await until("garbage collection is paused", () =>
+      controller.lines.some((line) => line.includes("garbage collection is paused")),
+    );
+    const { code, lines } = await doctor();
+    expect([code, lines.filter((line) => line.includes(" many"))]).toEqual([
+      1,
+      [
+        expect.stringMatching(
+          /^WRONG {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
+        ),
+      ],
+    ]);
+    expect(Object.values(await states("many"))).toEqual(names.map(() => "active"));
+    await stop(controller);
+  });
+});
+
+const team = (namespaces: string) => `
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: research }
+spec: { namespaces: [${namespaces}] }
+`;
+
+const key = (name: string, more = "") => `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKey
+metadata: { name: ${name} }
+spec: { preset: MCPReadOnly, ${more} }
+`;
+
+const LIBRARY = `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook }
+spec: {}
+`;

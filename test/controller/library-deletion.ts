@@ -1,0 +1,54 @@
+import { sql } from "kysely";
+import { expect, it } from "vitest";
+import { until } from "../env/until.ts";
+import type { WorldTests } from "./fixtures/setup.ts";
+import { library, startWorld, type World } from "./fixtures/world.ts";
+
+/** More than a round of the controller deletes, twice. */
+const ATOMS = { pglite: 9_000, postgres: 45_000 } as const;
+
+async function fill({ store }: World, libraryId: string): Promise<void> {
+  await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+    select id, team_id, 'atom ' || n, '{}', 5, now(), now()
+    from libraries, generate_series(1, ${ATOMS[store.engine]}::integer) n where id = ${libraryId}`.execute(store.db);
+}
+
+async function left({ store }: World, id: string): Promise<{ atoms: number; libraries: number }> {
+  const { rows } = await sql<{ atoms: number; libraries: number }>`
+    select (select count(*)::integer from atoms where library_id = ${id}) as atoms,
+      (select count(*)::integer from libraries where id = ${id}) as libraries`.execute(store.db);
+  return rows[0] ?? { atoms: Number.NaN, libraries: Number.NaN };
+}
+
+/** The deletion of a large library; on files with PGlite, and on Kubernetes with PostgreSQL. */
+export const largeLibrary: WorldTests = (setup) => {
+  it("c52: that is deleted with its atoms tells how far that is, goes on after a restart, and is gone when they are", async (context) => {
+    const big = library("big", { deletionPolicy: "Delete" });
+    const world = await startWorld(context, setup(), big);
+    const id = String(world.get("MemoryLibrary", "big")?.status?.libraryID);
+    await fill(world, id);
+    await world.undeclare(big);
+    const message = () =>
+      world.get("MemoryLibrary", "big")?.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+    await until("it tells how far it is", () =>
+      /more than [\d,]+ are gone, (more than )?[\d,]+ are left/.test(message()),
+    );
+    expect(world.condition("Ready", "big", "MemoryLibrary")).toBe("False/Deleting");
+    const some = await left(world, id);
+    expect(some.libraries).toBe(1);
+    expect(some.atoms).toBeGreaterThan(0);
+    await world.stop();
+    await world.start();
+    await until("the declaration is gone", () => world.get("MemoryLibrary", "big") === undefined);
+    expect(await left(world, id)).toEqual({ atoms: 0, libraries: 0 });
+  });
+
+  it("c52: whose atoms are retained goes at once, and they stay", async (context) => {
+    const kept = library("kept", { deletionPolicy: "Retain" });
+    const world = await startWorld(context, setup(), kept);
+    const id = String(world.get("MemoryLibrary", "kept")?.status?.libraryID);
+    await fill(world, id);
+    await world.remove(kept);
+    expect(await left(world, id)).toEqual({ atoms: ATOMS[world.store.engine], libraries: 1 });
+  });
+};

@@ -1,0 +1,82 @@
+/** `examples/kubernetes` as its README has it, and what the project's README shows of it. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import { read } from "../architecture/sources.ts";
+import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
+import { freshDatabase } from "../env/engines.ts";
+import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+
+describe("examples/kubernetes", () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let controller: ControllerProcess;
+
+  async function kubectl(command: string): Promise<string> {
+    const { code, stdout, stderr } = await kubernetes.kubectl(command.split(" "));
+    if (code !== 0) throw new Error(`kubectl ${command}: ${stderr}`);
+    return stdout;
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    const store = await openPostgres(database.url);
+    await migrate(store);
+    await store.close();
+    await kubectl("apply -f infra/rbac/controller.yaml");
+    const kubeconfig = await accountKubeconfig(kubernetes);
+    const encryptionKey = randomBytes(32).toString("base64");
+    controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+  });
+
+  afterAll(async () => {
+    controller?.child.kill("SIGKILL");
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  it("becomes Ready by the commands of its README, under the rights of infra/rbac", async () => {
+    const commands = [...read("examples/kubernetes/README.md").matchAll(/^kubectl (.+)$/gm)].map(
+      ([, args = ""]) => args,
+    );
+    expect(commands.length).toBeGreaterThan(4);
+    for (const command of commands) await kubectl(command);
+    const data = "jsonpath={.data['mcp\\.json']}";
+    expect(await kubectl(`get secret docs-agent-key -n research-dev -o ${data}`)).not.toBe("");
+    const pod = "jsonpath={.spec.template.metadata.annotations}";
+    expect(await kubectl(`get deployment docs-agent -n research-dev -o ${pod}`)).toMatch(
+      /^\{"version\.keyplane\.dev\/docs-agent":"key_\w+\.1"\}$/,
+    );
+  });
+
+  it("looks as the README of the project shows it", async () => {
+    const shown = [...read("README.md").matchAll(/^\$ kubectl (.+)\n([\s\S]*?)\n```/gm)];
+    expect(shown.map(([, command]) => command)).toEqual([
+      "get keyplane -A",
+      "describe platformkey docs-agent -n research-dev",
+    ]);
+    for (const [, command = "", output = ""] of shown) {
+      const real = inShape(await kubectl(command));
+      // Where lines are left out, what is shown comes in this order all the same.
+      let from = 0;
+      for (const part of output.split("\n...\n").map(inShape)) {
+        const at = real.indexOf(part, from);
+        expect(at, `${command} has, in its place:\n${part}\n\nin\n${real}`).toBeGreaterThanOrEqual(0);
+        from = at + part.length;
+      }
+      if (!output.includes("\n...\n")) expect(real).toBe(inShape(output));
+    }
+  });
+});
+
+/** An output without what differs from one time to the next: prefixes, times, ages, and the width of columns. */
+function inShape(output: string): string {
+  return output
+    .replaceAll(/inf_\w{8}/g, "inf_PREFIX")
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/(?<=\s)\d+[smhd](\d+[sm])?(?=\s|$)/g, "AGE")
+    .replaceAll(/ +/g, " ")
+    .replaceAll(/ $/gm, "")
+    .trim();
+}

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import type { WorldTests } from "../controller/fixtures/setup.ts";
+import { endsAsUsual, SCENARIOS, type ScenarioName, usual } from "./scenarios.ts";
+
+/** Every fault after every effect; on files with PGlite, and on Kubernetes with PostgreSQL. */
+export const faultsAtEveryPoint: WorldTests = (setup) => {
+  const EFFECTS: Record<ScenarioName, readonly string[]> = {
+    "a first mint": ["addFinalizer", "commit key.reserved", "createSecret", "commit key.activated", "writeStatus"],
+    "a rotation": [
+      "commit key.policy_updated",
+      "commit key.reserved",
+      "replaceSecret",
+      "commit key.activated",
+      "writeStatus",
+    ],
+    "a lost Secret": ["commit key.reserved", "createSecret", "commit key.activated", "writeStatus"],
+    "a declared revocation": ["commit key.revoked", "writeStatus"],
+    "a deletion": ["commit key.revoked", "deleteSecret", "removeFinalizer"],
+    "a deletion with Retain": ["replaceSecret", "commit key.released", "removeFinalizer"],
+  };
+
+  for (const name of Object.keys(SCENARIOS) as ScenarioName[]) {
+    it(`${name}, it ends as it does undisturbed`, async (context) => {
+      const { injector } = await usual(context, setup(), name);
+      expect([...new Set(injector.trace)], "these are all of its effects").toEqual(EFFECTS[name]);
+      for (const effect of EFFECTS[name]) {
+        for (const how of ["killed after", "answer lost", "failed"] as const) {
+          await endsAsUsual(context, setup(), name, { effect, how });
+        }
+      }
+    });
+  }
+};

@@ -1,0 +1,113 @@
+/** Controllers as processes of their own: killed at exact points, and paused while another takes over. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { expect, it, type TestContext } from "vitest";
+import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
+import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
+import { key, startWorld } from "../controller/fixtures/world.ts";
+import { databaseUrl } from "../env/engines.ts";
+import { until } from "../env/until.ts";
+import type { ProcessOptions } from "./controller-process.ts";
+import { endState } from "./end-state.ts";
+import type { Diagnostic } from "./injector.ts";
+import { SCENARIOS, type ScenarioName, usual } from "./scenarios.ts";
+
+const PROGRAM = join(import.meta.dirname, "controller-process.ts");
+
+/** By row: the scenario, the point, and the highest version number that it ends with. */
+const KILLS: readonly (readonly [string, ScenarioName, Diagnostic, number])[] = [
+  ["c1", "a first mint", { effect: "commit key.reserved", how: "killed before" }, 1],
+  ["c2", "a first mint", { effect: "commit key.reserved", how: "killed after" }, 2],
+  ["c4", "a first mint", { effect: "createSecret", how: "killed after" }, 1],
+  ["c7", "a first mint", { effect: "commit key.activated", how: "killed after" }, 1],
+  ["c9", "a rotation", { effect: "commit key.activated", how: "killed after" }, 2],
+  ["c11", "a deletion", { effect: "commit key.revoked", how: "killed after" }, 1],
+];
+
+describeWorldsOnOwnKubernetes("a controller's process", (setup, kubernetes) => {
+  async function spawnController(
+    context: TestContext,
+    options: Omit<ProcessOptions, "address" | "databaseUrl" | "encryptionKey">,
+  ): Promise<{ child: ChildProcess; lines: string[]; exit: Promise<unknown[]> }> {
+    const rest: ProcessOptions = {
+      ...options,
+      address: kubernetes().address,
+      databaseUrl: (await databaseUrl(setup().store)).href,
+      encryptionKey: randomBytes(32).toString("base64"),
+    };
+    const env = { ...process.env, OPTIONS: JSON.stringify(rest) };
+    const child = spawn(process.execPath, [PROGRAM], { env, stdio: ["ignore", "pipe", "inherit"] });
+    context.onTestFinished(() => void child.kill("SIGKILL"));
+    const lines: string[] = [];
+    createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
+    return { child, lines, exit: once(child, "exit") };
+  }
+
+  for (const [row, name, fault, lastNumber] of KILLS) {
+    it(`${row}: ${name} whose process is ${fault.how} ${fault.effect} by SIGKILL ends as it does undisturbed`, async (context) => {
+      let side: KubernetesSide | undefined;
+      const world = await startWorld(
+        context,
+        {
+          ...setup(),
+          async side(shift) {
+            side = await makeKubernetesSide(kubernetes(), shift);
+            return side;
+          },
+        },
+        key("other"),
+        ...SCENARIOS[name].given,
+      );
+      const before = await world.keyIn("agent");
+      await world.stop();
+      if (name === "a deletion") await side?.remove(key("agent"));
+      else await SCENARIOS[name].act(world);
+      const { exit } = await spawnController(context, { tag: world.tag, fault });
+      expect((await exit)[1]).toBe("SIGKILL");
+      await world.start();
+      await until(`the end of ${name}`, () => SCENARIOS[name].ended(world));
+      await world.rest();
+      const seen = before === undefined ? [] : [before];
+      expect(await endState(world, ["agent", "other"], seen)).toEqual((await usual(context, setup(), name)).end);
+      const stored = (await world.storedKeys()).find((one) => one.name === "agent");
+      expect(stored?.lastNumber).toBe(lastNumber);
+    });
+  }
+
+  it("c21: a leader that was paused in mid-mint writes nothing when it goes on: its successor has the key", async (context) => {
+    const world = await startWorld(context, setup());
+    const { tag } = world;
+    await world.stop();
+    const first = await spawnController(context, { tag, pausesAfterSecret: "agent" });
+    await until("the first leads", () => first.lines.includes("leads"));
+    const second = await spawnController(context, { tag });
+    await world.write(key("agent"));
+    await until("the first is paused", async () => (await world.readSecret("agent")) !== undefined);
+    await until("the second leads", () => second.lines.includes("leads"));
+    const audit = () => world.store.db.selectFrom("audit_events").select("id").execute();
+    const active = async () =>
+      (await world.storedKeys(await clusterUid())).flatMap(({ versions }) =>
+        versions.filter(({ state }) => state === "active").map(({ number }) => number),
+      );
+    const clusterUid = async () => {
+      const { body } = await kubernetes().request("GET", "/api/v1/namespaces/kube-system");
+      return `${(body as { metadata: { uid: string } }).metadata.uid}${tag}`;
+    };
+    await until("the successor has activated it", async () => (await active()).join() === "1");
+    await world.write(key("agent", { rotation: { trigger: "next" } }));
+    await until("and rotated it", async () => (await active()).join() === "2");
+    const plaintext = await world.plaintextOf("agent");
+    const before = await audit();
+
+    first.child.kill("SIGCONT");
+    await first.exit;
+    expect(first.lines.at(-1)).toMatch(/^failed (LeadershipLostError|StaleLeaderError)$/);
+    expect(await audit()).toEqual(before);
+    expect(await active()).toEqual([2]);
+    expect(world.decide(plaintext)).toBe("allowed");
+    expect((await world.plaintextOf("agent")) === plaintext, "the Secret is the successor's").toBe(true);
+  });
+});

@@ -1,0 +1,380 @@
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import type { Store } from "../../store/database/store.ts";
+import { listKeys } from "../../store/keys/keys.ts";
+import { listObjects } from "../../store/objects.ts";
+import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
+import { freshDatabase } from "../env/engines.ts";
+import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { until } from "../env/until.ts";
+import { doEverything } from "./everything.ts";
+import { covers, type Right, rightsListed, sweeping, textOf, type Use, usesOf } from "./rights.ts";
+
+const INFRA = join(import.meta.dirname, "../../infra/rbac");
+const ACCOUNT = "system:serviceaccount:keyplane-system:keyplane-controller";
+
+describe("infra/rbac, on Kubernetes", () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let store: Store;
+  let kubeconfig: string;
+  const running = new Set<ControllerProcess>();
+  const encryptionKey = randomBytes(32).toString("base64");
+
+  async function kubectl(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await kubernetes.kubectl(args);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  }
+
+  async function start(...flags: string[]): Promise<ControllerProcess> {
+    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    running.add(started);
+    return started;
+  }
+
+  async function stop(controller: ControllerProcess): Promise<void> {
+    running.delete(controller);
+    expect(await controller.stop()).toBe(0);
+  }
+
+  const leads = ({ lines }: ControllerProcess) => until("it leads", () => lines.some((line) => line.includes("leads")));
+
+  const stateOf = async (keyId: string) =>
+    (await listKeys(store.db, { limit: 100 })).find(({ id }) => id === keyId)?.state;
+
+  const uses = (since: number) => usesOf(kubernetes.auditLog ?? "", ACCOUNT, since);
+
+  const listRights = async (namespace: string, ...as: string[]): Promise<Right[]> =>
+    rightsListed(await kubectl("auth", "can-i", "--list", "--namespace", namespace, ...as), namespace);
+
+  /** What every account may do in a namespace, such as to ask who it is. */
+  const everybodysRightsIn = (namespace: string) =>
+    listRights(namespace, "--as", "system:serviceaccount:default:nobody", "--as-group", "system:authenticated");
+
+  /** What the controller may do in a namespace beyond that. */
+  async function rightsIn(namespace: string): Promise<Right[]> {
+    const everybodys = await everybodysRightsIn(namespace);
+    const rights = await listRights(namespace, "--kubeconfig", kubeconfig);
+    return rights.filter((right) => !everybodys.some((other) => textOf(other) === textOf(right)));
+  }
+
+  /** The same with what holds in the whole cluster told apart: it holds in a namespace that is not there, too. */
+  async function rights(...namespaces: string[]): Promise<Right[]> {
+    const wide = (await rightsIn("nowhere")).map((right) => ({ ...right, namespace: "" }));
+    const narrow = await Promise.all(["keyplane-system", "default", ...namespaces].map(rightsIn));
+    return [...wide, ...narrow.flat().filter((right) => !wide.some((other) => covers(other, right)))];
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([
+      startKubernetes({ controllerManager: true, audit: true }),
+      freshDatabase(),
+    ]);
+    store = await openPostgres(database.url);
+    await migrate(store);
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    kubeconfig = await accountKubeconfig(kubernetes);
+  });
+
+  afterAll(async () => {
+    for (const { child } of running) child.kill("SIGKILL");
+    await store?.close();
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  const MODES = [
+    { mode: "cluster-wide", namespace: "dev", flags: [] },
+    { mode: "namespaced", namespace: "narrow", flags: ["--namespaces", "narrow"] },
+  ];
+
+  const WHENS = ["up", "down", "down, and its finalizers are stripped"] as const;
+  const ENDINGS = MODES.flatMap((mode) => WHENS.map((when) => ({ ...mode, when })));
+
+  it.each(MODES)(
+    "b71: a $mode controller is granted what it uses and nothing more, and none of it is sweeping",
+    async ({ namespace, flags }) => {
+      await kubectl("create", "namespace", namespace);
+      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
+      const granted = await rights(namespace);
+      expect(granted.map((right) => [textOf(right), sweeping(right)]).filter(([, why]) => why !== undefined)).toEqual(
+        [],
+      );
+
+      const since = Date.now();
+      const first = await start(...flags);
+      await leads(first);
+      const second = await start(...flags);
+      await doEverything(kubernetes, namespace, async (plural) =>
+        (await uses(since)).some(({ verb, resource }) => verb === "get" && resource === `${plural}.keyplane.dev`),
+      );
+      await stop(first);
+      await leads(second);
+      await stop(second);
+
+      const used = await uses(since);
+      expect(refused(used)).toEqual([]);
+      expect(texts(granted.filter((right) => !used.some((use) => covers(right, use))))).toEqual([]);
+      const everybodys = (await everybodysRightsIn("nowhere")).map((right) => ({ ...right, namespace: "" }));
+      const may = [...granted, ...everybodys];
+      expect(texts(used.filter((use) => !may.some((right) => covers(right, use))))).toEqual([]);
+    },
+  );
+
+  it.each(ENDINGS.filter(({ mode, when }) => mode === "namespaced" || when !== WHENS[2]))(
+    "c57: $mode: a namespace that is deleted ends its keys and goes (controller $when)",
+    async ({ mode, when }) => {
+      const namespace = `ending-${mode}-${WHENS.indexOf(when)}`;
+      const flags = mode === "namespaced" ? ["--namespaces", `${namespace},beside`] : [];
+      for (const name of [namespace, "beside", "afar"]) {
+        await kubernetes.kubectl(["create", "namespace", name]);
+        await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
+      }
+      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+      const since = Date.now();
+      let controller = await start(...flags);
+      const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
+      const afar = inNamespace(kubernetes, "afar");
+      if (mode === "namespaced") await afar.apply(key("reader"));
+      await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
+${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionPolicy: Retain")}`);
+      await beside.apply(key("reader"));
+      await Promise.all([ending.ready("reader", "left", "retained"), beside.ready("reader")]);
+      const objects = async () => [
+        ...(await listObjects(store.db, "gateway", { namespace, limit: 10 })),
+        ...(await listObjects(store.db, "library", { namespace, limit: 10 })),
+      ];
+      expect(await objects()).toHaveLength(2);
+
+      if (when !== "up") await stop(controller);
+      const path = `/api/v1/namespaces/${namespace}`;
+      await kubernetes.request("DELETE", path);
+      if (when !== "up") {
+        await until("its Roles and Secrets are gone, and only our finalizers are left", async () => {
+          const { body } = await kubernetes.request("GET", path);
+          return JSON.stringify(body).includes("keyplane.dev/finalizer in 5 resource instances");
+        });
+      }
+      if (when === WHENS[2]) {
+        for (const [plural, name] of DECLARED) {
+          await ending.change(ending.path(plural, name), { metadata: { finalizers: null } });
+        }
+      }
+      if (when === "down") controller = await start(...flags);
+      await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
+      const states = async () => {
+        const stored = (await listKeys(store.db, { limit: 200 })).filter((one) => one.namespace === namespace);
+        return stored.map(({ name, state, ownerUid }) => `${name} ${ownerUid === null ? "released" : state}`).sort();
+      };
+      if (when === WHENS[2]) {
+        expect(await states()).toEqual(["left active", "reader active", "retained active"]);
+        controller = await start(...flags);
+        // What the policy of a declaration was goes with it.
+        const ended = async () => (await states()).every((state) => state.endsWith("revoked"));
+        await until("the keys are revoked", async () => (await ended()) && (await objects()).length === 0);
+      } else {
+        expect(await states()).toEqual(["left revoked", "reader revoked", "retained released"]);
+        expect(await objects()).toEqual([]);
+      }
+      expect(await stateOf(String((await beside.key("reader"))?.status?.keyID))).toBe("active");
+      const used = await uses(since);
+      // With the namespace go the rights on its Secrets: being refused these holds up nothing.
+      expect(refused(used).filter((text) => !/ (secrets|events\.events\.k8s\.io)( .*)? in ending-/.test(text))).toEqual(
+        [],
+      );
+      if (mode === "namespaced") {
+        const places = new Set(used.map((use) => use.namespace));
+        expect(places).toEqual(new Set(["", "keyplane-system", namespace, "beside"]));
+        expect((await afar.key("reader"))?.status?.keyID).toBeUndefined();
+        await afar.remove(afar.path("platformkeys", "reader"));
+      }
+      await beside.remove(beside.path("platformkeys", "reader"));
+      await stop(controller);
+    },
+  );
+
+  it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
+    await kubectl("create", "namespace", "held");
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "namespace.yaml"));
+    const held = inNamespace(kubernetes, "held");
+    const controller = await start();
+    await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
+    await held.ready("guarded");
+    const keyId = String((await held.key("guarded"))?.status?.keyID);
+    const path = "/api/v1/namespaces/held";
+    await kubernetes.request("DELETE", path);
+    await held.holds("says what holds it", "guarded", (_, reason) => reason === "DeletionProtected");
+    await until("its Secret is gone", async () => (await held.read(held.secretPath("guarded"))) === undefined);
+    expect(await stateOf(keyId)).toBe("active");
+    await held.changeKey("guarded", { deletionProtection: false });
+    await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
+    expect(await stateOf(keyId)).toBe("revoked");
+    await stop(controller);
+  });
+
+  it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
+    const role = join(INFRA, "namespace.yaml");
+    await kubectl("apply", "--namespace", "with", "--filename", role);
+    const since = Date.now();
+    const controller = await start();
+    await leads(controller);
+    const [healthy, blind] = [inNamespace(kubernetes, "with"), inNamespace(kubernetes, "without")];
+    await blind.apply(`${team("both", "with, without")}${GATEWAY}${key("reader")}`);
+    const found = await blind.holds("cannot be read", "reader", (_, reason) => reason === "SecretUnreadable");
+    const said = found.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
+    expect(said).toContain("namespace.yaml of infra/rbac");
+    const gateway = () => blind.read<typeof found>(blind.path("modelgateways", "main"));
+    await until("the gateway says the same", async () =>
+      (await gateway())?.status?.conditions?.some(
+        ({ type, reason }) => type === "Ready" && reason === "SecretUnreadable",
+      ),
+    );
+    await healthy.apply(key("reader"));
+    await healthy.ready("reader");
+    expect(new Set(refused(await uses(since)))).toEqual(
+      new Set([
+        "create events.events.k8s.io in without",
+        "get secrets provider in without",
+        "get secrets reader in without",
+        "list secrets in without",
+      ]),
+    );
+
+    await kubectl("apply", "--namespace", "without", "--filename", role);
+    await until("the gateway is served", async () =>
+      (await gateway())?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True"),
+    );
+    await until("the key is ready", async () => {
+      const ready = (await blind.key("reader"))?.status?.conditions?.find(({ type }) => type === "Ready");
+      return ready?.status === "True";
+    });
+    await stop(controller);
+  });
+
+  it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
+    const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await open.apply(NARROWER);
+    for (const namespace of ["open", "closed"]) {
+      await kubectl("create", "namespace", namespace);
+      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
+      await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
+    }
+    const first = await start("--namespaces", "open,closed");
+    await open.apply(team("served", "open, closed") + key("reader") + key("vanished"));
+    await closed.apply(key("reader"));
+    await Promise.all([open.ready("reader", "vanished"), closed.ready("reader")]);
+    await stop(first);
+
+    await kubectl("delete", "--namespace", "closed", "rolebinding", "keyplane-keys", "keyplane-declarations");
+    // The proof that sweeps have taken place: a declaration that vanished while nobody looked.
+    const gone = String((await open.key("vanished"))?.status?.keyID);
+    const kept = String((await closed.key("reader"))?.status?.keyID);
+    await open.change(open.path("platformkeys", "vanished"), { metadata: { finalizers: null } });
+    await open.remove(open.path("platformkeys", "vanished"));
+    const since = Date.now();
+    const second = await start("--namespaces", "open,closed");
+    await open.apply(key("another"));
+    await open.ready("another");
+    await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked");
+    expect(await stateOf(kept)).toBe("active");
+    expect(refused(await uses(since))).toContain("list platformkeys.keyplane.dev in closed");
+
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await closed.changeKey("reader", { displayName: "Seen again" });
+    await until("the key is looked after again", async () => {
+      const { metadata, status } = (await closed.key("reader")) ?? {};
+      return status?.observedGeneration === metadata?.generation;
+    });
+    await stop(second);
+  }, 240_000);
+
+  it("the README's way to a namespace is the one that is tested", async () => {
+    const text = await readFile(join(INFRA, "README.md"), "utf8");
+    expect(text).toContain("kubectl apply -f infra/rbac/controller.yaml");
+    expect(text).toContain("kubectl apply -n NAMESPACE -f infra/rbac/namespace.yaml");
+  });
+});
+
+const texts = (rights: readonly Right[]): string[] => [...new Set(rights.map(textOf))].sort();
+const refused = (uses: readonly Use[]): string[] => texts(uses.filter(({ allowed }) => !allowed));
+
+const key = (name: string, more = "") => `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformKey
+metadata: { name: ${name} }
+spec: { preset: MCPReadOnly, ${more} }
+`;
+
+const team = (name: string, namespaces: string) => `
+apiVersion: keyplane.dev/v1alpha1
+kind: PlatformTeam
+metadata: { name: ${name} }
+spec: { namespaces: [${namespaces}] }
+`;
+
+/** As somebody may have it who wants no right on any declaration to hold in the whole cluster. */
+const NARROWER = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: { name: keyplane-controller }
+rules:
+  - { apiGroups: [keyplane.dev], resources: [platformteams, platformteams/status], verbs: [get, list, watch, patch] }
+  - { apiGroups: [""], resources: [namespaces], verbs: [get] }
+`;
+const DECLARATIONS_ROLE = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: keyplane-declarations }
+rules:
+  - { apiGroups: [keyplane.dev], resources: ["*"], verbs: [get, list, watch, patch] }
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: keyplane-declarations }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: keyplane-declarations }
+subjects: [{ kind: ServiceAccount, name: keyplane-controller, namespace: keyplane-system }]
+`;
+
+/** What is declared in a namespace that goes. */
+const DECLARED = [
+  ["platformkeys", "reader"],
+  ["platformkeys", "left"],
+  ["platformkeys", "retained"],
+  ["modelgateways", "main"],
+  ["memorylibraries", "handbook"],
+] as const;
+
+const LIBRARY = `
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook }
+spec: {}
+`;
+
+const GATEWAY = `
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: provider }
+stringData: { api-key: any }
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: main }
+spec:
+  upstreams:
+    - { name: openai, dialect: openai, baseURL: https://models.invalid, credentialRef: { name: provider, key: api-key } }
+`;

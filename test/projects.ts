@@ -1,0 +1,29 @@
+/** What the test files of a run share, as far as one of them asks for it: vitest's global setups. */
+const POSTGRES = "test/env/global-setup.ts";
+const KUBERNETES = "test/env/kubernetes/global-setup.ts";
+const PULUMI = "test/env/pulumi/global-setup.ts";
+
+/**
+ * The suites. The ending of a test file's name says which one it is in, and nothing else does: `x.cluster.test.ts` is in
+ * `cluster`, and so on; a file whose name has none of these endings is in `npm`, and takes nothing but what npm brings.
+ */
+export const PROJECTS = {
+  npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
+  cluster: { command: "npm run test:cluster", needs: "Go, which builds Kubernetes", shared: [POSTGRES, KUBERNETES] },
+  pulumi: { command: "npm run test:pulumi", needs: "Go, which builds the Pulumi CLI", shared: [POSTGRES, PULUMI] },
+  chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES] },
+  system: { command: "npm run test:system", needs: "root on Linux, nginx, Python, tar", shared: [POSTGRES] },
+  e2e: { command: "npm run e2e", needs: "root on Linux, Go and apt; or a cluster", shared: [POSTGRES] },
+} as const;
+
+export type ProjectName = keyof typeof PROJECTS;
+
+export const PROJECT_NAMES = Object.keys(PROJECTS) as ProjectName[];
+const ENDINGS = PROJECT_NAMES.filter((name) => name !== "npm");
+
+/** The test files of a project, as vitest's globs. */
+export function filesOf(project: ProjectName): { include: string[]; exclude: string[] } {
+  const modules = "**/node_modules/**";
+  if (project !== "npm") return { include: [`test/**/*.${project}.test.ts`], exclude: [modules] };
+  return { include: ["test/**/*.test.ts"], exclude: [modules, `test/**/*.{${ENDINGS.join(",")}}.test.ts`] };
+}
