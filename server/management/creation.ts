@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../http/errors.ts";
@@ -51,6 +51,12 @@ export async function createOnce<Shown>(
     return { id, shown: await show(tx, id), secret, replayed: false };
   });
   return { ...result, change: await receipts.wait(await seqIfKnown(askSeq), PATIENCE_MS) };
+}
+
+/** Answers 201, with where to find what was made, and whether it was made before. */
+export function markCreated(reply: FastifyReply, path: string, { id, replayed }: Made<unknown>): void {
+  reply.code(201).header("location", `/api/v1/${path}/${id}`);
+  if (replayed) reply.header("idempotency-replayed", "true");
 }
 
 /** Undefined for a request that does not say how to know it again. */

@@ -6,11 +6,11 @@ import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, readUpstreamCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
 import { invalid } from "./diagnostics.ts";
-import type { ChangeContext, Resource } from "./object-routes.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
+import type { ChangeContext, Resource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 
@@ -57,7 +57,7 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
   },
 
   async replace(tx, context, stored, spec) {
-    await save(tx, context, stored, readGateway({ ...stored, spec }, stored), stored.id);
+    await save(tx, context, stored, readGateway({ ...stored, spec }, stored));
   },
 
   async remove(tx, { author }, { cluster, ownerUid }) {
@@ -65,15 +65,17 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
   },
 };
 
-/** @param storedId of a gateway that has credentials which may stay */
+type SavedGateway = Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId"> & {
+  /** Of a gateway that has credentials which may stay. */
+  readonly id?: string;
+};
+
 async function save(
   tx: Tx,
   { author, keyring }: ChangeContext,
-  gateway: Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId">,
+  { namespace, name, teamId, ownerUid, publicId, id: storedId }: SavedGateway,
   { routesOnly, routes, upstreams: given }: ReadGateway,
-  storedId?: string,
 ): Promise<{ id: string }> {
-  const { namespace, name, teamId, ownerUid, publicId } = gateway;
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const [i, { credential: fresh, ...upstream }] of given.entries()) {
     const credential = fresh ?? (storedId && (await readUpstreamCredential(tx, storedId, upstream.name, keyring)));

@@ -6,9 +6,9 @@ import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { invalid, readGiven } from "./diagnostics.ts";
-import type { ChangeContext, Resource } from "./object-routes.ts";
 import { exists } from "./placement.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
+import type { ChangeContext, Resource } from "./resource.ts";
 import { requireInstallation } from "./rights.ts";
 
 const SPEC = jsonSchema(specSchema("PlatformTeam"));

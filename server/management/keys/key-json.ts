@@ -42,11 +42,18 @@ export type VersionJson = {
   readonly lastUsedAt: string | null;
 };
 
-/**
- * @param receipt of its revocation, where it is revoked
- * @param now milliseconds since the epoch
- */
-export function keyJson(key: ListedKey, team: string, spec: ApiManagedKeySpec, receipt: Receipt, now: number): KeyJson {
+/** What is shown of a key and is not in its row. */
+export type KeyDetails = {
+  /** The team's name. */
+  readonly team: string;
+  readonly spec: ApiManagedKeySpec;
+  /** Of its revocation, where it is revoked. */
+  readonly receipt: Receipt;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails): KeyJson {
   const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
   const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
   const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);

@@ -1,0 +1,123 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Management } from "../context.ts";
+import { createOnce, type Made, markCreated } from "../creation.ts";
+import { managedRoute } from "../managed-route.ts";
+import { bodyMayBeMissing } from "../paging.ts";
+import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
+import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
+import { RECEIPT } from "../response-schemas.ts";
+import type { Rights } from "../rights.ts";
+import { createKey, createVersion } from "./api-managed-keys.ts";
+import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
+import type { KeyJson } from "./key-json.ts";
+import { type ById, changeContextOf, keyIdOf } from "./key-request.ts";
+import {
+  CREATE_KEY_BODY,
+  CREATE_VERSION_BODY,
+  type CreateKeyBody,
+  type CreateVersionBody,
+  REPLACE_KEY_BODY,
+} from "./request-schemas.ts";
+import { KEY } from "./response-schemas.ts";
+import { showKey } from "./shown-key.ts";
+
+/** Keys that are made here, to change and to end. */
+export function apiManagedKeyRoutes(app: FastifyInstance, management: Management): void {
+  const { store, clock, receipts } = management;
+
+  app.post<{ Body: CreateKeyBody }>(
+    "/keys",
+    {
+      config: managedRoute({ summary: "Make a key", status: 201, response: KEY, idempotent: true }),
+      schema: { body: CREATE_KEY_BODY },
+    },
+    async (request, reply) => {
+      const context = await changeContextOf(management, request);
+      const made = await makeOnce(management, request, context.rights, (tx) => createKey(tx, context, request.body));
+      return showMade(reply, made);
+    },
+  );
+
+  app.put<{ Params: ById; Body: ReplaceBody }>(
+    "/keys/:id",
+    {
+      config: managedRoute({
+        summary: "Change what a key that was made here is to be, the whole of it",
+        response: KEY,
+        ifMatch: "required",
+      }),
+      schema: { body: REPLACE_KEY_BODY },
+    },
+    async (request, reply) => {
+      const context = await changeContextOf(management, request);
+      const id = keyIdOf(request);
+      const ifMatch = requireIfMatch(request.headers["if-match"]);
+      const seq = await replaceKeySpec(context, id, request.body.spec, ifMatch);
+      const change = await receipts.wait(seq);
+      const view = { db: store.db, receiptOf: await receipts.read(), now: clock.now() };
+      return withEtag(reply, { ...(await showKey(view, context.rights, id)), change });
+    },
+  );
+
+  app.delete<{ Params: ById; Body: ReasonBody }>(
+    "/keys/:id",
+    {
+      config: managedRoute({
+        summary: "End a key that was made here, for ever",
+        response: RECEIPT,
+        ifMatch: "optional",
+      }),
+      preValidation: bodyMayBeMissing,
+      schema: { body: REASON_BODY },
+    },
+    async (request) => {
+      const context = await changeContextOf(management, request);
+      const seq = await revokeByHand(context, keyIdOf(request), "Deleted", (key) => {
+        requireApiManaged(key);
+        checkIfMatch(request.headers["if-match"], key);
+      });
+      return receipts.wait(seq);
+    },
+  );
+
+  app.post<{ Params: ById; Body: CreateVersionBody }>(
+    "/keys/:id/versions",
+    {
+      config: managedRoute({
+        summary: "Make a new version of a key that was made here",
+        status: 201,
+        response: KEY,
+        idempotent: true,
+      }),
+      preValidation: bodyMayBeMissing,
+      schema: { body: CREATE_VERSION_BODY },
+    },
+    async (request, reply) => {
+      const context = await changeContextOf(management, request);
+      const id = keyIdOf(request);
+      const make: Make = (tx) => createVersion(tx, context, id, request.body);
+      return showMade(reply, await makeOnce(management, request, context.rights, make));
+    },
+  );
+}
+
+type Make = Parameters<typeof createOnce>[2];
+
+async function makeOnce(
+  management: Management,
+  request: FastifyRequest,
+  rights: Rights,
+  make: Make,
+): Promise<Made<KeyJson>> {
+  // Before the transaction: on PGlite nobody else is answered within it.
+  const receiptOf = await management.receipts.read();
+  return createOnce(management, request, make, (tx, id) =>
+    showKey({ db: tx, receiptOf, now: management.clock.now() }, rights, id),
+  );
+}
+
+function showMade(reply: FastifyReply, made: Made<KeyJson>): KeyJson {
+  markCreated(reply, "keys", made);
+  const { shown, secret, change } = made;
+  return withEtag(reply, { ...shown, secret, change });
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance } from "fastify";
+import { listKeys } from "../../../store/keys/key-lists.ts";
+import { principalOf } from "../author.ts";
+import type { Management } from "../context.ts";
+import { managedRoute } from "../managed-route.ts";
+import { pageOf, readCursor } from "../paging.ts";
+import { withEtag } from "../preconditions.ts";
+import { pageSchema } from "../response-schemas.ts";
+import { rightsOf, visibleTeams } from "../rights.ts";
+import { type ById, keyIdOf } from "./key-request.ts";
+import { LIST_QUERY, type ListQuery } from "./request-schemas.ts";
+import { KEY } from "./response-schemas.ts";
+import { showKey, showKeys } from "./shown-key.ts";
+
+/** Keys to look at, wherever they are declared. */
+export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
+  app.get<{ Querystring: ListQuery }>(
+    "/keys",
+    {
+      config: managedRoute({ summary: "List keys, revoked ones too", response: pageSchema(KEY) }),
+      schema: { querystring: LIST_QUERY },
+    },
+    async (request) => {
+      const { limit, cursor, state, ...named } = request.query;
+      const keys = await listKeys(store.db, {
+        ...named,
+        teamIds: visibleTeams(await rightsOf(store.db, principalOf(request))),
+        state: state && { is: state, at: clock.now() },
+        limit: limit + 1,
+        afterId: readCursor(cursor),
+      });
+      return pageOf(await showKeys({ db: store.db, receiptOf: await receipts.read(), now: clock.now() }, keys), limit);
+    },
+  );
+
+  app.get<{ Params: ById }>(
+    "/keys/:id",
+    { config: managedRoute({ summary: "Read a key", response: KEY }) },
+    async (request, reply) => {
+      const rights = await rightsOf(store.db, principalOf(request));
+      const id = keyIdOf(request);
+      const receiptOf = await receipts.read();
+      return withEtag(reply, await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id));
+    },
+  );
+}

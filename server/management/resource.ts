@@ -1,0 +1,81 @@
+import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { Author } from "../../store/audit.ts";
+import type { Db, Tx } from "../../store/database/change.ts";
+import { isId } from "../../store/database/ids.ts";
+import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../store/objects.ts";
+import { type Problem, problem } from "../http/errors.ts";
+import type { Management } from "./context.ts";
+import type { UNSEEN } from "./preconditions.ts";
+import type { ReasonBody } from "./request-schemas.ts";
+import { type Action, type Rights, requireRight, sees, visibleTeams } from "./rights.ts";
+
+/** What a change is made with. */
+export type ChangeContext = Pick<Management, "keyring"> & { readonly author: Author; readonly rights: Rights };
+
+/** A kind of object, and what is its own in the routes that all kinds have alike. */
+export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
+  readonly path: "teams" | "libraries" | "gateways";
+  readonly action: Action;
+  /** In the description of the API. */
+  readonly title: string;
+  /** The schemas of what is shown besides what every object has. */
+  readonly shown: Readonly<Record<string, object>>;
+  readonly specSchema: object;
+  readonly createSchema: object;
+  create(tx: Tx, context: ChangeContext, body: CreateBody): Promise<{ id: string }>;
+  replace(tx: Tx, context: ChangeContext, stored: StoredOf[K], spec: unknown): Promise<void>;
+  /** Checks the right to, where it is another one than to change. */
+  remove(tx: Tx, context: ChangeContext, stored: StoredOf[K]): Promise<void>;
+};
+
+type ShownResource<K extends ObjectKind> = {
+  readonly kind: K;
+  /** As manifests have it. */
+  readonly declaredAs: "PlatformTeam" | "MemoryLibrary" | "ModelGateway";
+  /** What is shown besides what every object has. */
+  show(stored: StoredOf[K]): { readonly spec: object; readonly [UNSEEN]?: string } & Readonly<Record<string, unknown>>;
+};
+
+/** An object as the API shows it. */
+export function objectJson<K extends ObjectKind>({ kind, declaredAs, show }: ShownResource<K>, stored: StoredOf[K]) {
+  const { id, cluster, namespace, name, ownerUid, teamId, team, createdAt } = stored;
+  const declaredIn = cluster === API_CLUSTER ? null : { cluster, kind: declaredAs, uid: ownerUid };
+  const home = kind === "team" ? {} : { namespace, team, teamId };
+  return { id, name, ...home, createdAt: rfc3339Millis(createdAt.getTime()), declaredIn, ...show(stored) };
+}
+
+/** @throws Problem `not_found` for one that is not to be seen either */
+export async function showObject<K extends ObjectKind>(db: Db, resource: ShownResource<K>, rights: Rights, id: string) {
+  const { kind } = resource;
+  const [found] = await listObjects(db, kind, { id: knownId(kind, id), teamIds: visibleTeams(rights), limit: 1 });
+  if (found === undefined) throw absent(kind);
+  return objectJson(resource, found);
+}
+
+/** @throws Problem `not_found`, `forbidden`, or `managed` for what was not made here */
+export async function lockChangeable<K extends ObjectKind>(
+  tx: Tx,
+  { kind, declaredAs, action }: ShownResource<K> & { readonly action: Action },
+  rights: Rights,
+  id: string,
+): Promise<StoredOf[K]> {
+  const stored = await lockObject(tx, kind, knownId(kind, id));
+  if (stored === undefined || !sees(rights, stored.teamId)) throw absent(kind);
+  requireRight(rights, stored.teamId, action);
+  if (stored.cluster === API_CLUSTER) return stored;
+  const name = stored.namespace === "" ? stored.name : `${stored.namespace}/${stored.name}`;
+  throw problem(
+    "managed",
+    `${declaredAs} ${name} (uid ${stored.ownerUid}, cluster ${stored.cluster}) declares this: change it there.`,
+  );
+}
+
+function knownId(kind: ObjectKind, id: string): string {
+  if (!isId(id)) throw absent(kind);
+  return id;
+}
+
+function absent(kind: ObjectKind): Problem {
+  return problem("not_found", `There is no ${kind} of this id.`);
+}
