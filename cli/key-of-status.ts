@@ -102,12 +102,12 @@ export function observedSecret(
   object: KeyObject | undefined,
   key: StoredKey | undefined,
 ): ObservedSecret {
-  const { reason } = object?.status?.conditions?.find(({ type }) => type === "SecretDelivered") ?? {};
+  const { status, reason } = object?.status?.conditions?.find(({ type }) => type === "SecretDelivered") ?? {};
   const active = versionIn(key, "active");
   if (reason === "SecretConflict") return { state: "unmanaged" };
   if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };
   if (object?.spec === undefined || active === undefined || active.imported) return { state: "absent" };
-  if (reason === "SecretLost" || reason === "Minting") return { state: "absent" };
+  if (status === "False" && reason !== "SecretTampered" && reason !== "SecretImmutable") return { state: "absent" };
   const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec).secret;
   return {
     state: "ours",

@@ -33,6 +33,7 @@ export const REASONS = {
   Pending: "See that a Keyplane controller runs and serves this namespace.",
   Minting: "",
   Confirming: "Every server replica is being told; this takes at most a few seconds.",
+  RotationDelayed: "keyplane rotate --revoke-old makes it at once, and ends the old versions.",
   Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
   Deleting: "",
   // what somebody has to do something about
@@ -52,6 +53,7 @@ export const REASONS = {
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
+  NamespaceTerminating: "Set spec.deletionProtection to false, and the namespace goes and the key with it.",
   Outdated:
     "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
   Retrying: "The controller tries again by itself.",

@@ -71,6 +71,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     stored,
     importable: stored === undefined ? importable(key) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),
+    namespaceTerminates: false,
     undoneSince: null,
     secretMarks: [],
     held: null,

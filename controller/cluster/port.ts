@@ -143,6 +143,9 @@ export type Cluster = {
   /** Writes the status, unless it is equal to what is there. No error when the object is gone. */
   writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void>;
 
+  /** Asks whether a namespace is being deleted, or gone: nothing can be created in it any more. */
+  namespaceTerminates(namespace: string): Promise<boolean>;
+
   /**
    * The version of a Secret as it was last heard of, by a watch or by an answer to ourselves; no request. Null for none
    * that was heard of. Undefined where a cluster hears nothing of its Secrets now: then only reading tells.

@@ -60,6 +60,7 @@ export async function observeKey(
     references,
     stored,
     secret: secretNow,
+    namespaceTerminates: await namespaceTerminates(deps, object, stored, secretNow),
     undoneSince: observeUndone(deps, object.uid, stored, secretNow, found.now),
     secretMarks: stored?.secretFound?.marks ?? [],
     importable:
@@ -145,6 +146,17 @@ function resolveReferences(
     mcpDefaultLibraryId,
     missing: [...new Set(missing)],
   };
+}
+
+/** Of a Secret that has gone, or that nobody may read any more as its declaration goes, the namespace may be the cause. */
+async function namespaceTerminates(
+  { cluster }: ControllerDeps,
+  { namespace, deleting }: DeclaredObject,
+  stored: LoadedKey | undefined,
+  secret: ObservedKey["secret"],
+): Promise<boolean> {
+  const isAsked = secret.state === "absent" || (secret.state === "unreadable" && deleting);
+  return isAsked && versionIn(stored, "active") !== undefined && cluster.namespaceTerminates(namespace);
 }
 
 /** The reserved version whose plaintext this process holds. */

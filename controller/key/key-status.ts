@@ -1,5 +1,5 @@
 import { expiryNotice } from "../../domain/key/expiry-notice.ts";
-import { rotationDueAt } from "../../domain/key/issuance-policy.ts";
+import { nextRotation } from "../../domain/key/next-rotation.ts";
 import { governedKey, type ObservedKey } from "../../domain/key/observed-key.ts";
 import type { KeyPlan } from "../../domain/key/plan-key.ts";
 import { staleUse } from "../../domain/key/stale-consumers.ts";
@@ -27,7 +27,7 @@ export function keyStatus(
   const key = governedKey(observed);
   const { declared } = observed;
   const active = versionIn(key, "active");
-  const rotation = active && key ? rotationDueAt(active, declared.rotationInterval, key.id) : Number.POSITIVE_INFINITY;
+  const rotation = nextRotation(observed, now);
   const ends = [declared.expiresAt, active?.expiresAt ?? null].filter((at) => at !== null);
   return withoutUndefined({
     observedGeneration: object.generation,
@@ -40,7 +40,7 @@ export function keyStatus(
     versions: key && shownVersions(key).map((version) => versionStatus(version, object)),
     expiresAt: ends.length === 0 ? undefined : rfc3339(Math.min(...ends)),
     expiryWarned: expiryWarned(observed, key, now),
-    nextRotationTime: rotation > now && Number.isFinite(rotation) ? rfc3339(rotation) : undefined,
+    nextRotationTime: rotation && rfc3339(rotation.at),
     lastUsedTime: lastUsedTime(
       Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)),
       object.status,

@@ -6,7 +6,9 @@ import type { ObservedKey } from "./observed-key.ts";
 import { type HealReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 import { retireOldAt, roomAt } from "./version-room.ts";
 
-export type MintReason = "FirstVersion" | "RequestedByHand" | "TriggerChanged" | "IntervalPassed" | HealReason;
+/** What asks for another version of a key whose Secret is as it should be. */
+export type RotationReason = "RequestedByHand" | "TriggerChanged" | "IntervalPassed";
+export type MintReason = "FirstVersion" | RotationReason | HealReason;
 
 /** Interval rotations come up to this part of the interval early, spread by key, so that a fleet does not move at once. */
 const JITTER = 0.05;
@@ -50,6 +52,10 @@ export function wantedVersion(
   if (why === undefined) return undefined;
   const room = roomAt(key, retireOldAt(key, observed.declared, now), now);
   return { why, from: isHeal(why) ? Math.max(room, healAt(active, key)) : room };
+}
+
+export function isRotation(why: MintReason): why is RotationReason {
+  return why !== "FirstVersion" && !isHeal(why);
 }
 
 export function isHeal(why: MintReason): why is HealReason {

@@ -1,7 +1,9 @@
 import { condition, OUTDATED, progressOf, type Reason, type StatedCondition } from "../conditions.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import { contestedSecret } from "./contested-secret.ts";
-import { isHeal, isLost, isTampered, wantedVersion } from "./issuance-policy.ts";
+import { issuanceBlock, NAMESPACE_TERMINATES } from "./issuance-block.ts";
+import { isLost, isTampered, type RotationReason, wantedVersion } from "./issuance-policy.ts";
+import { nextRotation } from "./next-rotation.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
@@ -23,7 +25,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
     enforced(observed, key),
     rotating(observed, key, now),
     staleConsumers(observed, key, now),
-    ...progressOf(ready),
+    ...(ready.status === "True" ? delayedRotation(observed, now) : progressOf(ready)),
   ];
 }
 
@@ -48,7 +50,10 @@ function readiness(
 
   if (observed.deleting) {
     return declared.deletionProtection && key !== undefined && key.state !== "revoked"
-      ? no("DeletionProtected", "The declaration is being deleted, and its key is protected from deletion.")
+      ? no(
+          "DeletionProtected",
+          `The declaration is being deleted, and its key is protected from deletion: it works on.${observed.namespaceTerminates ? ` ${NAMESPACE_TERMINATES}` : ""}`,
+        )
       : no("Deleting", "The declaration is being deleted.");
   }
   if (declared.state === "Revoked" && (key === undefined || key.state === "revoked")) {
@@ -95,6 +100,7 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
     return condition("SecretDelivered", "True", "Imported", message);
   }
   if (secret.state === "unmanaged") return no("SecretConflict", `${name} exists and is not this key's.`);
+  if (observed.namespaceTerminates) return no("NamespaceTerminating", NAMESPACE_TERMINATES);
   if (secret.state === "unreadable") return no("SecretUnreadable", `${name} cannot be read: ${secret.why}.`);
   if (isEnded(observed, key)) return no("Revoked", "No version of the key works any longer.");
   if (active === undefined) return no(...unminted(observed, now));
@@ -114,7 +120,13 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   if (isTampered(secret, active) && !declared.secret.healTampered) {
     return no("SecretTampered", `${name} was edited, and spec.secret.onTampered is Report.`);
   }
-  if (key !== undefined && wanted !== undefined && wanted.from > now) {
+  const found = `${name} ${isLost(secret) ? "is gone" : "was edited"}.`;
+  const block = issuanceBlock(observed, now);
+  if (block !== undefined) return no(block.reason, `${found} ${block.message}`);
+  if (wanted === undefined) {
+    return no("Expired", `${found} Version ${active.number} has expired, and nothing is minted before a rotation.`);
+  }
+  if (key !== undefined && wanted.from > now) {
     const what = isLost(secret) ? "SecretLost" : "SecretTampered";
     return no("SecretContested", contestedSecret(observed, key, what, wanted.from));
   }
@@ -138,15 +150,15 @@ function isEnded({ declared }: ObservedKey, key: StoredKey | undefined): boolean
 
 /** Why a key that has no active version has none. */
 function unminted(observed: ObservedKey, now: number): [Reason, string] {
-  const { declared, references, importable, secret } = observed;
-  const nothing = "Nothing is minted meanwhile.";
-  if (references.teamId === null) return ["NamespaceUnclaimed", nothing];
-  if (references.missing.length > 0) return ["ReferenceNotFound", nothing];
-  if (declared.state === "Suspended") return ["Suspended", nothing];
-  if (declared.expiresAt !== null && declared.expiresAt <= now) return ["Expired", nothing];
+  const { declared, importable, secret } = observed;
+  const block = issuanceBlock(observed, now);
+  if (block !== undefined) return [block.reason, block.message];
   if (importable !== null && "problem" in importable) return ["ImportUnusable", importable.problem];
   if (importable === null && secret.state === "ours" && secret.immutable) {
-    return ["SecretImmutable", `Secret ${declared.secret.name} is immutable, and holds an earlier key. ${nothing}`];
+    return [
+      "SecretImmutable",
+      `Secret ${declared.secret.name} is immutable, and holds an earlier key. Nothing is minted meanwhile.`,
+    ];
   }
   return ["Minting", `No version has been delivered yet.${reservedInVain(governedKey(observed), now)}`];
 }
@@ -168,11 +180,34 @@ function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number
     const endsAt = retiringEndsAt(version);
     return `version ${version.number} until ${Number.isFinite(endsAt) ? rfc3339(endsAt) : "its deadline"}`;
   });
-  const accepted = `Still accepted beside the active version: ${until.join(", ")}.`;
-  const wanted = wantedVersion(observed, key, now);
-  const waits = wanted !== undefined && !isHeal(wanted.why) && wanted.from > now;
-  const message = waits
-    ? `${accepted} The next rotation waits until ${rfc3339(wanted.from)}, so that none of them ends before its time.`
-    : accepted;
-  return condition("Rotating", "True", "Rotating", message);
+  const refused = whyRefused(observed, now);
+  const what =
+    refused === undefined ? "Still accepted beside" : `Refused with the key, which ${refused}, but kept beside`;
+  const next = nextRotation(observed, now);
+  const delay = next === undefined || next.delayed === null ? "" : ` ${delayText(next.at)}`;
+  return condition("Rotating", "True", "Rotating", `${what} the active version: ${until.join(", ")}.${delay}`);
+}
+
+/** Why no version of a key is accepted though none has ended. */
+function whyRefused({ declared: { state, expiresAt }, references }: ObservedKey, now: number): string | undefined {
+  if (references.teamId === null) return "is in a namespace without a team";
+  if (state === "Suspended") return "is suspended";
+  return expiresAt !== null && expiresAt <= now ? "has expired" : undefined;
+}
+
+const ASKED: Readonly<Record<RotationReason, string>> = {
+  RequestedByHand: "A rotation was asked for by hand.",
+  TriggerChanged: "spec.rotation.trigger has changed.",
+  IntervalPassed: "spec.rotation.interval has passed.",
+};
+
+/** The world is not as declared yet where a rotation waits, however well the key works: kstatus waits for it. */
+function delayedRotation(observed: ObservedKey, now: number): StatedCondition[] {
+  const next = nextRotation(observed, now);
+  if (next === undefined || next.delayed === null) return [];
+  return [condition("Reconciling", "True", "RotationDelayed", `${ASKED[next.delayed]} ${delayText(next.at)}`)];
+}
+
+function delayText(at: number): string {
+  return `The next rotation waits until ${rfc3339(at)}, so that no old version ends before its time.`;
 }

@@ -23,7 +23,7 @@ export type ObservedSecret =
   | { readonly state: "absent" }
   /** There is one by that name, and it is not ours. */
   | { readonly state: "unmanaged" }
-  /** We may not read it, or its namespace is ending. */
+  /** We may not read it. */
   | { readonly state: "unreadable"; readonly why: string }
   | {
       readonly state: "ours";
@@ -50,6 +50,8 @@ export type ObservedKey = {
   /** The newest row that this declaration owns, revoked ones included. */
   readonly stored: StoredKey | undefined;
   readonly secret: ObservedSecret;
+  /** The namespace is being deleted. Asked only where the Secret is not there or closed to us; false elsewhere. */
+  readonly namespaceTerminates: boolean;
   /** Since when this process finds the Secret lost or edited; null while it is neither. */
   readonly undoneSince: number | null;
   /** Who else had left marks on the Secret when it was last as declared. For people: nothing is decided by it. */

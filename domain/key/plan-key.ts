@@ -2,6 +2,7 @@ import type { StatedCondition } from "../conditions.ts";
 import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
 import type { DeclaredKey } from "./declared-key.ts";
 import { expiryNotice } from "./expiry-notice.ts";
+import { mayMint } from "./issuance-block.ts";
 import { type MintReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 import { keyConditions } from "./key-conditions.ts";
 import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
@@ -171,13 +172,6 @@ function planDeletion(observed: ObservedKey, now: number): KeyAction {
   const isLeft = declared.retainOnDelete || !declared.secret.deleteWithKey;
   if (secret.state === "ours" && (secret.owned || !isLeft)) return { do: "DeleteSecret" };
   return { do: "ReleaseFinalizer" };
-}
-
-/** Whether a new version could be delivered and should be: never into another's Secret, never for a key at rest. */
-function mayMint({ declared, references, secret }: ObservedKey, now: number): boolean {
-  if (declared.state === "Suspended" || references.missing.length > 0) return false;
-  if (declared.expiresAt !== null && declared.expiresAt <= now) return false;
-  return secret.state === "absent" || (secret.state === "ours" && !secret.immutable);
 }
 
 /** What the store should say of the key, but for its secret. */

@@ -138,6 +138,7 @@ async function openLocked(
     writeStatus: objects.writeStatus,
 
     // A file is read as quickly as it is heard of.
+    namespaceTerminates: async () => false,
     cachedSecretVersion: () => undefined,
     readSecret: secrets.read,
     createSecret: secrets.create,

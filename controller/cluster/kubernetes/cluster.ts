@@ -14,6 +14,7 @@ import { recordEvent } from "./events.ts";
 import { readIdentity } from "./identity.ts";
 import { invalidStatus } from "./invalid.ts";
 import { createLookUp } from "./look-up.ts";
+import { namespaceTerminates } from "./namespace.ts";
 import { createObjectWrites } from "./object-writes.ts";
 import { createObjects } from "./objects.ts";
 import type { HeldObject } from "./read-object.ts";
@@ -265,6 +266,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     addFinalizer: writes.addFinalizer,
     removeFinalizer: writes.removeFinalizer,
     writeStatus: writes.writeStatus,
+    namespaceTerminates: (namespace) => namespaceTerminates(api, namespace),
     cachedSecretVersion,
     readSecret: secrets.read,
     createSecret: secrets.create,

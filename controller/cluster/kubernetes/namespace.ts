@@ -1,6 +1,6 @@
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { ApiClient } from "./api-client.ts";
-import { isNotFound } from "./api-error.ts";
+import { isForbidden, isNotFound, readError } from "./api-error.ts";
 import { namespacePath, namespaceResource } from "./resources.ts";
 
 export type Namespace = {
@@ -29,5 +29,20 @@ export async function readNamespace(
   } catch (error) {
     if (isNotFound(error, namespaceResource(name))) return undefined;
     throw error;
+  }
+}
+
+/**
+ * Whether nothing can be created in a namespace any more. Of one that may not be asked for, nothing is known to be so.
+ *
+ * @throws ClusterError, or Error as readNamespace does
+ */
+export async function namespaceTerminates(api: ApiClient, name: string): Promise<boolean> {
+  try {
+    const found = await readNamespace(api, name);
+    return found === undefined || found.endingSince !== undefined;
+  } catch (error) {
+    if (isForbidden(error)) return false;
+    throw readError(error, `asking for the namespace ${name}`);
   }
 }

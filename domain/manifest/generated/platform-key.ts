@@ -325,7 +325,7 @@ export type PlatformKeyStatus = {
    */
   restartedVersion?: number;
   /**
-   * When the next version will be minted by rotation.interval.
+   * When the next version will be minted: by rotation.interval, or when there is room for a rotation that waits. Left out where none will be, as of a key that is suspended or ends before.
    */
   nextRotationTime?: string;
   /**

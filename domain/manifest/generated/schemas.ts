@@ -1205,7 +1205,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "minimum": 1
           },
           "nextRotationTime": {
-            "description": "When the next version will be minted by rotation.interval.",
+            "description": "When the next version will be minted: by rotation.interval, or when there is room for a rotation that waits. Left out where none will be, as of a key that is suspended or ends before.",
             "type": "string",
             "format": "date-time"
           },

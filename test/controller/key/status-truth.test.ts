@@ -3,8 +3,11 @@ import { expect, it } from "vitest";
 import type { DeclaredObject, ObjectStatus } from "../../../controller/cluster/port.ts";
 import { retryingStatus } from "../../../controller/object-status.ts";
 import { REASONS } from "../../../domain/conditions.ts";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
+import { kstatusOf } from "../../env/kubernetes/kstatus.ts";
+import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, startWorld } from "../fixtures/world.ts";
+import { HOUR, key, library, startWorld, team, type World } from "../fixtures/world.ts";
 
 /** Admission refuses a change of these. */
 const FIXED = /spec\.(secret\.name|secret\.dataKey|publicID|source)/;
@@ -33,6 +36,9 @@ it("what could not be looked at is unknown, and what could not be applied is not
   expect(none.conditions?.[0]?.message).toContain("the database is away");
 });
 
+const messageOf = (world: World, type: string, name: string) =>
+  world.get("PlatformKey", name)?.status?.conditions?.find((one) => one.type === type)?.message;
+
 describeWorlds("the status of a key", (setup) => {
   it("that is revoked does not promise a version", async (context) => {
     const world = await startWorld(context, setup(), key("never", { state: "Revoked" }), key("agent"));
@@ -59,5 +65,90 @@ describeWorlds("the status of a key", (setup) => {
     await world.declare(key("agent", { rotation, state: "Suspended" }));
     await world.advance(20 * HOUR);
     expect((await world.status("agent")).nextRotationTime).toBeUndefined();
+  });
+
+  it("names no time of a rotation that does not come: the key ends before it, or is suspended", async (context) => {
+    const rotation = { interval: "10h", overlap: { duration: "1h" } };
+    const expiresAt = new Date(Date.now() + 5 * HOUR).toISOString();
+    const world = await startWorld(
+      context,
+      setup(),
+      key("ends", { rotation, expiresAt }),
+      key("rests", { rotation, state: "Suspended" }),
+      key("agent", { rotation }),
+    );
+    await world.declare(key("agent", { rotation, state: "Suspended" }));
+    for (const name of ["ends", "rests", "agent"]) {
+      expect((await world.status(name)).nextRotationTime, name).toBeUndefined();
+    }
+    await world.declare(key("agent", { rotation }));
+    expect((await world.status("agent")).nextRotationTime).toBeDefined();
+  });
+
+  it("names the time at which there is room for a rotation, and reconciles until then", async (context) => {
+    const spec = (trigger: string) => key("agent", { rotation: { trigger, overlap: { duration: "1h" } } });
+    const world = await startWorld(context, setup(), spec("a"));
+    for (const trigger of ["b", "c", "d", "e", "f"]) await world.declare(spec(trigger));
+    const room = (await world.stored("agent")).versions.at(-1)?.retireAt ?? expect.fail("no old version");
+    const { conditions, nextRotationTime } = await world.status("agent");
+    expect(nextRotationTime).toBe(rfc3339(room));
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    expect(world.condition("Reconciling", "agent")).toBe("True/RotationDelayed");
+    const { message } = conditions.find(({ type }) => type === "Reconciling") ?? {};
+    expect(message).toContain("spec.rotation.trigger has changed");
+    expect(message).toContain(rfc3339(room));
+    const metadata = { generation: world.get("PlatformKey", "agent")?.generation ?? 0 };
+    expect(kstatusOf({ metadata, status: await world.status("agent") })).toBe("InProgress");
+
+    await world.advance(HOUR);
+    expect(world.condition("Reconciling", "agent")).toBeUndefined();
+    expect((await world.status("agent")).nextRotationTime).toBeUndefined();
+  });
+
+  it("whose Secret is lost says why nothing is minted", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      library("notes"),
+      ...["suspended", "expired", "unlinked", "unclaimed"].map((name) => key(name)),
+      key("old", { expiresAfter: "2h" }),
+    );
+    const missing = { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "missing" }] } };
+    await world.declare(
+      key("suspended", { state: "Suspended" }),
+      key("expired", { expiresAt: new Date(Date.now() - HOUR).toISOString() }),
+      key("unlinked", missing),
+    );
+    for (const name of ["suspended", "expired", "unlinked"]) await world.loseSecret(name);
+    await world.advance(3 * HOUR);
+    await world.loseSecret("old");
+    await world.advance(1_000);
+    for (const [name, reason] of [
+      ["suspended", "Suspended"],
+      ["expired", "Expired"],
+      ["unlinked", "ReferenceNotFound"],
+      ["old", "Expired"],
+    ] as const) {
+      await until(name, () => world.condition("SecretDelivered", name) === `False/${reason}`);
+      expect(messageOf(world, "SecretDelivered", name)).toMatch(/^Secret \w+ is gone\. .*[Nn]othing is minted/);
+    }
+    await world.declare(team("team-a", []));
+    await world.loseSecret("unclaimed");
+    await world.advance(1_000);
+    await until(
+      "the loss is told",
+      () => world.condition("SecretDelivered", "unclaimed") === "False/NamespaceUnclaimed",
+    );
+  });
+
+  it("that is suspended does not say that an old version is accepted", async (context) => {
+    const rotation = { trigger: "now" };
+    const world = await startWorld(context, setup(), key("agent"));
+    const first = await world.plaintextOf("agent");
+    await world.declare(key("agent", { rotation }));
+    expect(messageOf(world, "Rotating", "agent")).toMatch(/^Still accepted beside the active version: version 1 until/);
+    await world.declare(key("agent", { rotation, state: "Suspended" }));
+    expect(world.decide(first)).not.toBe("allowed");
+    expect(messageOf(world, "Rotating", "agent")).toMatch(/^Refused with the key, which is suspended.*version 1 until/);
   });
 });

@@ -116,6 +116,39 @@ ${key("guarded", "deletionProtection: true")}`);
     await stop(controller);
   });
 
+  it("c57: a protected key whose namespace is being deleted is not minted anew, and says what lets it go", async () => {
+    const world = await create("protected");
+    const controller = await start();
+    await world.apply(team("protected") + key("guarded", "deletionProtection: true"));
+    await world.ready("guarded");
+    await kubernetes.request("DELETE", path("protected"));
+    await world.drop(world.path("platformkeys", "guarded"));
+    await world.remove(world.secretPath("guarded"));
+    const conditionOf = async (type: string) =>
+      (await world.key("guarded"))?.status?.conditions?.find((one) => one.type === type);
+    await until("the loss is told", async () => {
+      const delivered = await conditionOf("SecretDelivered");
+      return delivered?.status === "False";
+    });
+    expect(await conditionOf("SecretDelivered")).toMatchObject({ reason: "NamespaceTerminating" });
+    for (const type of ["Ready", "SecretDelivered"]) {
+      expect((await conditionOf(type))?.message).toContain("Set spec.deletionProtection to false");
+    }
+    const versions = await store.db
+      .selectFrom("key_versions")
+      .innerJoin("keys", "keys.id", "key_versions.key_id")
+      .select(["number", "key_versions.state"])
+      .where("namespace", "=", "protected")
+      .execute();
+    expect(versions).toEqual([{ number: 1, state: "active" }]);
+    expect(controller.lines.filter((line) => line.includes("while reconciling"))).toEqual([]);
+
+    await world.changeKey("guarded", { deletionProtection: false });
+    await until("the key has ended", async () => (await states("protected")).guarded === "revoked");
+    await force("protected");
+    await stop(controller);
+  });
+
   it("c57: a namespace that was forced to go with all that was declared in it takes its keys with it", async () => {
     const [lost, beside] = [await create("lost"), await create("safe")];
     const before = await start();

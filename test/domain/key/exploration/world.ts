@@ -134,6 +134,7 @@ export function observe(world: World, declaration: Declaration): ObservedKey {
     },
     stored,
     secret: observeSecret(world, declaration, stored),
+    namespaceTerminates: false,
     undoneSince: null,
     secretMarks: [],
     importable: null,

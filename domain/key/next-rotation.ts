@@ -1,0 +1,29 @@
+import { mayMint } from "./issuance-block.ts";
+import { isRotation, type RotationReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
+import { governedKey, type ObservedKey } from "./observed-key.ts";
+import { versionIn } from "./stored-key.ts";
+import { retireOldAt, roomAt, supersededReservation } from "./version-room.ts";
+
+/** The next rotation of a key, in milliseconds since the epoch. */
+export type NextRotation = {
+  readonly at: number;
+  /** What has asked for it already, and waits for room among the versions; null for one that is not due yet. */
+  readonly delayed: RotationReason | null;
+};
+
+/**
+ * The rotation that will come by itself later than `now`: when there is room for it. Undefined where none will, as of a
+ * key that is suspended or ends before then.
+ */
+export function nextRotation(observed: ObservedKey, now: number): NextRotation | undefined {
+  const key = governedKey(observed);
+  const active = versionIn(key, "active");
+  if (key === undefined || key.state === "revoked" || active === undefined) return undefined;
+  const { declared, steadyFrom } = observed;
+  const wanted = wantedVersion(observed, key, now);
+  const delayed = wanted !== undefined && isRotation(wanted.why) ? wanted.why : null;
+  const due = delayed === null ? Math.max(rotationDueAt(active, declared.rotationInterval, key.id), steadyFrom) : now;
+  const room = Math.max(roomAt(key, retireOldAt(key, declared, due), due), supersededReservation(key)?.from ?? due);
+  const at = Math.max(due, room);
+  return at > now && Number.isFinite(at) && mayMint(observed, at) ? { at, delayed } : undefined;
+}
