@@ -8,7 +8,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { filesBelow, ROOT, read } from "./sources.ts";
 
 const documents = [
-  ...["README.md", "SECURITY.md", "CHANGELOG.md"],
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
   ...["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md")),
 ];
 /** Those with kinds of ours; what belongs to Kubernetes itself is in files of its own. */
