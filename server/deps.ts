@@ -105,7 +105,7 @@ export type RefusalEvent = {
   readonly keyId: string | null;
   readonly teamId: string | null;
   /** Who was refused by the management API, where it knows them. */
-  readonly principal?: string;
+  readonly principal?: string | undefined;
 };
 
 export type RefusalRecorder = {

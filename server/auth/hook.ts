@@ -15,6 +15,7 @@ import { meetExpectation } from "./expect-continue.ts";
 import { keepBody, TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
+import { recordRefusal } from "./record-refusal.ts";
 import { declaredAccess, type KeyedAccess, type ManagedAccess, productOf, type Refuse } from "./route-config.ts";
 
 declare module "fastify" {
@@ -108,7 +109,7 @@ async function identifyPrincipal(
     request.managementPrincipal = decision.principal;
     return decision.principal;
   }
-  countRefusal(deps, url, request, { code: "unauthorized", cause: decision.cause, key: undefined });
+  recordRefusal(deps, request, url, { code: "unauthorized", cause: decision.cause, key: undefined });
   return undefined;
 }
 
@@ -143,7 +144,7 @@ function authenticate(
       done(meetExpectation(raw, reply.raw));
       return;
     }
-    countRefusal(deps, url, request, decision);
+    recordRefusal(deps, request, url, decision);
     const shown = problemFor(decision, notFound);
     if (refuse === undefined) done(shown);
     else refuse(request, reply, shown);
@@ -176,7 +177,7 @@ export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?:
 
 /** Counts and records a refusal that came after the door, and gives the answer to it. */
 export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
-  countRefusal(deps, request.routeOptions.url ?? "", request, refused);
+  recordRefusal(deps, request, request.routeOptions.url, refused);
   return problemFor(refused, NOT_FOUND);
 }
 
@@ -188,25 +189,6 @@ function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): v
 
 function rateLimited(rate: RateVerdict): Problem {
   return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
-}
-
-function countRefusal(
-  deps: ServerDeps,
-  route: string,
-  client: FastifyRequest,
-  refused: Omit<Refused, "granted">,
-): void {
-  deps.metrics.countRefusal(refused.cause);
-  deps.refusals.record({
-    client,
-    at: deps.clock.now(),
-    code: refused.code,
-    cause: refused.cause,
-    seq: deps.index.lastSeq(),
-    route,
-    keyId: refused.key?.keyId ?? null,
-    teamId: refused.key?.teamId ?? null,
-  });
 }
 
 /** One object for each answer: what is the same for every caller is made once. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import { OPERATIONS } from "../../domain/access/operations.ts";
+import { recordRefusal } from "../auth/record-refusal.ts";
 import type { ServerDeps } from "../deps.ts";
 import { problem, problemOf } from "../http/errors.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
@@ -46,7 +47,10 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
     async (request, reply) => {
       const message = readMessage(request.body);
       const denied = deniedTool(request, message);
-      if (denied !== undefined) return refuseTool(deps, request, reply, message, denied);
+      if (denied !== undefined) {
+        recordRefusal(deps, request, PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
+        return refuseTool(reply, message, denied);
+      }
       return exchange(deps, request, reply, message);
     },
   );
@@ -91,25 +95,7 @@ function deniedTool({ principal }: FastifyRequest, { method, params }: Message):
   return OPERATIONS[tool.operation].scope;
 }
 
-function refuseTool(
-  { clock, index, metrics, refusals }: ServerDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { id }: Message,
-  scope: string,
-): FastifyReply {
-  const { keyId, teamId } = request.principal;
-  metrics.countRefusal("scope_missing");
-  refusals.record({
-    client: request,
-    at: clock.now(),
-    code: "forbidden",
-    cause: "scope_missing",
-    seq: index.lastSeq(),
-    route: request.routeOptions.url,
-    keyId,
-    teamId,
-  });
+function refuseTool(reply: FastifyReply, { id }: Message, scope: string): FastifyReply {
   return reply
     .code(403)
     .header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`)
