@@ -39,7 +39,7 @@ export async function exchange(
         if (granted instanceof Problem) throw granted;
         return granted.key;
       },
-      write: (db, operation, task) => writeAs(deps, db, request, task, operation),
+      write: (db, operation, task) => writeAs(deps, db, request, { ...task, operation }),
       refuse,
     }),
   );

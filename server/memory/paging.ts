@@ -11,13 +11,18 @@ export function position(scope: CursorScope, cursor: string | undefined): Cursor
   return read;
 }
 
+/** A list, and how a row of it is shown and found again. */
+export type PagedList<Row, Json> = {
+  readonly scope: CursorScope;
+  positionOf(row: Row): CursorPosition;
+  json(row: Row): Json;
+};
+
 /** One page of a list that was read one row too far, which tells whether there is another. */
 export function page<Row, Json>(
-  scope: CursorScope,
   rows: readonly Row[],
   limit: number,
-  positionOf: (row: Row) => CursorPosition,
-  json: (row: Row) => Json,
+  { scope, positionOf, json }: PagedList<Row, Json>,
 ): { items: Json[]; nextCursor: string | null } {
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {

@@ -17,6 +17,8 @@ export type MemoryWrite<T> = {
   write(tx: Tx, reach: Reach): Promise<T>;
   /** The library that was written to; undefined where nothing was. */
   libraryOf(result: T): string | undefined;
+  /** Where it is not the route's own. */
+  readonly operation?: OperationName;
 };
 
 /** What rolls a write back: the key has lost the right to it, or the library. */
@@ -33,7 +35,6 @@ class RolledBack extends Error {
  * it behind the write, by the database itself: a key that has ended leaves no row, whatever the request waited for.
  *
  * @param db the call's handle of the database
- * @param operation where it is not the route's own
  * @returns undefined where the key does not reach the library any more
  * @throws Problem 401, 403 or 503 as at the door
  */
@@ -41,8 +42,7 @@ export async function writeAs<T>(
   deps: ServerDeps,
   db: Db,
   request: FastifyRequest,
-  { write, libraryOf }: MemoryWrite<T>,
-  operation: OperationName = request.operation,
+  { write, libraryOf, operation = request.operation }: MemoryWrite<T>,
 ): Promise<T | undefined> {
   const granted = accessNow(deps, request, operation);
   if (granted instanceof Problem) throw granted;
@@ -53,7 +53,7 @@ export async function writeAs<T>(
   try {
     return await db.transaction().execute(async (tx) => {
       const result = await write(tx, reachOf(granted.key));
-      await assertMayCommit(deps, tx, granted, operation, libraryOf(result));
+      await assertMayCommit(deps, tx, { granted, operation, libraryId: libraryOf(result) });
       return result;
     });
   } catch (error) {
@@ -65,13 +65,14 @@ export async function writeAs<T>(
   }
 }
 
-async function assertMayCommit(
-  deps: ServerDeps,
-  tx: Tx,
-  granted: Granted,
-  operation: OperationName,
-  libraryId: string | undefined,
-): Promise<void> {
+/** What a write has done that may not be committed yet. */
+type DoneWrite = {
+  readonly granted: Granted;
+  readonly operation: OperationName;
+  readonly libraryId: string | undefined;
+};
+
+async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, libraryId }: DoneWrite): Promise<void> {
   const { key } = granted;
   // A placeholder is in no database.
   if (key.version !== PLACEHOLDER_VERSION) {
