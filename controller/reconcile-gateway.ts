@@ -41,7 +41,7 @@ export async function reconcileGateway(
       "ResolvedRefs",
       "False",
       "SecretUnreadable",
-      `No credential can be read: ${read.why}.`,
+      `No credential can be read: ${read.why}. The gateway goes on as it was.`,
     );
     await writeStatus(deps, object, { ...object.status, ...declaredStatus(object, [unreadable], deps.clock.now()) });
     return;

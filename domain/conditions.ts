@@ -48,7 +48,8 @@ export const REASONS = {
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
   SecretContested:
     "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
-  SecretUnreadable: "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac.",
+  SecretUnreadable:
+    "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, mend the Secret's manifest, or put it back.",
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",

@@ -6,15 +6,15 @@ import type { WatchEventType } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
-import type { SecretManifest } from "../../../domain/manifest/validate.ts";
-import type { ClusterChange, SecretObject } from "../port.ts";
+import type { ClusterChange } from "../port.ts";
 import { foldersOf, type Origin } from "./absence.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
+import { createDeclaredSecrets, type DeclaredSecrets } from "./declared-secrets.ts";
 import { createFolderReader, type FolderReading, type ParsedFile } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { type Objects, refKey } from "./objects.ts";
-import type { Origins, Sighting } from "./origins.ts";
+import { type Origins, type Sighting, secretKey } from "./origins.ts";
 import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
 import { sayNew, whileItHolds } from "./say-once.ts";
@@ -31,8 +31,7 @@ export type Manifests = {
   touched(path: string, event: WatchEventType): void;
   /** Has the next look apply everything, since an object is gone that a manifest may declare. */
   reconsider(): void;
-  /** A `Secret` manifest, as a Secret that is not ours. */
-  findSecret(namespace: string, name: string): SecretObject | undefined;
+  readonly findSecret: DeclaredSecrets["find"];
 };
 
 export type ManifestsOptions = {
@@ -52,23 +51,19 @@ export function createManifests(options: ManifestsOptions): Manifests {
   const { folder, objects, origins, statusFiles, clock, randomUuid, log, announce } = options;
   const arrivals = createArrivals();
   const readFolder = createFolderReader({ root: folder, clock, arrivals, except: options.data });
-  const secrets = new Map<string, SecretObject>();
+  const secrets = createDeclaredSecrets(origins.secrets(), randomUuid);
   const readDeclarations = createDeclarationReader({
     spec: (ref) => objects.get(ref.kind, ref.namespace, ref.name)?.spec,
     compare(manifest) {
-      const { kind, namespace, name } = manifest;
-      if (kind === "Secret") {
-        const held = secrets.get(`${namespace}/${name}`);
-        return held === undefined ? "none" : sameSecret(held, manifest) ? "same" : "different";
-      }
-      const held = objects.get(kind, namespace, name);
+      if (manifest.kind === "Secret") return secrets.compare(manifest);
+      const held = objects.get(manifest.kind, manifest.namespace, manifest.name);
       if (held === undefined) return "none";
       const isSame = isDeepStrictEqual(held.spec, manifest.spec);
       return isSame ? "same" : "different";
     },
     known({ kind, namespace, name }) {
-      // What is gone leaves nothing behind; of Secrets nothing else is kept.
-      if (kind !== "Secret" && objects.get(kind, namespace, name) === undefined) return undefined;
+      // What is gone leaves nothing behind.
+      if (kind === "Secret" ? !secrets.isDeclared({ namespace, name }) : !objects.get(kind, namespace, name)) return;
       const sighting = origins.get(`${kind}/${namespace}/${name}`);
       return sighting && { file: sighting.origin.file, rivals: sighting.rivals };
     },
@@ -99,15 +94,18 @@ export function createManifests(options: ManifestsOptions): Manifests {
     } else if (reading.changed) await remember(now, reading);
     await statusFiles.catchUp();
     if (reading.pending) return PENDING_MS;
-    const { lookAgainMs, isTakenOver } = await removals.removeMissing(now, reading, clock.monotonic() - changedAt);
-    if (!isTakenOver) return lookAgainMs;
+    const removal = await removals.removeMissing(now, reading, clock.monotonic() - changedAt);
+    if (removal.isRemoved) await remember(now, reading);
+    if (!removal.isTakenOver) return removal.lookAgainMs;
     stale = true;
     return 0;
   }
 
   /** Secrets come first: what is declared with them may refer to them. */
   async function apply(wanted: Declarations, reading: FolderReading): Promise<void> {
-    applySecrets(wanted);
+    for (const secret of wanted.secrets.values()) {
+      if (secrets.apply(secret)) announce({ of: "secret", namespace: secret.namespace, name: secret.name });
+    }
     const failed = await forEach([...wanted.objects.values()], async ({ ref, spec }) => {
       if (await objects.apply(ref, spec)) announce({ of: "object", ...ref });
     });
@@ -125,25 +123,15 @@ export function createManifests(options: ManifestsOptions): Manifests {
     }
   }
 
-  function applySecrets({ secrets: wanted }: Declarations): void {
-    for (const [key, secret] of wanted) {
-      if (sameSecret(secrets.get(key), secret)) continue;
-      const { namespace, name, data } = secret;
-      const unmanaged = { labels: {}, annotations: {}, owner: null, uid: "", immutable: false, marks: [] };
-      secrets.set(key, { namespace, name, data, ...unmanaged, resourceVersion: randomUuid() });
-      announce({ of: "secret", namespace, name });
-    }
-  }
-
-  /** Keeps where everything is declared, and of what cannot be seen now, where it was. */
+  /** Keeps where everything is declared that there is, and of what cannot be seen now, where it was. */
   async function remember(now: Declarations, reading: FolderReading): Promise<void> {
     const origin = originsIn(reading);
     const next = new Map<string, Sighting>();
-    for (const key of [...objects.all().map(refKey), ...[...secrets.keys()].map((name) => `Secret/${name}`)]) {
-      const before = origins.get(key);
-      if (before !== undefined) next.set(key, { ...before, origin: origin.markCutShort(before.origin) });
+    for (const key of [...objects.all().map(refKey), ...secrets.all().map(secretKey)]) {
+      const [place, before] = [now.places.get(key), origins.get(key)];
+      if (place !== undefined) next.set(key, { origin: origin.of(place.file), rivals: place.rivals });
+      else if (before !== undefined) next.set(key, { ...before, origin: origin.markCutShort(before.origin) });
     }
-    for (const [key, { file, rivals }] of now.places) next.set(key, { origin: origin.of(file), rivals });
     await origins.keep(next).catch((error: unknown) => {
       stale = true;
       tellUnstored(`where everything is declared cannot be stored: ${errorText(error)}. It is tried again.`);
@@ -164,7 +152,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
     reconsider() {
       stale = true;
     },
-    findSecret: (namespace, name) => secrets.get(`${namespace}/${name}`),
+    findSecret: secrets.find,
   };
 }
 
@@ -194,10 +182,3 @@ function originsIn({ root, places, files }: FolderReading) {
 
 const sameFiles = (a: FolderReading["files"], b: FolderReading["files"]) =>
   a.length === b.length && a.every((file, i) => file === b[i]);
-
-function sameSecret(a: SecretObject | undefined, b: SecretManifest): boolean {
-  const keys = Object.keys(a?.data ?? {});
-  return (
-    a !== undefined && keys.length === Object.keys(b.data).length && keys.every((key) => a.data[key] === b.data[key])
-  );
-}

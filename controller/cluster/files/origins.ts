@@ -5,15 +5,21 @@
 import { join } from "node:path";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Origin } from "./absence.ts";
+import type { SecretName } from "./declared-secrets.ts";
 import { readJson, replaceFile } from "./disk.ts";
 import type { Rival } from "./governing.ts";
 
 /** Where an object was seen last, and what declared it in vain beside that. */
 export type Sighting = { readonly origin: Origin; readonly rivals: readonly Rival[] };
 
+/** The key of a Secret among them. */
+export const secretKey = ({ namespace, name }: SecretName): string => `Secret/${namespace}/${name}`;
+
 export type Origins = {
   /** By kind, namespace and name. */
   get(key: string): Sighting | undefined;
+  /** Which Secrets are among them. */
+  secrets(): SecretName[];
   /** As if it had never been declared. */
   forget(key: string): void;
   /** Keeps these and no others, and has them on the disk. */
@@ -33,6 +39,10 @@ export async function openOrigins(data: string): Promise<Origins> {
 
   return {
     get: (key) => sightings.get(key),
+    secrets() {
+      const keys = [...sightings.keys()].map((key) => key.split("/"));
+      return keys.flatMap(([kind, namespace = "", name = ""]) => (kind === "Secret" ? [{ namespace, name }] : []));
+    },
     forget(key) {
       sightings.delete(key);
     },

@@ -2,9 +2,10 @@
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
-import type { ClusterChange, ObjectRef, SecretObject } from "../port.ts";
+import type { ClusterChange, ObjectRef } from "../port.ts";
 import { type Absence, explainAbsence } from "./absence.ts";
 import type { Contested, Declarations } from "./declarations.ts";
+import type { DeclaredSecrets, SecretName } from "./declared-secrets.ts";
 import type { FolderReading } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { createHeldFile, type HeldNote } from "./held.ts";
@@ -19,8 +20,7 @@ export type RemovalsOptions = {
   readonly data: string;
   readonly objects: Objects;
   readonly origins: Origins;
-  /** `Secret` manifests, by namespace and name. */
-  readonly secrets: Map<string, SecretObject>;
+  readonly secrets: Pick<DeclaredSecrets, "all" | "remove">;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
   readonly announce: (change: ClusterChange) => void;
 };
@@ -39,13 +39,14 @@ export type Removals = {
    * Removes what is gone, as far as that is believed.
    *
    * @param unchangedForMs since when the folder is as it is
-   * @returns when to look again, if that is soon, and whether a declaration that was there in vain counts now
+   * @returns when to look again, if that is soon, whether anything was removed, and whether a declaration that was there
+   *     in vain counts now
    */
   removeMissing(
     now: Declarations,
     reading: FolderReading,
     unchangedForMs: number,
-  ): Promise<{ readonly lookAgainMs?: number; readonly isTakenOver: boolean }>;
+  ): Promise<{ readonly lookAgainMs?: number; readonly isRemoved: boolean; readonly isTakenOver: boolean }>;
 };
 
 export function createRemovals({ folder, data, objects, origins, secrets, log, announce }: RemovalsOptions): Removals {
@@ -71,14 +72,12 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       return contested?.isAlike && absence.is !== "held" ? ({ is: "declared alike" } as const) : absence;
     };
     const living = objects.all().filter(({ deleting }) => !deleting);
-    const missing = [...living, ...[...secrets.values()].map(asMissing)].flatMap(
-      ({ kind, namespace, name, ...rest }) => {
-        const key = `${kind}/${namespace}/${name}`;
-        if (now.places.has(key)) return [];
-        const spec = "spec" in rest ? { spec: rest.spec } : {};
-        return [{ key, kind, namespace, name, ...spec, absence: absenceOf(key, name) }];
-      },
-    );
+    const missing = [...living, ...secrets.all().map(asMissing)].flatMap(({ kind, namespace, name, ...rest }) => {
+      const key = `${kind}/${namespace}/${name}`;
+      if (now.places.has(key)) return [];
+      const spec = "spec" in rest ? { spec: rest.spec } : {};
+      return [{ key, kind, namespace, name, ...spec, absence: absenceOf(key, name) }];
+    });
     return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -100,7 +99,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       if (now.contested.has(key)) origins.forget(key);
       else if (kind === "Secret") {
         origins.forget(key);
-        secrets.delete(`${namespace}/${name}`);
+        secrets.remove({ namespace, name });
         announce({ of: "secret", namespace, name });
       }
     }
@@ -136,12 +135,12 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
         tellUnremoved(undefined);
         await note(faulty(now));
         tellHeld(emptiness(now, reading));
-        return { isTakenOver: false };
+        return { isRemoved: false, isTakenOver: false };
       }
       const view = { unreadable: reading.unreadable, documents: now.documents, unchangedFor: unchangedForMs };
       const held = objects.all().filter(({ deleting }) => !deleting);
       const decision = decideRemoval(view, missing, held);
-      if (!decision.isSettled) return { lookAgainMs: decision.lookAgainMs, isTakenOver: false };
+      if (!decision.isSettled) return { lookAgainMs: decision.lookAgainMs, isRemoved: false, isTakenOver: false };
       const waiting = decision.wait.map((one) => ({ ...one, why: WAITING }));
       const holding = decision.hold.map(({ missing: one, why }) => ({ ...one, why }));
       const notes = [...holding, ...waiting].map(({ kind, namespace, name, why }) => ({ kind, namespace, name, why }));
@@ -149,7 +148,8 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       tellHeld([...Map.groupBy(notes, ({ why }) => why)].map(([why, all]) => `${goneText(all)}: ${why}`));
       const isTakenOver = await remove(decision.remove, now);
       const { lookAgainMs } = decision;
-      return { ...(lookAgainMs === undefined ? {} : { lookAgainMs }), isTakenOver };
+      const isRemoved = decision.remove.length > 0;
+      return { ...(lookAgainMs === undefined ? {} : { lookAgainMs }), isRemoved, isTakenOver };
     },
   };
 }
@@ -163,7 +163,7 @@ const undecided = ({ at }: Contested): Absence => ({
 const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
 const MAX_TITLES = 3;
 
-const asMissing = ({ namespace, name }: SecretObject) => ({ kind: "Secret" as const, namespace, name });
+const asMissing = ({ namespace, name }: SecretName) => ({ kind: "Secret" as const, namespace, name });
 
 function goneText(all: readonly HeldNote[]): string {
   const what = all.length === 1 ? "1 declaration is" : `${all.length} declarations are`;

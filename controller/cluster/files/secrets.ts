@@ -6,6 +6,7 @@
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
+import type { DeclaredSecrets } from "./declared-secrets.ts";
 import { ensureFolder, hasCode, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { secretPath } from "./paths.ts";
 import { createSecretFiles } from "./secret-files.ts";
@@ -36,12 +37,12 @@ export type Secrets = {
 /**
  * Opens the Secrets of a DATA folder, and ends what a crash interrupted.
  *
- * @param declared the `Secret` manifests, which are read as Secrets that are not ours
+ * @param findDeclared the `Secret` manifests, which are read as Secrets that are not ours
  */
 export async function openSecrets(
   data: string,
   randomUuid: () => string,
-  declared: (namespace: string, name: string) => SecretObject | undefined,
+  findDeclared: DeclaredSecrets["find"],
 ): Promise<Secrets> {
   const records = join(data, "secret-metadata");
   const files = createSecretFiles(
@@ -92,7 +93,7 @@ export async function openSecrets(
   async function look(namespace: string, name: string): Promise<SecretObject | undefined> {
     const own = await ours(namespace, name);
     if (own !== undefined) return present(namespace, name, own.metadata, own.identity);
-    const manifest = declared(namespace, name);
+    const manifest = findDeclared(namespace, name);
     if (manifest !== undefined) return manifest;
     const identity = await files.identify(namespace, name);
     return identity === undefined ? undefined : present(namespace, name, undefined, identity);
@@ -206,6 +207,8 @@ export async function openSecrets(
       if (standing === "other" || standing === "hidden") blocked.push({ namespace, name });
       return found;
     } catch (error) {
+      // It is announced once its manifest is seen.
+      if (error instanceof ClusterError) throw error;
       blocked.push({ namespace, name });
       throw new ClusterError("Forbidden", errorText(failure("reading", { namespace, name }, error)), { cause: error });
     }
