@@ -4,10 +4,11 @@ import { main } from "../../cli/program.ts";
 import { startModelStub } from "../model-stub/stub.ts";
 
 /** Where the gateway's manifest expects the stub. */
-const STUB_PORT = 9100;
+const stubPort = Number(process.env.MODEL_STUB_PORT ?? 9100);
 
-const stub = await startModelStub(STUB_PORT).catch((error: unknown) => {
-  process.stderr.write(`keyplane: port ${STUB_PORT} is needed for the model stub: ${String(error)}\n`);
+const stub = await startModelStub(stubPort).catch((error: unknown) => {
+  const otherwise = "or set MODEL_STUB_PORT, and baseURL in examples/quickstart/manifests/gateway.yaml, to another";
+  process.stderr.write(`keyplane: the model stub cannot listen: ${String(error)}: free the port, ${otherwise}\n`);
   process.exit(1);
 });
 const manifests = join(import.meta.dirname, "manifests");

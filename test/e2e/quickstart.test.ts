@@ -2,8 +2,10 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -13,6 +15,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { ROOT, read } from "../architecture/sources.ts";
+import { freePort } from "../env/free-port.ts";
 import { until } from "../env/until.ts";
 
 const run = promisify(execFile);
@@ -23,23 +26,35 @@ let child: ChildProcess;
 let output = "";
 let base: string;
 
-/** The quickstart as `npm start` runs it, on a copy of its manifests that a test may write to. */
+/**
+ * The quickstart as `npm start` runs it, on a copy of its manifests that a test may write to. Its fixed ports, 8080 and
+ * 9100, may be taken here.
+ */
 beforeAll(async () => {
   cpSync(join(ROOT, "examples/quickstart/manifests"), manifests, { recursive: true });
-  const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
-  child = spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true });
+  const stubPort = String(await freePort());
+  const gateway = join(manifests, "gateway.yaml");
+  writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll(":9100", `:${stubPort}`));
+  child = start(stubPort);
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on("data", (chunk) => {
       output += chunk;
     });
   }
-  base = await until("the line 'ready URL'", () => /^ready (http:\S+)$/m.exec(output)?.[1]);
-  await until("the calls to paste", () => output.includes("/v1/chat/completions"));
+  const ended = once(child, "close").then(() => expect.fail(`it ended:\n${output}`));
+  base = await Promise.race([until("the line 'ready URL'", () => /^ready (http:\S+)$/m.exec(output)?.[1]), ended]);
+  await Promise.race([until("the calls to paste", () => output.includes("/v1/chat/completions")), ended]);
 });
 afterAll(() => {
   if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
   rmSync(folder, { recursive: true });
 });
+
+function start(stubPort: string): ChildProcess {
+  const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
+  const env = { ...process.env, MODEL_STUB_PORT: stubPort };
+  return spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true, env });
+}
 
 const key = (name: string) => readFileSync(join(data, "secrets/research", name, "api-key"), "utf8");
 const hello = [{ role: "user" as const, content: "Hello" }];
@@ -159,7 +174,19 @@ describe("a first key of one's own", () => {
   });
 });
 
+test("a port of the model stub that is taken is one line that says what to do", async () => {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const address = other.address();
+  const second = start(String(typeof address === "object" ? address?.port : ""));
+  const said = second.stderr === null ? "" : text(second.stderr);
+  const [code] = await once(second, "close");
+  other.close();
+  expect([code, await said]).toEqual([1, expect.stringMatching(/^keyplane: .*EADDRINUSE.*: free the port, or .*\n$/)]);
+});
+
 test("c61: a SIGTERM to npm start ends the server and the model stub, with exit code 0", async () => {
+  expect(child.exitCode, output).toBe(null);
   const gone = once(child, "exit");
   child.kill("SIGTERM");
   expect(await gone).toEqual([0, null]);
