@@ -35,7 +35,7 @@ const RETRY_MS = 250;
 const SNAPSHOT_MS = 60_000;
 /** Changes that are asked for at once. */
 const BATCH = 1_000;
-/** From here on changes are no longer notified of (migration 005), and somebody has to look. */
+/** From here on the schema's record_change() notifies of no change, and somebody has to look. */
 const FULL_QUEUE = 0.5;
 /** Between two removals of dead replicas. */
 const REMOVAL_MS = 5_000;

@@ -1,21 +1,5 @@
 import { sql } from "kysely";
-import { sql as foundation } from "../migrations/001-foundation.ts";
-import { sql as atoms } from "../migrations/002-atoms.ts";
-import { sql as keySecrets } from "../migrations/003-key-secrets.ts";
-import { sql as usageKnown } from "../migrations/004-usage-known.ts";
-import { sql as fullQueue } from "../migrations/005-full-queue.ts";
-import { sql as management } from "../migrations/006-management.ts";
-import { sql as changeByIndex } from "../migrations/007-change-by-index.ts";
-import { sql as concurrent } from "../migrations/008-concurrent.ts";
-import { sql as keyPrefix } from "../migrations/009-key-prefix.ts";
-import { sql as atomTerms } from "../migrations/010-atom-terms.ts";
-import { sql as atomStatistics } from "../migrations/011-atom-statistics.ts";
-import { sql as atomIds, uuidv7Before18 } from "../migrations/012-atom-ids.ts";
-import { sql as versionRoom } from "../migrations/013-version-room.ts";
-import { sql as encryptionKey } from "../migrations/014-encryption-key.ts";
-import { sql as leaderTerm } from "../migrations/015-leader-term.ts";
-import { sql as deletedAtoms } from "../migrations/016-deleted-atoms.ts";
-import { sql as bootstrapToken } from "../migrations/017-bootstrap-token.ts";
+import { sql as schema } from "../migrations/018-schema.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -23,29 +7,18 @@ import { lockWaits } from "./lock-waits.ts";
 import { assertServerVersion } from "./server-version.ts";
 import type { Store } from "./store.ts";
 
-/** In the order of their numbers, without a gap. One that has been released is never changed. */
-const MIGRATIONS = [
-  { version: 1, name: "foundation", script: foundation },
-  { version: 2, name: "atoms", script: uuidv7Before18 + atoms },
-  { version: 3, name: "key-secrets", script: keySecrets },
-  { version: 4, name: "usage-known", script: usageKnown },
-  { version: 5, name: "full-queue", script: fullQueue },
-  { version: 6, name: "management", script: management },
-  { version: 7, name: "change-by-index", script: changeByIndex },
-  { version: 8, name: "concurrent", script: concurrent },
-  { version: 9, name: "key-prefix", script: keyPrefix },
-  { version: 10, name: "atom-terms", script: atomTerms },
-  { version: 11, name: "atom-statistics", script: atomStatistics },
-  { version: 12, name: "atom-ids", script: atomIds },
-  { version: 13, name: "version-room", script: versionRoom },
-  { version: 14, name: "encryption-key", script: encryptionKey },
-  { version: 15, name: "leader-term", script: leaderTerm },
-  { version: 16, name: "deleted-atoms", script: deletedAtoms },
-  { version: 17, name: "bootstrap-token", script: bootstrapToken },
-] as const satisfies readonly Migration[];
+/**
+ * In the order of their numbers, without a gap. The first is the whole schema, and carries over a database of the version
+ * before it alone: to squash those that there are, the one of the next number takes their place. One that has been
+ * released is never changed.
+ */
+const MIGRATIONS = [{ version: 18, name: "schema", script: schema, carryOver: "" }] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
+export const SCHEMA_VERSION: number = MIGRATIONS[0].version + MIGRATIONS.length - 1;
+
+/** The oldest that this build brings to its own. */
+export const MIN_SCHEMA_VERSION: number = MIGRATIONS[0].version - 1;
 
 /** Any number, as long as nobody else uses it: "keyplane" on a telephone. */
 const LOCK = 53_975_263;
@@ -53,8 +26,15 @@ const LOCK = 53_975_263;
 /** One statement of a script: dollar-quoted bodies, strings and comments may contain semicolons. */
 const STATEMENT = /(?:\$\$[\s\S]*?\$\$|'(?:[^']|'')*'|--[^\n]*|[^;])+/g;
 
-/** One change of the schema. */
-export type Migration = { readonly version: number; readonly name: string; readonly script: string };
+/** One version of the schema: a change of the version before it, or the whole of it. */
+export type Migration = {
+  readonly version: number;
+  readonly name: string;
+  /** What makes it of the version before it; of an empty database, where it is the whole schema. */
+  readonly script: string;
+  /** Where it is the whole schema: what makes it of the version before it. */
+  readonly carryOver?: string;
+};
 
 export type MigrateOptions = {
   /** Told what is done and waited for, one line each. */
@@ -90,7 +70,7 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * @returns what was done
  * @throws ServerVersionError for a PostgreSQL older than 15
  * @throws ListenError behind a transaction pooler, and on a standby
- * @throws SchemaVersionError where the schema is newer than this build
+ * @throws SchemaVersionError where the schema is newer than this build, or older than it carries over
  * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
  */
 export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
@@ -134,7 +114,17 @@ async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ fr
       `the database's schema is version ${from}, newer than this build's ${newest}: nothing was changed; use the newer keyplane`,
     );
   }
-  return { from, pending: migrations.filter(({ version }) => version > from) };
+  const pending = migrations.filter(({ version }) => version > from);
+  const [first, ...later] = pending;
+  if (from === 0 || first?.carryOver === undefined) return { from, pending };
+  if (from < first.version - 1) throw tooOld(from, first.version - 1);
+  return { from, pending: [{ ...first, script: first.carryOver }, ...later] };
+}
+
+function tooOld(version: number, oldest: number): SchemaVersionError {
+  return new SchemaVersionError(
+    `the database's schema is version ${version}, and this build carries over none before ${oldest}: nothing was changed; bring it to version ${oldest} with a build of that version, and come back with this one`,
+  );
 }
 
 async function apply(db: Db, { version, name, script }: Migration): Promise<void> {
@@ -156,6 +146,7 @@ async function apply(db: Db, { version, name, script }: Migration): Promise<void
  */
 export async function assertSchemaVersion({ db }: Store): Promise<void> {
   const version = await schemaVersion(db);
+  if (version > 0 && version < MIN_SCHEMA_VERSION) throw tooOld(version, MIN_SCHEMA_VERSION);
   if (version < SCHEMA_VERSION) {
     throw new SchemaVersionError(
       `the database's schema is version ${version}, and version ${SCHEMA_VERSION} is needed: run keyplane migrate`,

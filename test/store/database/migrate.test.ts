@@ -19,7 +19,7 @@ describeOnEachEngine("A schema", (store) => {
     const before = await store().db.selectFrom("schema_migrations").selectAll().execute();
     await migrate(store());
     expect(await store().db.selectFrom("schema_migrations").selectAll().execute()).toEqual(before);
-    expect(before).toHaveLength(SCHEMA_VERSION);
+    expect(before.at(-1)).toMatchObject({ version: SCHEMA_VERSION });
   });
 
   test("c42: one version newer is accepted, for a rolling upgrade; two are refused, saying what to do", async () => {
@@ -31,7 +31,8 @@ describeOnEachEngine("A schema", (store) => {
   });
 
   test("older than needed is refused, saying what to run", async () => {
-    await sql`delete from schema_migrations where version = ${SCHEMA_VERSION}`.execute(store().db);
+    await sql`delete from schema_migrations`.execute(store().db);
+    await pretend(SCHEMA_VERSION - 1);
     await expect(assertSchemaVersion(store())).rejects.toThrow(/run keyplane migrate/);
   });
 });
@@ -201,13 +202,5 @@ describeOnEachEngine("c47: A schema newer than this build", (store) => {
     );
     await expect(migrate(store())).rejects.toThrow(SchemaVersionError);
     await expect(planMigration(store())).rejects.toThrow(/use the newer keyplane/);
-  });
-});
-
-describeOnEachEngine("c64: The schema", (store) => {
-  test("leaves no stand-in for what only PostgreSQL 18 has", async () => {
-    const { rows } = await sql`select proname from pg_proc
-      where proname = 'uuidv7' and pronamespace = current_schema()::regnamespace`.execute(store().db);
-    expect(rows).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Longer than most files since it is one thing: teams, libraries, gateways, keys, the change feed over them
- * (architecture §3), replicas, leaders and the audit log. A state is text without a check: a later build may know more
- * of them.
+ * The whole schema: tables, functions, triggers, the view of records, indexes. Longer than most files since it is one thing.
+ * A state is text without a check: a later build may know more of them. A column that came later stands last, where a
+ * database that was carried over has it.
  */
 
 /** A change of these columns of `table`, or of its rows, reaches the feed as (kind, the row's `ref`). */
@@ -38,6 +38,30 @@ begin
   return known::uuid;
 end $$;
 
+-- Ids that sort by their time. PostgreSQL has uuidv7() from version 18 on, and 15 is the oldest that is promised (threats
+-- c64): elsewhere the twelve bits behind the milliseconds go on counting, as there.
+do $$ begin
+  if to_regprocedure('pg_catalog.uuidv7()') is not null then
+    create function new_atom_id() returns uuid language sql volatile parallel safe as 'select pg_catalog.uuidv7()';
+  else
+    create function new_atom_id() returns uuid language sql volatile parallel safe as '
+      select encode(
+        substring(int8send(us / 1000) from 3) || int2send((x''7000''::integer + us % 1000 * 4096 / 1000)::int2)
+          -- The variant, and 62 random bits.
+          || substring(uuid_send(gen_random_uuid()) from 9),
+        ''hex'')::uuid
+      from (select (extract(epoch from clock_timestamp()) * 1000000)::bigint as us offset 0) now';
+  end if;
+end $$;
+
+-- What atoms are looked up by beside their words: a space sets these terms apart from words, which hold none.
+create function atom_terms(team_id text, library_id text, tags text[]) returns tsvector
+  language sql immutable parallel safe
+  return array_to_tsvector(array['team ' || team_id, 'library ' || library_id]
+    || (select coalesce(array_agg('tag ' || tag), '{}') from unnest(tags) tag));
+
+-- Teams, libraries and gateways.
+
 create table teams (
   id text primary key,
   cluster text not null,
@@ -58,7 +82,6 @@ create table team_namespaces (
   team_id text not null references teams (id),
   primary key (cluster, namespace)
 );
-create index team_namespaces_of_team on team_namespaces (team_id);
 
 create table team_members (
   team_id text not null references teams (id),
@@ -80,9 +103,10 @@ create table libraries (
   deletion_policy text not null,
   state text not null,
   created_at timestamptz not null default clock_timestamp(),
+  -- How far its deletion is, since nobody can tell from what is left how much there was (threats c52).
+  deleted_atoms bigint not null default 0,
   unique (cluster, namespace, name, team_id)
 );
-create index libraries_of_team on libraries (team_id);
 
 create table gateways (
   id text primary key,
@@ -97,8 +121,6 @@ create table gateways (
   state text not null,
   created_at timestamptz not null default clock_timestamp()
 );
-create unique index gateways_owner on gateways (cluster, owner_uid) where state = 'active';
-create index gateways_of_team on gateways (team_id);
 
 create table gateway_upstreams (
   gateway_id text not null references gateways (id) on delete cascade,
@@ -109,6 +131,8 @@ create table gateway_upstreams (
   credential bytea,
   primary key (gateway_id, name)
 );
+
+-- Keys.
 
 create table keys (
   id text primary key,
@@ -136,13 +160,13 @@ create table keys (
   revoked_at timestamptz,
   revoked_seq bigint,
   created_at timestamptz not null default clock_timestamp(),
+  -- As the management API made it; null for a declared key, whose declaration has it. It never holds a secret or a digest.
+  spec jsonb,
+  -- How many calls it may have under way at once; null for the usual bound.
+  concurrent integer,
   check (gateway_bound or gateway_id is null),
   check ((requests_per_minute is null) = (burst is null))
 );
-create unique index keys_owner on keys (cluster, owner_uid) where state <> 'revoked';
-create index keys_by_owner on keys (cluster, owner_uid, created_at desc);
-create index keys_of_team on keys (team_id, id);
-create index keys_of_gateway on keys (gateway_id) where gateway_id is not null;
 
 -- No foreign key to libraries: a list whose library is gone shrinks, and does not become "all" (architecture §3).
 create table key_libraries (
@@ -150,7 +174,6 @@ create table key_libraries (
   library_id text not null,
   primary key (key_id, library_id)
 );
-create index key_libraries_of_library on key_libraries (library_id);
 
 create table key_versions (
   key_id text not null references keys (id),
@@ -166,12 +189,14 @@ create table key_versions (
   expires_at timestamptz,
   rotation_trigger text,
   changed_tx uuid not null default this_transaction(),
+  -- Which loss of its Secret it heals, and when that was noticed.
+  heals text,
+  heals_at timestamptz,
   primary key (key_id, number),
-  check (state <> 'retiring' or (retiring_slot is not null and retiring_slot in (1, 2) and retire_at is not null))
+  constraint key_versions_retiring check (
+    state <> 'retiring' or (retiring_slot is not null and retiring_slot between 1 and 4 and retire_at is not null)
+  )
 );
--- Invariant I1.
-create unique index key_versions_one_active on key_versions (key_id) where state = 'active';
-create unique index key_versions_two_retiring on key_versions (key_id, retiring_slot) where state = 'retiring';
 
 -- Written all the time: no trigger, no foreign key, no index but the key, so that updates stay on their page.
 create table key_usage (
@@ -182,6 +207,30 @@ create table key_usage (
   last_user_agent text,
   primary key (key_id, version)
 ) with (fillfactor = 70);
+
+-- What a key's Secret was found to be, by the version of the Secret at which it was: as long as it has that version, it
+-- needs no reading. A record and no state: no decision of a server depends on it, and losing it costs a read.
+create table key_secrets (
+  key_id text primary key references keys (id),
+  resource_version text not null,
+  number integer not null,
+  content text not null,
+  -- Who else had a hand in it, so that a person can be told who keeps undoing it.
+  marks text[] not null default '{}'
+);
+
+-- What a creation that is repeated finds. Key and request are kept as their SHA-256; the object is null for as long as it
+-- is being made.
+create table idempotency_keys (
+  caller text not null,
+  key bytea not null,
+  request bytea not null,
+  object_id text,
+  made_at timestamptz not null default clock_timestamp(),
+  primary key (caller, key)
+);
+
+-- The change feed, and who reads it.
 
 create table feed (
   head bigint not null,
@@ -202,12 +251,34 @@ create table replicas (
   id text primary key,
   acked_seq bigint not null,
   registered_at timestamptz not null default clock_timestamp(),
-  seen_at timestamptz not null default clock_timestamp()
+  seen_at timestamptz not null default clock_timestamp(),
+  -- Up to when the uses that it noted are written; null until the first time: nothing is known of what it has in memory.
+  usage_flushed_at timestamptz,
+  -- The fingerprints of the keys that it has; null where it does not say.
+  encryption_keys text[],
+  -- Whether it takes a bootstrap token although an issuer lets people in: the doctor asks.
+  bootstrap_beside_issuer boolean not null default false
+);
+
+-- Up to when there may have been uses that nobody will ever know of: a replica died with them.
+create table usage_lost (
+  until timestamptz,
+  only_one boolean not null default true check (only_one) unique
+);
+insert into usage_lost (until) values (null);
+
+-- Under which encryption key credentials are stored, by its fingerprint (threats c54).
+create table encryption_key (
+  fingerprint text not null,
+  since timestamptz not null default clock_timestamp(),
+  only_one boolean not null default true check (only_one) unique
 );
 
 create table leaders (
   cluster text primary key,
-  epoch bigint not null
+  epoch bigint not null,
+  -- A random name beside the number: a database that was put back in time gives its numbers again (threats c59).
+  term uuid not null default gen_random_uuid()
 );
 
 create table audit_events (
@@ -219,12 +290,48 @@ create table audit_events (
   actor text not null,
   detail jsonb not null
 );
-create index audit_events_of_key on audit_events (key_id, id);
-create index audit_events_by_time on audit_events (at);
+
+-- Atoms, which go with their library's row: its deletion needs no second statement.
+
+create table atoms (
+  id uuid primary key default new_atom_id(),
+  library_id text not null references libraries (id) on delete cascade,
+  team_id text not null,
+  content text not null,
+  tags text[] not null,
+  source text,
+  importance double precision not null,
+  created_at timestamptz(3) not null,
+  updated_at timestamptz(3) not null,
+  revision integer not null default 1,
+  search tsvector not null generated always as (to_tsvector('english', content)) stored
+);
+
+create table atom_revisions (
+  atom_id uuid not null references atoms (id) on delete cascade,
+  revision integer not null,
+  content text not null,
+  tags text[] not null,
+  source text,
+  importance double precision not null,
+  updated_at timestamptz(3) not null,
+  primary key (atom_id, revision)
+);
+
+-- No plan depends on statistics about the wide columns, and to gather them reads every word of thousands of atoms.
+alter table atoms
+  alter column content set statistics 0,
+  alter column tags set statistics 0,
+  alter column source set statistics 0,
+  alter column search set statistics 0;
+
+-- What triggers do.
 
 -- Runs at commit, when every row lock is held; the feed's row is the last lock, and makes seq commit-ordered. One
 -- change for each entity of a transaction, and one notification (equal ones fold). The transaction's name is asked for
 -- once: in the condition itself, being volatile, it would be asked for with each change that was ever made.
+-- A notification is a hint: it is left out while the queue is half full, since a full one fails every transaction that
+-- notifies (threats c33), and the replicas see the change with their next beat.
 create function record_change() returns trigger language plpgsql as $$
 declare
   this uuid := this_transaction();
@@ -240,7 +347,9 @@ begin
     ) then
       update feed set head = head + 1 returning head into next;
       insert into changes (seq, tx, kind, ref) values (next, this, tg_argv[0], entity);
-      perform pg_notify('keyplane_changes', '');
+      if pg_notification_queue_usage() < 0.5 then
+        perform pg_notify('keyplane_changes', '');
+      end if;
     end if;
   end loop;
   return null;
@@ -267,8 +376,21 @@ begin
   new.changed_tx := this_transaction();
   return new;
 end $$;
+
+-- No writer can forget a revision: the one that an update replaces is kept.
+create function keep_atom_revision() returns trigger language plpgsql as $$
+begin
+  insert into atom_revisions (atom_id, revision, content, tags, source, importance, updated_at)
+  values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at);
+  return new;
+end $$;
+
+-- Triggers.
+
 create trigger key_versions_stamp before update of state on key_versions
   for each row when (old.state is distinct from new.state) execute function stamp_state_change();
+create trigger atoms_keep_revision before update on atoms
+  for each row when (old.revision is distinct from new.revision) execute function keep_atom_revision();
 
 ${keepsEnd("keys", ["revoked"])}
 ${keepsEnd("key_versions", ["retired", "voided", "revoked"])}
@@ -300,6 +422,7 @@ ${feeds("keys", "key", "id", [
   "expires_at",
   "requests_per_minute",
   "burst",
+  "concurrent",
   "rotation_requested_at",
 ])}
 create constraint trigger keys_revocation after update of state on keys
@@ -344,7 +467,8 @@ select
   d.id as team_default_library_id,
   k.allowed_models,
   k.requests_per_minute,
-  k.burst
+  k.burst,
+  k.concurrent
 from key_versions v
 join keys k on k.id = v.key_id
 join teams t on t.id = k.team_id
@@ -352,4 +476,41 @@ left join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespa
 left join gateways g on g.id = k.gateway_id and g.team_id = k.team_id and g.state = 'active'
 left join libraries d on d.cluster = t.cluster and d.namespace = t.default_library_namespace
   and d.name = t.default_library_name and d.team_id = t.id and d.state = 'active';
+
+-- Indexes.
+
+create index team_namespaces_of_team on team_namespaces (team_id);
+-- Every request of a member asks for its roles.
+create index team_members_by_value on team_members (kind, value);
+create index libraries_of_team on libraries (team_id);
+create unique index gateways_owner on gateways (cluster, owner_uid) where state = 'active';
+create index gateways_of_team on gateways (team_id);
+
+create unique index keys_owner on keys (cluster, owner_uid) where state <> 'revoked';
+create index keys_by_owner on keys (cluster, owner_uid, created_at desc);
+create index keys_of_team on keys (team_id, id);
+create index keys_of_gateway on keys (gateway_id) where gateway_id is not null;
+-- A name of a key that the management API made is one key's as long as it lives.
+create unique index keys_of_api_by_name on keys (team_id, namespace, name) where cluster = 'api' and state <> 'revoked';
+create index key_libraries_of_library on key_libraries (library_id);
+-- Invariant I1.
+create unique index key_versions_one_active on key_versions (key_id) where state = 'active';
+create unique index key_versions_four_retiring on key_versions (key_id, retiring_slot) where state = 'retiring';
+-- An import asks whether its prefix identifies another key already.
+create index key_versions_by_prefix on key_versions (prefix);
+create index idempotency_keys_by_time on idempotency_keys (made_at);
+
+create index audit_events_of_key on audit_events (key_id, id);
+create index audit_events_by_time on audit_events (at);
+
+create index atoms_of_library on atoms (library_id, created_at desc, id desc);
+create index atoms_by_importance on atoms (library_id, importance desc, updated_at desc, id desc);
+create index atoms_of_team on atoms (team_id, created_at desc, id desc);
+-- One index for what a search looks for: the words of an atom together with its team, its library and its tags. So a
+-- search merges the lists of its own team's atoms alone, and costs nothing for what another team stores. Its list of what
+-- is yet to be sorted in is kept short, because a save that finds it full sorts in all of it.
+create index atoms_terms on atoms using gin ((search || atom_terms(team_id, library_id, tags)))
+  with (gin_pending_list_limit = 256);
+-- To gather statistics of it reads every word of thousands of atoms, a second's work on the embedded database.
+alter index atoms_terms alter column 1 set statistics 0;
 `;

@@ -1,0 +1,427 @@
+-- The schema as the catalogue of a new embedded database tells it, after all migrations in store/migrations/.
+-- Written by `vitest run test/store/database/schema.test.ts -u`.
+
+create table atom_revisions (
+  atom_id uuid not null,
+  revision integer not null,
+  content text not null,
+  tags text[] not null,
+  source text,
+  importance double precision not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint atom_revisions_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
+  constraint atom_revisions_pkey PRIMARY KEY (atom_id, revision)
+);
+create table atoms (
+  id uuid default new_atom_id() not null,
+  library_id text not null,
+  team_id text not null,
+  content text not null,
+  tags text[] not null,
+  source text,
+  importance double precision not null,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  revision integer default 1 not null,
+  search tsvector generated always as to_tsvector('english'::regconfig, content) stored not null,
+  constraint atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint atoms_pkey PRIMARY KEY (id)
+);
+create table audit_events (
+  id bigint generated always as identity not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  key_id text,
+  team_id text,
+  actor text not null,
+  detail jsonb not null,
+  constraint audit_events_pkey PRIMARY KEY (id)
+);
+create table changes (
+  seq bigint not null,
+  id uuid default gen_random_uuid() not null,
+  tx uuid not null,
+  kind text not null,
+  ref text not null,
+  constraint changes_pkey PRIMARY KEY (seq),
+  constraint changes_tx_kind_ref_key UNIQUE (tx, kind, ref)
+);
+create table encryption_key (
+  fingerprint text not null,
+  since timestamp with time zone default clock_timestamp() not null,
+  only_one boolean default true not null,
+  constraint encryption_key_only_one_check CHECK (only_one),
+  constraint encryption_key_only_one_key UNIQUE (only_one)
+);
+create table feed (
+  head bigint not null,
+  only_one boolean default true not null,
+  constraint feed_only_one_check CHECK (only_one),
+  constraint feed_only_one_key UNIQUE (only_one)
+);
+create table gateway_upstreams (
+  gateway_id text not null,
+  name text not null,
+  "position" integer not null,
+  dialect text not null,
+  base_url text not null,
+  credential bytea,
+  constraint gateway_upstreams_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(id) ON DELETE CASCADE,
+  constraint gateway_upstreams_pkey PRIMARY KEY (gateway_id, name)
+);
+create table gateways (
+  id text not null,
+  cluster text not null,
+  namespace text not null,
+  name text not null,
+  owner_uid text,
+  team_id text not null,
+  public_id text not null,
+  routes_only boolean not null,
+  routes jsonb not null,
+  state text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint gateways_pkey PRIMARY KEY (id),
+  constraint gateways_public_id UNIQUE (public_id),
+  constraint gateways_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table idempotency_keys (
+  caller text not null,
+  key bytea not null,
+  request bytea not null,
+  object_id text,
+  made_at timestamp with time zone default clock_timestamp() not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (caller, key)
+);
+create table key_libraries (
+  key_id text not null,
+  library_id text not null,
+  constraint key_libraries_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
+  constraint key_libraries_pkey PRIMARY KEY (key_id, library_id)
+);
+create table key_secrets (
+  key_id text not null,
+  resource_version text not null,
+  number integer not null,
+  content text not null,
+  marks text[] default '{}'::text[] not null,
+  constraint key_secrets_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
+  constraint key_secrets_pkey PRIMARY KEY (key_id)
+);
+create table key_usage (
+  key_id text not null,
+  version integer not null,
+  last_used_at timestamp with time zone not null,
+  last_address text,
+  last_user_agent text,
+  constraint key_usage_pkey PRIMARY KEY (key_id, version)
+) with (fillfactor=70);
+create table key_versions (
+  key_id text not null,
+  number integer not null,
+  digest bytea not null,
+  prefix text not null,
+  state text not null,
+  source_kind text not null,
+  minted_at timestamp with time zone not null,
+  activated_at timestamp with time zone,
+  retire_at timestamp with time zone,
+  retiring_slot smallint,
+  expires_at timestamp with time zone,
+  rotation_trigger text,
+  changed_tx uuid default this_transaction() not null,
+  heals text,
+  heals_at timestamp with time zone,
+  constraint key_versions_digest UNIQUE (digest),
+  constraint key_versions_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint key_versions_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
+  constraint key_versions_pkey PRIMARY KEY (key_id, number),
+  constraint key_versions_retiring CHECK (((state <> 'retiring'::text) OR ((retiring_slot IS NOT NULL) AND ((retiring_slot >= 1) AND (retiring_slot <= 4)) AND (retire_at IS NOT NULL))))
+);
+create table keys (
+  id text not null,
+  cluster text not null,
+  namespace text not null,
+  name text not null,
+  owner_uid text,
+  team_id text not null,
+  source text not null,
+  state text not null,
+  display_name text not null,
+  scopes text[] not null,
+  gateway_bound boolean not null,
+  gateway_id text,
+  library_mode text not null,
+  mcp_default_library_id text,
+  allowed_models text[],
+  expires_at timestamp with time zone,
+  requests_per_minute integer,
+  burst integer,
+  generation bigint not null,
+  rotation_requested_at timestamp with time zone,
+  rotation_revoke_old boolean default false not null,
+  revocation_reason text,
+  revoked_at timestamp with time zone,
+  revoked_seq bigint,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  spec jsonb,
+  concurrent integer,
+  constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
+  constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
+  constraint keys_pkey PRIMARY KEY (id),
+  constraint keys_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table leaders (
+  cluster text not null,
+  epoch bigint not null,
+  term uuid default gen_random_uuid() not null,
+  constraint leaders_pkey PRIMARY KEY (cluster)
+);
+create table libraries (
+  id text not null,
+  cluster text not null,
+  namespace text not null,
+  name text not null,
+  team_id text not null,
+  owner_uid text,
+  display_name text not null,
+  description text not null,
+  deletion_policy text not null,
+  state text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  deleted_atoms bigint default 0 not null,
+  constraint libraries_cluster_namespace_name_team_id_key UNIQUE (cluster, namespace, name, team_id),
+  constraint libraries_pkey PRIMARY KEY (id),
+  constraint libraries_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table replicas (
+  id text not null,
+  acked_seq bigint not null,
+  registered_at timestamp with time zone default clock_timestamp() not null,
+  seen_at timestamp with time zone default clock_timestamp() not null,
+  usage_flushed_at timestamp with time zone,
+  encryption_keys text[],
+  bootstrap_beside_issuer boolean default false not null,
+  constraint replicas_pkey PRIMARY KEY (id)
+);
+create table schema_migrations (
+  version integer not null,
+  name text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+create table team_members (
+  team_id text not null,
+  role text not null,
+  kind text not null,
+  value text not null,
+  constraint team_members_pkey PRIMARY KEY (team_id, kind, value, role),
+  constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table team_namespaces (
+  cluster text not null,
+  namespace text not null,
+  team_id text not null,
+  constraint team_namespaces_pkey PRIMARY KEY (cluster, namespace),
+  constraint team_namespaces_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table teams (
+  id text not null,
+  cluster text not null,
+  name text not null,
+  owner_uid text,
+  display_name text not null,
+  state text not null,
+  default_library_namespace text,
+  default_library_name text,
+  generation bigint not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  constraint teams_cluster_name_key UNIQUE (cluster, name),
+  constraint teams_pkey PRIMARY KEY (id)
+);
+create table usage_lost (
+  until timestamp with time zone,
+  only_one boolean default true not null,
+  constraint usage_lost_only_one_check CHECK (only_one),
+  constraint usage_lost_only_one_key UNIQUE (only_one)
+);
+
+CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags text[])
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_to_tsvector((ARRAY[('team '::text || team_id), ('library '::text || library_id)] || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
+CREATE OR REPLACE FUNCTION public.keep_atom_revision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into atom_revisions (atom_id, revision, content, tags, source, importance, updated_at)
+  values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at);
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.new_atom_id()
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+AS $function$select pg_catalog.uuidv7()$function$;
+CREATE OR REPLACE FUNCTION public.record_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  this uuid := this_transaction();
+  refs text[];
+  entity text;
+  next bigint;
+begin
+  if tg_op <> 'INSERT' then refs := refs || (to_jsonb(old) ->> tg_argv[1]); end if;
+  if tg_op <> 'DELETE' then refs := refs || (to_jsonb(new) ->> tg_argv[1]); end if;
+  foreach entity in array refs loop
+    if not exists (
+      select from changes where tx = this and kind = tg_argv[0] and ref = entity
+    ) then
+      update feed set head = head + 1 returning head into next;
+      insert into changes (seq, tx, kind, ref) values (next, this, tg_argv[0], entity);
+      if pg_notification_queue_usage() < 0.5 then
+        perform pg_notify('keyplane_changes', '');
+      end if;
+    end if;
+  end loop;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.record_revocation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  this uuid := this_transaction();
+begin
+  update keys set revoked_seq = (
+    select seq from changes where tx = this and kind = 'key' and ref = new.id
+  ) where id = new.id;
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.refuse_revival()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is final', old.state using errcode = 'KPEND';
+end $function$;
+CREATE OR REPLACE FUNCTION public.stamp_state_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.changed_tx := this_transaction();
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.this_transaction()
+ RETURNS uuid
+ LANGUAGE plpgsql
+AS $function$
+declare
+  known text := current_setting('keyplane.transaction', true);
+begin
+  if coalesce(known, '') = '' then
+    known := set_config('keyplane.transaction', gen_random_uuid()::text, true);
+  end if;
+  return known::uuid;
+end $function$;
+
+CREATE TRIGGER atoms_keep_revision BEFORE UPDATE ON atoms FOR EACH ROW WHEN (old.revision IS DISTINCT FROM new.revision) EXECUTE FUNCTION keep_atom_revision();
+CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
+CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
+CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
+CREATE CONSTRAINT TRIGGER gateways_feed_update AFTER UPDATE OF cluster, namespace, team_id, public_id, routes_only, routes, state ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.public_id IS DISTINCT FROM new.public_id OR old.routes_only IS DISTINCT FROM new.routes_only OR old.routes IS DISTINCT FROM new.routes OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('gateway', 'id');
+CREATE CONSTRAINT TRIGGER key_libraries_feed AFTER INSERT OR DELETE ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE CONSTRAINT TRIGGER key_libraries_feed_update AFTER UPDATE OF key_id, library_id ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.library_id IS DISTINCT FROM new.library_id) EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE TRIGGER key_versions_end_is_final BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN ((old.state = ANY (ARRAY['retired'::text, 'voided'::text, 'revoked'::text])) AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
+CREATE CONSTRAINT TRIGGER key_versions_feed AFTER INSERT OR DELETE ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE CONSTRAINT TRIGGER key_versions_feed_update AFTER UPDATE OF key_id, number, digest, prefix, state, source_kind, retire_at, expires_at ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.number IS DISTINCT FROM new.number OR old.digest IS DISTINCT FROM new.digest OR old.prefix IS DISTINCT FROM new.prefix OR old.state IS DISTINCT FROM new.state OR old.source_kind IS DISTINCT FROM new.source_kind OR old.retire_at IS DISTINCT FROM new.retire_at OR old.expires_at IS DISTINCT FROM new.expires_at) EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE TRIGGER key_versions_stamp BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION stamp_state_change();
+CREATE TRIGGER keys_end_is_final BEFORE UPDATE OF state ON keys FOR EACH ROW WHEN (old.state = 'revoked'::text AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
+CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_feed_update AFTER UPDATE OF cluster, namespace, team_id, state, scopes, gateway_bound, gateway_id, library_mode, mcp_default_library_id, allowed_models, expires_at, requests_per_minute, burst, concurrent, rotation_requested_at ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state OR old.scopes IS DISTINCT FROM new.scopes OR old.gateway_bound IS DISTINCT FROM new.gateway_bound OR old.gateway_id IS DISTINCT FROM new.gateway_id OR old.library_mode IS DISTINCT FROM new.library_mode OR old.mcp_default_library_id IS DISTINCT FROM new.mcp_default_library_id OR old.allowed_models IS DISTINCT FROM new.allowed_models OR old.expires_at IS DISTINCT FROM new.expires_at OR old.requests_per_minute IS DISTINCT FROM new.requests_per_minute OR old.burst IS DISTINCT FROM new.burst OR old.concurrent IS DISTINCT FROM new.concurrent OR old.rotation_requested_at IS DISTINCT FROM new.rotation_requested_at) EXECUTE FUNCTION record_change('key', 'id');
+CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'revoked'::text AND old.state <> 'revoked'::text) EXECUTE FUNCTION record_revocation();
+CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT OR DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('library', 'id');
+CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('library', 'id');
+CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
+CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value) EXECUTE FUNCTION record_change('team', 'team_id');
+CREATE CONSTRAINT TRIGGER team_namespaces_feed AFTER INSERT OR DELETE ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
+CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, namespace, team_id ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id) EXECUTE FUNCTION record_change('team', 'team_id');
+CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');
+CREATE CONSTRAINT TRIGGER teams_feed_update AFTER UPDATE OF cluster, name, state, default_library_namespace, default_library_name ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.name IS DISTINCT FROM new.name OR old.state IS DISTINCT FROM new.state OR old.default_library_namespace IS DISTINCT FROM new.default_library_namespace OR old.default_library_name IS DISTINCT FROM new.default_library_name) EXECUTE FUNCTION record_change('team', 'id');
+
+create view key_records as
+ SELECT v.key_id,
+    v.number AS version,
+    v.digest,
+    v.prefix,
+    v.changed_tx,
+    (v.source_kind <> 'minted'::text) AS is_foreign,
+    k.team_id,
+    k.namespace,
+    (((k.namespace = ''::text) OR COALESCE((n.team_id = k.team_id), false)) AND (t.state = 'active'::text)) AS team_holds_namespace,
+    k.state,
+    v.state AS version_state,
+    ((EXTRACT(epoch FROM LEAST(k.expires_at, v.expires_at,
+        CASE
+            WHEN (v.state = 'retiring'::text) THEN v.retire_at
+            ELSE NULL::timestamp with time zone
+        END)) * (1000)::numeric))::double precision AS expires_ms,
+    array_to_string(k.scopes, ' '::text) AS scopes,
+        CASE
+            WHEN k.gateway_bound THEN COALESCE(g.id, ''::text)
+            ELSE NULL::text
+        END AS bound_gateway_id,
+        CASE
+            WHEN (k.library_mode <> 'all'::text) THEN COALESCE(( SELECT string_agg(l.id, ' '::text ORDER BY l.id) AS string_agg
+               FROM (key_libraries kl
+                 JOIN libraries l ON ((l.id = kl.library_id)))
+              WHERE ((kl.key_id = k.id) AND (l.team_id = k.team_id) AND (l.state = 'active'::text))), ''::text)
+            ELSE NULL::text
+        END AS library_ids,
+    k.mcp_default_library_id,
+    d.id AS team_default_library_id,
+    k.allowed_models,
+    k.requests_per_minute,
+    k.burst,
+    k.concurrent
+   FROM (((((key_versions v
+     JOIN keys k ON ((k.id = v.key_id)))
+     JOIN teams t ON ((t.id = k.team_id)))
+     LEFT JOIN team_namespaces n ON (((n.cluster = k.cluster) AND (n.namespace = k.namespace))))
+     LEFT JOIN gateways g ON (((g.id = k.gateway_id) AND (g.team_id = k.team_id) AND (g.state = 'active'::text))))
+     LEFT JOIN libraries d ON (((d.cluster = t.cluster) AND (d.namespace = t.default_library_namespace) AND (d.name = t.default_library_name) AND (d.team_id = t.id) AND (d.state = 'active'::text))));
+
+CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
+CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
+CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
+CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
+CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at);
+CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
+CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
+CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
+CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
+CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
+CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
+CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);
+CREATE UNIQUE INDEX key_versions_one_active ON public.key_versions USING btree (key_id) WHERE (state = 'active'::text);
+CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
+CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
+CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
+CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);
+CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) WHERE (state <> 'revoked'::text);
+CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
+CREATE INDEX team_members_by_value ON public.team_members USING btree (kind, value);
+CREATE INDEX team_namespaces_of_team ON public.team_namespaces USING btree (team_id);
+
+alter table atoms alter column content set statistics 0;
+alter table atoms alter column tags set statistics 0;
+alter table atoms alter column source set statistics 0;
+alter table atoms alter column search set statistics 0;
+alter index atoms_terms alter column 1 set statistics 0;
+
+-- sequence audit_events_id_seq;
