@@ -119,7 +119,7 @@ export async function runController(
   }
 
   function lookAtEverything(): void {
-    log("warn", "the database was rolled back: everything is looked at again");
+    log("warn", "the database was rolled back: everything is reconciled again");
     allObjects(cluster).forEach(enqueue);
   }
 

@@ -141,7 +141,7 @@ async function checkObjects(data: string): Promise<Finding[]> {
       const title = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
       findings.push(
         ready === undefined
-          ? wrong(`${title} has not been looked at yet: see that keyplane up runs`)
+          ? wrong(`${title} has not been reconciled yet: see that keyplane up runs`)
           : wrong(`${title} is not ready: ${ready.reason}: ${ready.message}`),
       );
     }

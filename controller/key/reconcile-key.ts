@@ -115,7 +115,7 @@ async function runUntilStable(
     }
     if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
   }
-  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not come to rest in ${MAX_STEPS} steps`);
+  throw new Error(`PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`);
 }
 
 /** Steps on the way to a key that leave the store as it is: it need not be asked again before the next one. */

@@ -53,6 +53,10 @@ describe("the docs", () => {
     expect(missing).toEqual(["docs/README.md"]);
   });
 
+  it.each(filesBelow("docs/decisions", ".md"))("%s says when it was decided, and what, before all else", (file) => {
+    expect(read(file)).toMatch(/^# .+\n\n\*[A-Z][a-z]+ \d{4}\.\* [A-Z`].+\.\n/);
+  });
+
   it.each(documents)("%s shows manifests that are valid", (file) => {
     const blocks = [...read(file).matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
     const manifests = blocks.filter((text) => text.startsWith("apiVersion: keyplane.dev"));

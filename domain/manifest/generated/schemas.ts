@@ -66,7 +66,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "Ready",
               "status": "Unknown",
               "reason": "Pending",
-              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "message": "No controller has reconciled this yet. See that a Keyplane controller runs and serves this namespace.",
               "lastTransitionTime": "1970-01-01T00:00:00Z"
             }
           ]
@@ -379,7 +379,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "Ready",
               "status": "Unknown",
               "reason": "Pending",
-              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "message": "No controller has reconciled this yet. See that a Keyplane controller runs and serves this namespace.",
               "lastTransitionTime": "1970-01-01T00:00:00Z"
             }
           ]
@@ -1065,7 +1065,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "Ready",
               "status": "Unknown",
               "reason": "Pending",
-              "message": "No controller has looked at this yet. See that a Keyplane controller runs and serves this namespace.",
+              "message": "No controller has reconciled this yet. See that a Keyplane controller runs and serves this namespace.",
               "lastTransitionTime": "1970-01-01T00:00:00Z"
             }
           ]
@@ -1491,7 +1491,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "type": "Ready",
               "status": "Unknown",
               "reason": "Pending",
-              "message": "No controller has looked at this yet. See that a Keyplane controller runs.",
+              "message": "No controller has reconciled this yet. See that a Keyplane controller runs.",
               "lastTransitionTime": "1970-01-01T00:00:00Z"
             }
           ]
