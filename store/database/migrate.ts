@@ -8,9 +8,9 @@ import { assertServerVersion } from "./server-version.ts";
 import type { Store } from "./store.ts";
 
 /**
- * In the order of their numbers, without a gap. The first is the whole schema, and carries over a database of the version
- * before it alone: to squash those that there are, the one of the next number takes their place. One that has been
- * released is never changed.
+ * In the order of their numbers, without a gap. The first makes the whole schema, and carries over a database of the
+ * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
+ * number takes their place.
  */
 const MIGRATIONS = [{ version: 18, name: "schema", script: schema, carryOver: "" }] as const satisfies Migration[];
 

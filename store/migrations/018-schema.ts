@@ -441,6 +441,7 @@ ${feeds("key_versions", "key", "key_id", [
 ])}
 
 -- A version as a replica's index holds it: KeyRecord, but for the names. What no longer resolves grants nothing.
+-- is_foreign: its secret came from elsewhere, and may have any format.
 create view key_records as
 select
   v.key_id,
