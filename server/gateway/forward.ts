@@ -1,5 +1,5 @@
+/** Longer than most files: one class holds all that a call waits for, and lets go of it however the call ends. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Transform } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { Logger } from "../../runtime/log.ts";
@@ -10,31 +10,13 @@ import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
 import { type RequestHead, upstreamHeaders } from "./headers.ts";
 import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts";
-import { collectBody } from "./request-body.ts";
+import { collectBody, passOnBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import type { ForwardedBody } from "./requested-model.ts";
-import type { Candidate, Resolved } from "./resolve.ts";
+import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "./resolve.ts";
+import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream-attempt.ts";
 import { isFallbackStatus, isRedirect, SILENT, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
-import type { UpstreamSlots } from "./upstream-slots.ts";
-
-/** How long an upstream may take, in milliseconds. */
-export type UpstreamTimes = {
-  /** Until it answers. Models that reason take minutes; clients' SDKs wait for ten. */
-  readonly head: number;
-  /** Until it answers where another one can be tried. */
-  readonly headWithFallback: number;
-  /** Between two pieces of an answer; until its first one as long as until its head. */
-  readonly silence: number;
-  /** For an answer that is more than one piece, from the first piece on: what trickles without end is ended. */
-  readonly whole: number;
-};
-
-export const UPSTREAM_TIMES: UpstreamTimes = {
-  head: 600_000,
-  headWithFallback: 60_000,
-  silence: 300_000,
-  whole: 3_600_000,
-};
+import type { UpstreamTimes } from "./upstream-times.ts";
 
 /** What forwarding needs of the server. */
 export type ForwardingDeps = {
@@ -79,7 +61,7 @@ export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
 }
 
 /** One client's call on its way through one upstream after the other. */
-class Exchange {
+class Exchange implements AttemptListener {
   readonly #deps: ForwardingDeps;
   readonly #call: ForwardedCall;
   readonly #response: ClientResponse;
@@ -189,7 +171,11 @@ class Exchange {
         headers: upstreamHeaders(head, credentialHeader, body === "stream" ? head.contentLength : undefined),
         body:
           body === "stream"
-            ? this.#streamOf(request, upstream)
+            ? passOnBody(
+                request,
+                () => this.#mayReach(upstream),
+                () => this.#cut(ENDED),
+              )
             : (this.#collected ?? bodyOf(body, { upstream, model })),
         headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
@@ -199,7 +185,6 @@ class Exchange {
     );
   }
 
-  /** Whether anybody still waits for what this candidate says. */
   isActive(attempt: UpstreamAttempt): boolean {
     return !this.#done && this.#attempt === attempt;
   }
@@ -288,24 +273,10 @@ class Exchange {
     this.#breakOff(this.#response.begun ? ENDED : shown);
   }
 
-  /**
-   * The client's body as a stream of its own, so that an upstream that fails does not take the client's socket with it. Each
-   * piece is passed on only while the call may be made: the upstream never has the whole of one that may not.
-   */
-  #streamOf(request: IncomingMessage, upstream: UpstreamRecord): Transform {
-    const mayPass = (): boolean =>
-      !this.#done &&
-      this.#decideAgain() &&
-      this.#resolved.candidates.some((each) => isSameUpstream(each.upstream, upstream));
-    const body = new Transform({
-      transform: (chunk: Buffer, _encoding, pass) => (mayPass() ? pass(null, chunk) : this.#cut(ENDED)),
-      flush: (pass) => (mayPass() ? pass() : this.#cut(ENDED)),
-    });
-    request.pipe(body);
-    request.once("close", () => {
-      if (!request.complete) body.destroy();
-    });
-    return body;
+  /** Whether the call may go on to this upstream: it never has the whole of one that may not. */
+  #mayReach(upstream: UpstreamRecord): boolean {
+    if (this.#done || !this.#decideAgain()) return false;
+    return this.#resolved.candidates.some((each) => isSameUpstream(each.upstream, upstream));
   }
 
   #breakOff(shown: Problem): void {
@@ -331,84 +302,12 @@ class Exchange {
   }
 }
 
-/** One candidate's part in an exchange: what the dispatcher tells of it. */
-class UpstreamAttempt implements Dispatcher.DispatchHandler {
-  readonly #exchange: Exchange;
-  readonly candidate: Candidate;
-  /** The one that was asked before. */
-  readonly #before: UpstreamAttempt | undefined;
-  /** Undefined before the request is on a socket. */
-  controller: Dispatcher.DispatchController | undefined;
-  /** Undefined before it is asked. */
-  pool: UpstreamPool | undefined;
-  /** Where the slot came from that the call has; undefined while it has none. */
-  slots: UpstreamSlots | undefined;
-
-  constructor(exchange: Exchange, candidate: Candidate, before: UpstreamAttempt | undefined) {
-    this.#exchange = exchange;
-    this.candidate = candidate;
-    this.#before = before;
-  }
-
-  /** Whether this attempt, or one before it, was the candidate's. */
-  hasAsked(candidate: Candidate): boolean {
-    return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
-  }
-
-  /** Gives the slot back: the upstream may be asked by another call. */
-  release(): void {
-    const { slots } = this;
-    this.slots = undefined;
-    slots?.release();
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (!this.#exchange.isActive(this)) controller.abort(ABANDONED);
-  }
-
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Readonly<IncomingHttpHeaders>,
-  ): void {
-    if (status >= 200 && this.#exchange.isActive(this)) this.#exchange.onHeaders(this, controller, status, headers);
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#exchange.isActive(this)) this.#exchange.onData(controller, chunk);
-  }
-
-  onResponseEnd(): void {
-    this.release();
-    if (this.#exchange.isActive(this)) this.#exchange.onEnd();
-  }
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.release();
-    if (!this.#exchange.isActive(this)) return;
-    this.#exchange.onFailure(this, upstreamFailure(error, this.controller !== undefined));
-  }
-}
-
 const NO_CREDENTIAL = problem("bad_gateway", "The gateway has no credential for this upstream at present.");
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 
-/** Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown it. */
-const ABANDONED = new Error("the call was given up");
-
 /** An upstream that sends the caller elsewhere: following it would carry the request to an address nobody declared. */
 class RedirectError extends Error {}
-
-/** Whether a call that is on its way to one may go on to the other. */
-function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
-  return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
-}
-
-function isSameCandidate(one: Candidate, other: Candidate): boolean {
-  return one.model === other.model && isSameUpstream(one.upstream, other.upstream);
-}
 
 function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {
   return upstream.credential !== null;

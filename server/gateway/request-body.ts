@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { Transform } from "node:stream";
 import { roomFor } from "../auth/open-call.ts";
 import type { OpenCall } from "../deps.ts";
 import { BodyPieces } from "../http/body-pieces.ts";
@@ -37,6 +38,24 @@ export function collectBody(
   request.on("end", () => {
     if (!refused) use(pieces.whole());
   });
+}
+
+/**
+ * A body as a stream of its own, so that an upstream that fails does not take the client's socket with it.
+ *
+ * @param mayPass asked before each piece, and before the end
+ * @param cut called instead of passing on what may not be
+ */
+export function passOnBody(request: IncomingMessage, mayPass: () => boolean, cut: () => void): Transform {
+  const body = new Transform({
+    transform: (chunk: Buffer, _encoding, pass) => (mayPass() ? pass(null, chunk) : cut()),
+    flush: (pass) => (mayPass() ? pass() : cut()),
+  });
+  request.pipe(body);
+  request.once("close", () => {
+    if (!request.complete) body.destroy();
+  });
+  return body;
 }
 
 /**

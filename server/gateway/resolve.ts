@@ -81,3 +81,12 @@ function candidate(
   const found = gateway.upstreams.find(({ name }) => name === upstream);
   return found && { upstream: found, model: upstreamModel };
 }
+
+/** Whether a call that is on its way to one may go on to the other. */
+export function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
+  return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
+}
+
+export function isSameCandidate(one: Candidate, other: Candidate): boolean {
+  return one.model === other.model && isSameUpstream(one.upstream, other.upstream);
+}

@@ -10,7 +10,7 @@ import { createAddressGuard } from "./addresses.ts";
 import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { sendErrorResponse } from "./error-response.ts";
-import { type ForwardingDeps, forward, UPSTREAM_TIMES, type UpstreamTimes } from "./forward.ts";
+import { type ForwardingDeps, forward } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./models.ts";
 import { createUpstreamPools } from "./pools.ts";
@@ -19,6 +19,7 @@ import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts"
 import { type Resolved, resolve } from "./resolve.ts";
 import { observeUpstreams } from "./upstream-metrics.ts";
 import { type SlotLimits, slotLimits } from "./upstream-slots.ts";
+import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream-times.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
