@@ -95,12 +95,7 @@ export async function startServer({
   const log = sampleLog(unsampled);
   keepCallsYoung();
   const isChecked = await checkDatabase(store, keyring, log);
-  if (config.production && config.placeholders.length > 0) {
-    log.warn({ count: config.placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
-  }
-  if (config.publicUrl === null && !isLoopback(config.host)) {
-    log.warn({}, "MCP answers this machine alone, and 403 to others, until --public-url says where clients reach it");
-  }
+  warnOfSettings(config, log);
   const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
   if (hasSpareToken) {
@@ -113,32 +108,18 @@ export async function startServer({
   const streams = new StreamRegistry(metrics.countCutStream);
   const placeholders = config.production ? [] : config.placeholders;
   const cells = sharedCells();
-  let workers: Workers | undefined;
-  if (config.workers > 1 && databaseUrl !== undefined) {
-    workers = new Workers({
-      count: config.workers,
-      databaseUrl,
-      config,
-      cells,
-      replicaId: id,
-      managementToken: givenToken ?? null,
-      keyring,
-      onSeen: (seen) => usage.addSeen(seen),
-    });
-  }
+  const workers =
+    config.workers > 1 && databaseUrl !== undefined
+      ? new Workers({
+          ...{ count: config.workers, databaseUrl, config, cells, replicaId: id, keyring },
+          managementToken: givenToken ?? null,
+          onSeen: (seen) => usage.addSeen(seen),
+        })
+      : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
   const replica = new Replica({
-    ...{
-      id,
-      feed: feedOf(store, feedStore, keyring, hasSpareToken),
-      keyring,
-      clock,
-      log,
-      metrics,
-      streams,
-      placeholders,
-      cells,
-    },
+    ...{ id, keyring, clock, log, metrics, streams, placeholders, cells },
+    feed: feedOf(store, feedStore, keyring, hasSpareToken),
     ...broadcasting,
   });
   metrics.observeIndex(() => replica.figures());
@@ -146,17 +127,9 @@ export async function startServer({
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
   const deps: ServerDeps = {
-    store,
-    keyring,
+    ...{ store, keyring, streams, usage, refusals, log, metrics, config, managementToken },
     index: replica.view,
-    streams,
-    usage,
-    refusals,
     clock: time,
-    log,
-    metrics,
-    config,
-    managementToken,
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };
 
@@ -203,6 +176,16 @@ export async function startServer({
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** What was configured and does not do what one might take it to. */
+function warnOfSettings({ production, placeholders, publicUrl, host }: ServerConfig, log: Logger): void {
+  if (production && placeholders.length > 0) {
+    log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
+  }
+  if (publicUrl === null && !isLoopback(host)) {
+    log.warn({}, "MCP answers this machine alone, and 403 to others, until --public-url says where clients reach it");
   }
 }
 

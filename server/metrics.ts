@@ -55,57 +55,42 @@ export function createMetrics(): ServerMetrics {
   let lookUps = 0;
   const registers = [registry];
 
-  new Counter({
-    name: "keyplane_requests_total",
-    help: "Answered requests by operation and status",
-    labelNames: ["operation", "status"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [operation, byStatus] of requests) {
-        for (const [status, count] of byStatus) this.inc({ operation, status }, count);
-      }
+  const counted: readonly Counted[] = [
+    {
+      name: "keyplane_requests_total",
+      help: "Answered requests by operation and status",
+      labelNames: ["operation", "status"],
+      read: () =>
+        [...requests].flatMap(([operation, byStatus]) =>
+          [...byStatus].map(([status, count]) => [{ operation, status }, count] as const),
+        ),
     },
-  });
-  new Counter({
-    name: "keyplane_refusals_total",
-    help: "Refused requests by cause",
-    labelNames: ["cause"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [cause, count] of refusals) this.inc({ cause }, count);
+    {
+      name: "keyplane_refusals_total",
+      help: "Refused requests by cause",
+      labelNames: ["cause"],
+      read: () => [...refusals].map(([cause, count]) => [{ cause }, count]),
     },
-  });
-  new Counter({
-    name: "keyplane_key_requests_total",
-    help: `Requests let through, by key id; of the keys beyond the first ${NAMED_KEYS} that were used, under "${OTHER_KEYS}"`,
-    labelNames: ["key_id"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [key_id, count] of keyRequests) this.inc({ key_id }, count);
+    {
+      name: "keyplane_key_requests_total",
+      help: `Requests let through, by key id; of the keys beyond the first ${NAMED_KEYS} that were used, under "${OTHER_KEYS}"`,
+      labelNames: ["key_id"],
+      read: () => [...keyRequests].map(([key_id, count]) => [{ key_id }, count]),
     },
-  });
-  new Counter({
-    name: "keyplane_key_lookups_total",
-    help: "Look-ups in the key index",
-    registers,
-    collect() {
-      this.reset();
-      this.inc(lookUps);
+    {
+      name: "keyplane_key_lookups_total",
+      help: "Look-ups in the key index",
+      labelNames: [],
+      read: () => [[{}, lookUps]],
     },
-  });
-  new Counter({
-    name: "keyplane_audit_events_lost_total",
-    help: "Refusals that the audit log does not have",
-    labelNames: ["reason"],
-    registers,
-    collect() {
-      this.reset();
-      for (const [reason, count] of lostAudit) this.inc({ reason }, count);
+    {
+      name: "keyplane_audit_events_lost_total",
+      help: "Refusals that the audit log does not have",
+      labelNames: ["reason"],
+      read: () => [...lostAudit].map(([reason, count]) => [{ reason }, count]),
     },
-  });
+  ];
+  for (const counter of counted) registerCounted(registers, counter);
   const wentBackwards = new Counter({
     name: "keyplane_index_database_went_backwards_total",
     help: "Times that the change last applied was no longer the one that the database has under its number",
@@ -152,6 +137,28 @@ export function createMetrics(): ServerMetrics {
       }
     },
   };
+}
+
+/** What is counted in plain maps, and read when it is scraped. */
+type Counted = {
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames: readonly string[];
+  /** Each series by its labels. */
+  read(): readonly (readonly [Readonly<Record<string, string | number>>, number])[];
+};
+
+function registerCounted(registers: Registry[], { name, help, labelNames, read }: Counted): void {
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers,
+    collect() {
+      this.reset();
+      for (const [labels, count] of read()) this.inc(labels, count);
+    },
+  });
 }
 
 const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: IndexFigures) => number }[] = [

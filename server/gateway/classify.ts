@@ -71,25 +71,24 @@ export function classify(method: string, rawPath: string): GatewayCall | undefin
   if (segment === undefined || (version !== "v1" && version !== "v1beta")) return undefined;
   if (method === "GET") {
     const dialect = version === "v1beta" ? "gemini" : undefined;
-    return modelCall("gateway.get_model", dialect, version, segment, "");
+    return modelCall("gateway.get_model", dialect, segment, { version, before: "/models/", after: "" });
   }
   const [, model, action] = ACTION.exec(segment) ?? [];
   if (method !== "POST" || model === undefined || action === undefined || !Object.hasOwn(GEMINI_ACTIONS, action)) {
     return undefined;
   }
   const operation = GEMINI_ACTIONS[action];
-  return operation && modelCall(operation, "gemini", version, model, `:${action}`);
+  return operation && modelCall(operation, "gemini", model, { version, before: "/models/", after: `:${action}` });
 }
 
 function modelCall(
   operation: GatewayOperation,
   dialect: Dialect | undefined,
-  version: "v1" | "v1beta",
   encodedModel: string,
-  after: string,
+  path: UpstreamPath,
 ): GatewayCall | undefined {
   const model = decodeModel(encodedModel);
-  return model === undefined ? undefined : { operation, dialect, path: { version, before: "/models/", after }, model };
+  return model === undefined ? undefined : { operation, dialect, path, model };
 }
 
 function decodeModel(encoded: string): string | undefined {

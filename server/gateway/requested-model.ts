@@ -31,18 +31,22 @@ export function bodyNeed(
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 
+/** A request whose body is inspected. */
+export type InspectedRequest = {
+  readonly request: IncomingMessage;
+  readonly call: GatewayCall;
+  readonly head: RequestHead;
+  /** As it came off the wire. */
+  readonly query: string;
+};
+
 /**
  * Reads a body that is inspected.
- *
- * @param query as it came off the wire
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
 export async function readModels(
-  request: IncomingMessage,
   openCall: OpenCall | null,
-  call: GatewayCall,
-  head: RequestHead,
-  query: string,
+  { request, call, head, query }: InspectedRequest,
 ): Promise<RequestedModel> {
   requireReadable(head);
   requireNoModel(query);

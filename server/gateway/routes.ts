@@ -30,6 +30,8 @@ declare module "fastify" {
   }
 }
 
+type GatewayDeps = ServerDeps & { readonly forwarding: ForwardingDeps };
+
 /** The model gateway under `/g/<public id>/` (spec §4). */
 export function gatewayRoutes(
   app: FastifyInstance,
@@ -40,7 +42,7 @@ export function gatewayRoutes(
   const guard = createAddressGuard(deps.config.allowedPrivateUpstreams);
   const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
   observeUpstreams(deps.metrics.registry, pools);
-  const forwarding: ForwardingDeps = { pools, log: deps.log, times };
+  const gateway: GatewayDeps = { ...deps, forwarding: { pools, log: deps.log, times } };
   app.addHook("onClose", () => pools.close());
   app.decorateRequest("gatewayCall", undefined);
   app.decorateRequest("gatewayTarget", undefined);
@@ -59,7 +61,7 @@ export function gatewayRoutes(
       onRequest: (request, reply, done) => {
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
         else if (ANSWERED_HERE.has(request.operation)) done();
-        else serve(deps, forwarding, request, reply, done);
+        else serve(gateway, request, reply, done);
       },
       handler: (request, reply) => answerModels(deps, request, reply),
     });
@@ -80,13 +82,7 @@ function classifyRequest(request: FastifyRequest): GatewayOperation | undefined 
 }
 
 /** Resolves a call and hands it to its upstream; calls `refuse` with a problem instead, and only then. */
-function serve(
-  deps: ServerDeps,
-  forwarding: ForwardingDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  refuse: (error: Error) => void,
-): void {
+function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, refuse: (error: Error) => void): void {
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request came through that is not watched");
@@ -98,7 +94,7 @@ function serve(
       return;
     }
     reply.hijack();
-    forward(forwarding, {
+    forward(deps.forwarding, {
       request: raw,
       response: reply.raw,
       openCall,
@@ -116,7 +112,7 @@ function serve(
   // Most calls' bodies are not inspected, and so no promise either.
   if (need !== "inspect") proceed({ model: call.model, body: need }, resolveFor(request, call.model));
   else {
-    readModels(raw, openCall, call, head, targetOf(request).query)
+    readModels(openCall, { request: raw, call, head, query: targetOf(request).query })
       .then((found) => {
         if (!reply.sent) proceed(found, resolveAgain(deps, request, found.model));
       })

@@ -29,20 +29,14 @@ class TrackedCall implements OpenCall {
   onCut: (cause: CutCause) => void;
   onEnd = ignore;
   request: IncomingMessage | undefined;
-  place: number;
+  /** On the list of all. */
+  place = 0;
   /** Of its body that are kept. */
   keptBytes = 0;
   readonly #registry: StreamRegistry;
 
-  constructor(
-    registry: StreamRegistry,
-    place: number,
-    record: KeyRecord,
-    onCut: TrackedCall["onCut"],
-    request?: IncomingMessage,
-  ) {
+  constructor(registry: StreamRegistry, record: KeyRecord, onCut: TrackedCall["onCut"], request?: IncomingMessage) {
     this.#registry = registry;
-    this.place = place;
     this.record = record;
     this.onCut = onCut;
     this.request = request;
@@ -127,8 +121,8 @@ export class StreamRegistry implements OpenStreams {
   }
 
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
-    const call = new TrackedCall(this, this.#calls.length, key, onCut, request);
-    this.#calls.push(call);
+    const call = new TrackedCall(this, key, onCut, request);
+    call.place = this.#calls.push(call) - 1;
     this.#perKey.add(call);
     return call;
   }
