@@ -28,7 +28,7 @@ export type ServerMetrics = {
   /** Counts refusals that the audit log does not have. */
   countLostAudit(reason: LostAudit, count: number): void;
   /** Counts times that the database was found to have been rolled back. */
-  countWentBackwards(): void;
+  countRollback(): void;
   /** Counts streams that were cut because their key had ended. */
   countCutStream(): void;
   observeIndex(read: () => IndexFigures): void;
@@ -91,8 +91,8 @@ export function createMetrics(): ServerMetrics {
     },
   ];
   for (const counter of counted) registerCounted(registers, counter);
-  const wentBackwards = new Counter({
-    name: "keyplane_index_database_went_backwards_total",
+  const rollbacks = new Counter({
+    name: "keyplane_index_database_rollbacks_total",
     help: "Times that the change last applied was no longer the one that the database has under its number",
     registers,
   });
@@ -122,7 +122,7 @@ export function createMetrics(): ServerMetrics {
     countLostAudit(reason, count) {
       lostAudit.set(reason, (lostAudit.get(reason) ?? 0) + count);
     },
-    countWentBackwards: () => wentBackwards.inc(),
+    countRollback: () => rollbacks.inc(),
     countCutStream: () => cutStreams.inc(),
     observeIndex(read) {
       for (const { name, help, value } of INDEX_GAUGES) {

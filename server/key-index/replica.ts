@@ -244,7 +244,7 @@ export class Replica {
       this.#lease.renew(moment);
     } else if (!isSameHistory) {
       const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
-      if (!isPruned) this.#reportWentBackwards(last.seq, beat.head);
+      if (!isPruned) this.#reportRollback(last.seq, beat.head);
       await this.#load();
     }
     const isAcknowledged = isSameHistory && beat.registered && beat.head === last.seq;
@@ -309,7 +309,7 @@ export class Replica {
       const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(last.seq, BATCH));
       if (read.gone || read.idOfSeq !== last.id) {
         const isPruned = read.idOfSeq === null && read.head >= last.seq;
-        if (!isPruned) this.#reportWentBackwards(last.seq, read.head);
+        if (!isPruned) this.#reportRollback(last.seq, read.head);
         return this.#load();
       }
       const newest = read.changes.at(-1);
@@ -323,8 +323,8 @@ export class Replica {
     }
   }
 
-  #reportWentBackwards(seq: number, head: number): void {
-    this.#deps.metrics.countWentBackwards();
+  #reportRollback(seq: number, head: number): void {
+    this.#deps.metrics.countRollback();
     this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
   }
 

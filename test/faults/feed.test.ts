@@ -124,7 +124,7 @@ describe("the change feed on its way to a replica", () => {
     await until("the replica is at the head", () => replica.view.lastSeq() === rows[0]?.head);
     expect(made.map(({ digest }) => replica.accepts(digest))).toEqual(made.map((_, i) => i % 2 === 1));
     expect(replica.lines.filter((line) => line.includes("the key index was loaded"))).toHaveLength(1);
-    expect(await metricOf(replica, "keyplane_index_database_went_backwards_total")).toBe(0);
+    expect(await metricOf(replica, "keyplane_index_database_rollbacks_total")).toBe(0);
   });
 
   it("c33: with a queue of notifications that is full a revocation commits, and is known in time", async (context) => {

@@ -168,7 +168,7 @@ describeOnEachEngine("a replica's index", (store) => {
     await until("the index is at the head", () => view.lastSeq() === rows[0]?.head);
     await until("the index is current", () => view.isCurrent());
     expect(view.findKey(key.digest)).toBeDefined();
-    expect(await metric(metrics, "keyplane_index_database_went_backwards_total")).toBe(0);
+    expect(await metric(metrics, "keyplane_index_database_rollbacks_total")).toBe(0);
   });
 
   test("c26: a database that lost its last changes and wrote as many others is noticed by the change's id", async () => {
@@ -185,7 +185,7 @@ describeOnEachEngine("a replica's index", (store) => {
     });
     await until("the lost key is gone", () => view.findKey(lost.digest) === undefined && view.isCurrent());
     expect(view.findKey(kept.digest)).toBeDefined();
-    expect(await metric(metrics, "keyplane_index_database_went_backwards_total")).toBeGreaterThan(0);
+    expect(await metric(metrics, "keyplane_index_database_rollbacks_total")).toBeGreaterThan(0);
     expect(lines.join("")).toContain("the database was rolled back");
   });
 

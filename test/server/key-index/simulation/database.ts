@@ -68,7 +68,7 @@ export class SimDatabase {
   }
 
   /** Loses the last commits, as a failover or an older backup does, and what replicas have told since. */
-  goBackwards(commits: number): void {
+  rollBack(commits: number): void {
     const state = this.#history.at(-1 - commits);
     if (state === undefined) return;
     this.history++;

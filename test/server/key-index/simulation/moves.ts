@@ -19,7 +19,7 @@ export type Move =
   | { readonly do: "restart"; readonly replica: number }
   | { readonly do: "set wall clock"; readonly replica: number; readonly ms: number }
   | { readonly do: "set database clock"; readonly ms: number }
-  | { readonly do: "go backwards"; readonly commits: number }
+  | { readonly do: "roll back"; readonly commits: number }
   | { readonly do: "prune"; readonly keep: number }
   | { readonly do: "ask for receipts"; readonly from: number }
   | { readonly do: "open stream"; readonly replica: number; readonly key: number };
@@ -47,7 +47,7 @@ const MOVES: readonly (readonly [weight: number, fc.Arbitrary<Move>])[] = [
   [1, fc.record({ do: fc.constant("restart"), replica })],
   [1, fc.record({ do: fc.constant("set wall clock"), replica, ms: jump })],
   [1, fc.record({ do: fc.constant("set database clock"), ms: jump })],
-  [1, fc.record({ do: fc.constant("go backwards"), commits: fc.integer({ min: 1, max: 3 }) })],
+  [1, fc.record({ do: fc.constant("roll back"), commits: fc.integer({ min: 1, max: 3 }) })],
   [1, fc.record({ do: fc.constant("prune"), keep: fc.integer({ min: 1, max: 3 }) })],
   [6, fc.record({ do: fc.constant("ask for receipts"), from: fc.nat(OBSERVERS - 1) })],
   [2, fc.record({ do: fc.constant("open stream"), replica, key })],

@@ -109,7 +109,7 @@ export class SimReplica {
     };
   }
 
-  /** There and back, each as late as the scheduler will; the database may go backwards in between. */
+  /** There and back, each as late as the scheduler will; the database may be rolled back in between. */
   async #ask<T>(what: string, answer: () => T): Promise<T> {
     const { history } = this.#database;
     await this.#travel(`${this.process.name} asks: ${what}`);

@@ -35,7 +35,7 @@ export class World {
   /** The changes up to here were confirmed to somebody, and are still there. */
   #confirmed = 0;
   /** When the database last was rolled back. */
-  #wentBackwardsAt = Number.NEGATIVE_INFINITY;
+  #rolledBackAt = Number.NEGATIVE_INFINITY;
   #names = 0;
   #broken: BrokenPromiseError | undefined;
   /** How often a decision was looked at that let a key through, and how often something was confirmed. */
@@ -106,8 +106,8 @@ export class World {
         return this.#at(move.replica).process.setWallClock(move.ms);
       case "set database clock":
         return this.#database.setClock(move.ms);
-      case "go backwards":
-        return this.#goBackwards(move.commits);
+      case "roll back":
+        return this.#rollBack(move.commits);
       case "prune":
         return this.#database.prune(move.keep);
       case "ask for receipts":
@@ -139,10 +139,10 @@ export class World {
     this.#replicas[i] = this.#startReplica();
   }
 
-  #goBackwards(commits: number): void {
-    this.#database.goBackwards(commits);
+  #rollBack(commits: number): void {
+    this.#database.rollBack(commits);
     this.#confirmed = Math.min(this.#confirmed, this.#database.head);
-    this.#wentBackwardsAt = this.#time.now;
+    this.#rolledBackAt = this.#time.now;
     for (const replica of this.#replicas) replica.endListener();
   }
 
@@ -155,7 +155,7 @@ export class World {
       .ask()
       .then(({ seq }) => {
         if (history !== this.#database.history) return;
-        observer.doubtfulUntil ??= this.#wentBackwardsAt + LEASE_MS;
+        observer.doubtfulUntil ??= this.#rolledBackAt + LEASE_MS;
         if (this.#time.now < observer.doubtfulUntil) return;
         this.#confirmed = Math.max(this.#confirmed, seq);
         this.counts.confirmations++;
@@ -210,7 +210,7 @@ export class World {
       const isConfirmed = seq <= this.#confirmed;
       const isDue = isConfirmed || now - at >= bound;
       // Until its lease ends, one may know more than the database has now: a revocation that was lost.
-      const mayKnowMore = now - this.#wentBackwardsAt < bound;
+      const mayKnowMore = now - this.#rolledBackAt < bound;
       if (isDue && !mayKnowMore && this.#database.key(keyId)?.revoked !== true) {
         if (record === undefined) throw broken(`does not know ${keyId} after ${why}`);
         if (record.scopes < key.revision) throw broken(`has revision ${record.scopes} of ${keyId} after ${why}`);
