@@ -52,9 +52,10 @@ describe("the suites", () => {
     expect(wrong.filter((file) => !file.startsWith("test/architecture/"))).toEqual([]);
   });
 
-  it.each(PROJECT_NAMES)("%s has tests, and a command", (name) => {
+  it.each(PROJECT_NAMES)("%s has tests, a command, and its run in the gate", (name) => {
     expect(files.some((file) => projectsOf(file).includes(name))).toBe(true);
     const script = PROJECTS[name].command.replace(/^npm (run )?/, "");
     expect(Object.keys(packageJson.scripts)).toContain(script);
+    expect(read(".ci/run")).toMatch(new RegExp(`\\bsuite ${script}[ ;\\n]`));
   });
 });
