@@ -38,6 +38,12 @@ function wordsIn(texts: typeof TEXTS, pattern: RegExp): { readonly file: string;
 }
 
 describe("a reference to a page", () => {
+  it("names a page that is there", () => {
+    const named = wordsIn(TEXTS, /\bdocs\/[\w/-]+\.md\b/g);
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ word }) => !FILES.includes(word))).toEqual([]);
+  });
+
   it("names a section that is there", () => {
     const named = TEXTS.flatMap(({ file, text }) => sectionsNamedIn(text).map((one) => ({ file, ...one })));
     expect(named.length).toBeGreaterThan(80);
