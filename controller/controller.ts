@@ -2,6 +2,7 @@ import { errorText } from "../domain/error-text.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
+import type { Cluster } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { type ReconcileResult, reconcileKey } from "./key/reconcile-key.ts";
@@ -70,6 +71,7 @@ export async function runController(
   const queue = createWorkQueue<Item>({
     key: nameOf,
     work,
+    isUrgent: (item) => isUrgent(cluster, item),
     concurrency: CONCURRENCY,
     clock: options.clock,
     random: options.random,
@@ -157,6 +159,13 @@ export async function runController(
 
 function nameOf({ kind, namespace, name }: Item): string {
   return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+}
+
+/** Whether something that works is to end: that passes whatever is to begin. */
+function isUrgent(cluster: Cluster, { kind, namespace, name }: Item): boolean {
+  const object = cluster.get(kind, namespace, name);
+  if (object === undefined) return false;
+  return object.deleting || ("state" in object.spec && object.spec.state !== "Active" && !isReconciled(object));
 }
 
 const AT_REST: ReconcileResult = { requeueAfterMs: undefined };

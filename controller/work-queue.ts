@@ -3,7 +3,9 @@
  * name waits in it at most once, is worked on by one worker at a time, and is worked on again when it was added
  * meanwhile. Whether and when to retry is decided here and nowhere else.
  */
+
 import { backoffMs } from "./backoff.ts";
+import { createWaitingLine, type Lane } from "./waiting-line.ts";
 
 /** The longest wait before the first retry. */
 const FIRST_RETRY_MS = 5;
@@ -40,6 +42,8 @@ export type WorkQueueOptions<T> = {
    * not before something changes. A failure is retried after a back-off of the name's own.
    */
   readonly work: (item: T, signal: AbortSignal) => Promise<number | BackgroundTask | undefined>;
+  /** Whether an item passes those that are not: asked whenever it begins to wait, or is added again. */
+  readonly isUrgent?: (item: T) => boolean;
   /** How many names are worked on at once. */
   readonly concurrency: number;
   /** Milliseconds: since the epoch, and on a clock that never jumps. */
@@ -55,7 +59,7 @@ export type WorkQueueOptions<T> = {
 export type WorkQueue<T> = {
   /** Has the item worked on as soon as a worker is free. */
   add(item: T): void;
-  /** The same, before all that was added: what is half done is finished before anything is begun. */
+  /** The same, before all that was added and is not urgent: what is half done is finished before anything is begun. */
   resume(item: T): void;
   /** The same, `delayMs` from now. Of several deadlines of one name the earliest is kept. */
   addAfter(item: T, delayMs: number): void;
@@ -64,11 +68,8 @@ export type WorkQueue<T> = {
 };
 
 export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
-  const { key, clock, metrics, timers = globalTimers } = options;
-  /** Names that wait for a worker, oldest first, as a Map keeps them. */
-  const waiting = new Map<string, { item: T; since: number }>();
-  /** The same of those that are half done: they come first. */
-  const resumed = new Map<string, { item: T; since: number }>();
+  const { key, clock, metrics, timers = globalTimers, isUrgent = () => false } = options;
+  const waiting = createWaitingLine<T>();
   /** Names in a worker's hands, each with whether it was added meanwhile. */
   const working = new Map<string, { again: boolean }>();
   const deadlines = new Map<string, { at: number; timer: unknown }>();
@@ -77,7 +78,10 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
   let signal = new AbortController().signal;
   let drained = () => {};
 
-  function add(item: T): void {
+  const add = (item: T) => put("ordinary", item);
+  const resume = (item: T) => put("resumed", item);
+
+  function put(lane: Lane, item: T): void {
     if (state === "stopped") return;
     const name = key(item);
     const inHand = working.get(name);
@@ -86,33 +90,16 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
       inHand.again = true;
       return;
     }
-    if (waiting.has(name) || resumed.has(name)) return;
-    waiting.set(name, { item, since: clock.monotonic() });
+    if (!enter(lane, name, item)) return;
     metrics?.added();
-    tellDepth();
     startWork();
   }
 
-  function resume(item: T): void {
-    add(item);
-    const name = key(item);
-    const entry = waiting.get(name);
-    if (entry === undefined) return;
-    waiting.delete(name);
-    resumed.set(name, entry);
-  }
-
-  const tellDepth = () => metrics?.depth(waiting.size + resumed.size);
-
-  /** Takes the next name out. */
-  function takeNext(): [name: string, { item: T; since: number }] | undefined {
-    for (const names of [resumed, waiting]) {
-      const next = names.entries().next();
-      if (next.done) continue;
-      names.delete(next.value[0]);
-      return next.value;
-    }
-    return undefined;
+  /** Whether it was not waiting yet. */
+  function enter(lane: Lane, name: string, item: T): boolean {
+    const isNew = waiting.put(isUrgent(item) ? "urgent" : lane, name, { item, since: clock.monotonic() });
+    metrics?.depth(waiting.size());
+    return isNew;
   }
 
   /** @param put how it gets into the queue then */
@@ -145,11 +132,11 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
 
   function startWork(): void {
     while (state === "running" && working.size < options.concurrency) {
-      const next = takeNext();
+      const next = waiting.take();
       if (next === undefined) return;
       const [name, { item, since }] = next;
       working.set(name, { again: false });
-      tellDepth();
+      metrics?.depth(waiting.size());
       metrics?.started(clock.monotonic() - since);
       void workOn(name, item);
     }
@@ -176,10 +163,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     metrics?.finished(clock.monotonic() - startedAt, result);
     const again = working.get(name)?.again;
     working.delete(name);
-    if (again && state === "running") {
-      waiting.set(name, { item, since: clock.monotonic() });
-      tellDepth();
-    }
+    if (again && state === "running") enter("ordinary", name, item);
     startWork();
     if (state === "stopped" && working.size === 0) drained();
   }
@@ -201,7 +185,6 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     for (const { timer } of deadlines.values()) timers.clearTimeout(timer);
     deadlines.clear();
     waiting.clear();
-    resumed.clear();
     metrics?.depth(0);
     if (working.size === 0) drained();
   }

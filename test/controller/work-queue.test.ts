@@ -41,13 +41,16 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 type Work = Parameters<typeof createWorkQueue<string>>[0]["work"];
 
-function start(work: Work, { concurrency = 2, metrics }: { concurrency?: number; metrics?: QueueMetrics } = {}) {
+type Options = { concurrency?: number; metrics?: QueueMetrics; isUrgent?: (item: string) => boolean };
+
+function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false }: Options = {}) {
   const time = simulatedTime();
   const failures: { item: string; retryInMs: number }[] = [];
   const ending = new AbortController();
   const queue = createWorkQueue<string>({
     key: (item) => item,
     work,
+    isUrgent,
     concurrency,
     clock: time.clock,
     timers: time.timers,
@@ -114,6 +117,24 @@ describe("the work queue", () => {
     run.queue.resume("c");
     for (const item of ["a", "e", "c", "b", "d"]) await release(item);
     expect(started).toEqual(["a", "e", "c", "b", "d"]);
+  });
+
+  it("c20: lets what is urgent pass what waits, also what had begun to wait before it was, and three of four turns at most", async () => {
+    const { started, work, release } = heldWork();
+    const urgent = new Set<string>();
+    const { queue } = start(work, { concurrency: 1, isUrgent: (item) => urgent.has(item) });
+    const items = ["in hand", ...Array.from({ length: 9 }, (_, i) => `key-${i}`)];
+    for (const item of items) queue.add(item);
+    queue.resume("half done");
+    for (const item of ["key-8", "key-7", "gone-1", "gone-2", "gone-3"]) {
+      urgent.add(item);
+      queue.add(item);
+    }
+    for (let i = 0; i < 12; i++) await release(started.at(-1) ?? "");
+    expect(started).toEqual([
+      ...["in hand", "key-8", "key-7", "gone-1", "half done", "gone-2", "gone-3"],
+      ...["key-0", "key-1", "key-2", "key-3", "key-4", "key-5", "key-6"].slice(0, 6),
+    ]);
   });
 
   it("gives the worker away while something goes on without it, and works on the name again when that ends", async () => {

@@ -1,0 +1,65 @@
+/** In which order the controller works on what has changed. */
+import { expect, it } from "vitest";
+import type { Cluster, SecretDraft } from "../../controller/cluster/port.ts";
+import type { Store } from "../../store/database/store.ts";
+import { until } from "../env/until.ts";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { key, startWorld } from "./fixtures/world.ts";
+
+/** More than are worked on at once. */
+const FLOOD = Array.from({ length: 60 }, (_, i) => `new-${i}`);
+
+/** Has each Secret of the flood wait until it is let go. */
+function holdingSecrets() {
+  const held: (() => void)[] = [];
+  let isOpen = false;
+  const wrap = (cluster: Cluster, store: Store) => ({
+    store,
+    cluster: {
+      ...cluster,
+      async createSecret(draft: SecretDraft) {
+        if (!isOpen && FLOOD.includes(draft.name)) await new Promise<void>((go) => held.push(go));
+        return cluster.createSecret(draft);
+      },
+    },
+  });
+  return {
+    wrap,
+    held,
+    open() {
+      isOpen = true;
+      for (const go of held.splice(0)) go();
+    },
+  };
+}
+
+describeWorlds("a flood of new keys", (setup) => {
+  it("c20: is passed by what ends a key: a revocation, a suspension, a deletion", async (context) => {
+    const { wrap, held, open } = holdingSecrets();
+    const world = await startWorld(context, { ...setup(), wrap }, key("revoked"), key("suspended"), key("deleted"));
+    context.onTestFinished(open);
+    const { id } = await world.stored("deleted");
+    await world.write(...FLOOD.map((name) => key(name)));
+    await until("every worker has its hands full", () => held.length === 16);
+    await world.write(key("revoked", { state: "Revoked" }), key("suspended", { state: "Suspended" }));
+    await world.undeclare({ kind: "PlatformKey", namespace: "dev", name: "deleted" });
+    await until("the changes are noticed", () =>
+      ["revoked", "suspended"].every((name) => world.get("PlatformKey", name)?.spec.state !== "Active"),
+    );
+    const states = async () => {
+      const stored = await world.storedKeys();
+      const stateOf = (name: string) => stored.find((one) => one.name === name)?.state;
+      return [stateOf("revoked"), stateOf("suspended"), stored.find((one) => one.id === id)?.state];
+    };
+    expect(await states()).toEqual(["active", "active", "active"]);
+    // Each has a worker as soon as one is free.
+    for (const go of held.splice(0, 3)) go();
+    await until("all of them have ended", async () => (await states()).join() === "revoked,suspended,revoked");
+    expect((await world.storedKeys()).filter(({ versions }) => versions[0]?.state === "active").length).toBeLessThan(
+      10,
+    );
+    open();
+    await world.rest();
+    for (const name of FLOOD) expect(world.condition("Ready", name), name).toBe("True/Ready");
+  });
+});
