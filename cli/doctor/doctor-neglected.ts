@@ -35,7 +35,7 @@ export async function findNeglected(
   const isHeldBack = exceedsDeletionLimit(count(namespaces.filter(({ state }) => state === "gone")), count(namespaces));
   const findings = [
     ...(await findUnserved(api)),
-    ...namespaces.map((one) => judge(one, isHeldBack)).filter((finding) => finding !== undefined),
+    ...namespaces.map((one) => judge(one, leaseNamespace, isHeldBack)).filter((finding) => finding !== undefined),
   ];
   return findings.length > 0 ? findings : [ok("every declared key is in a namespace that a running controller serves")];
 }
@@ -66,10 +66,17 @@ type KeyNamespace = {
 
 const REVOKE = "revoke them: keyplane revoke NAMESPACE/NAME";
 
-/** @param isHeldBack whether more keys are in namespaces that are gone than a controller ends without a person */
-function judge({ namespace, names, isServed, state }: KeyNamespace, isHeldBack: boolean): Finding | undefined {
+/**
+ * @param leaseNamespace where it was looked for controllers
+ * @param isHeldBack whether more keys are in namespaces that are gone than a controller ends without a person
+ */
+function judge(
+  { namespace, names, isServed, state }: KeyNamespace,
+  leaseNamespace: string,
+  isHeldBack: boolean,
+): Finding | undefined {
   const keys = keysOf(namespace, names);
-  const without = `no running controller serves it: start one, or ${REVOKE}`;
+  const without = `no controller that runs in ${leaseNamespace} serves it: say --controller-namespace NAME where they run in another one, start one, or ${REVOKE}`;
   if (typeof state !== "string") return wrong(`${keys}: it cannot be told whether this is there: ${state.unknown}`);
   if (state === "there") {
     return isServed ? undefined : wrong(`${keys}: ${without}; until then nothing that is declared there takes effect`);

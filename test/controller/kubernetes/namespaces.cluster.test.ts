@@ -167,9 +167,11 @@ ${key("guarded", "deletionProtection: true")}`);
   });
 
   /** What doctor finds, line by line. */
-  async function doctor(): Promise<{ code: number | null; lines: string[] }> {
+  async function doctor(
+    where = ["--controller-namespace", "default"],
+  ): Promise<{ code: number | null; lines: string[] }> {
     const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
-    const { code, out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
+    const { code, out } = await keyplane(["doctor", ...flags, ...where]);
     return { code, lines: out.split("\n").slice(0, -2) };
   }
 
@@ -189,21 +191,30 @@ ${key("guarded", "deletionProtection: true")}`);
     // What other tests have left is served by nobody.
     const ours = async () => (await doctor()).lines.filter((line) => /looked-after|every declared key/.test(line));
     expect(await ours()).toEqual([]);
+    expect((await doctor([])).lines.filter((line) => line.includes("looked-after"))).toEqual([
+      expect.stringContaining(
+        "no controller that runs in keyplane-system serves it: say --controller-namespace NAME where they run in another one",
+      ),
+    ]);
 
     await stop(controller);
     const keys = "2 keys (first, second) of the namespace looked-after";
     expect(await doctor()).toMatchObject({ code: 1 });
     expect(await ours()).toEqual([
-      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}: no running controller serves it: .*keyplane revoke`),
+      expect.stringMatching(
+        `^WRONG  ${RegExp.escape(keys)}: no controller that runs in default serves it: .*keyplane revoke`,
+      ),
     ]);
     await kubernetes.request("DELETE", path("looked-after"));
     expect(await ours()).toEqual([
-      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no running`),
+      expect.stringMatching(
+        `^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no controller`,
+      ),
     ]);
     await strip(world, "first", "second");
     await force("looked-after");
     expect(await ours()).toEqual([
-      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no running`),
+      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no controller`),
     ]);
 
     // Of what has neither a namespace nor a declaration any more a controller is rid within a minute.
