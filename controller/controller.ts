@@ -135,7 +135,7 @@ export async function runController(
   const lookAtMoved = async () => requestsForMove(cluster, undefined, await findMoved()).forEach(enqueue);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await findMoved().catch(() => {});
-  const collectGarbage = createGarbageCollector(deps, options.clock.monotonic);
+  const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const working = queue.run(until);
   const requestsFor = createWatchMapping(cluster);
   await cluster.watch((change) => requestsFor(change).forEach(enqueue), until);

@@ -1,4 +1,5 @@
-import { type Answer, beginLook, endLook, LOOKS_APART_MS, type Suspects } from "../domain/garbage-collection.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { change, type Db, type Tx } from "../store/database/change.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
@@ -9,7 +10,7 @@ import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 
-/** From the end of a look to the next, in milliseconds: two of them come within a minute (threats c13). */
+/** From the beginning of a look to that of the next, in milliseconds: two of them come within a minute (threats c13). */
 export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
@@ -63,11 +64,15 @@ export const COLLECTED: readonly Collected[] = [
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
-export function createGarbageCollector(deps: ControllerDeps, monotonic: () => number): () => Promise<void> {
+export function createGarbageCollector(
+  deps: ControllerDeps,
+  monotonic: () => number,
+  signal: AbortSignal,
+): () => Promise<void> {
   let suspects: Suspects = new Map();
   return async () => {
     forgetGone(deps);
-    suspects = await collectGarbage(deps, suspects, monotonic);
+    suspects = await collectGarbage(deps, suspects, monotonic, signal);
   };
 }
 
@@ -81,31 +86,44 @@ export async function collectGarbage(
   deps: ControllerDeps,
   before: Suspects,
   monotonic: () => number,
+  signal: AbortSignal,
 ): Promise<Suspects> {
-  const left: [string, { readonly goneAt: number | undefined }][] = [];
-  for (const collected of COLLECTED) left.push(...(await collectKind(deps, collected, before, monotonic)));
+  const left: [string, Suspect][] = [];
+  for (const collected of COLLECTED) left.push(...(await collectKind(deps, collected, before, monotonic, signal)));
   return new Map(left);
 }
 
 async function collectKind(
   deps: ControllerDeps,
-  { kind, ...collected }: Collected,
+  collected: Collected,
   before: Suspects,
   monotonic: () => number,
+  signal: AbortSignal,
 ): Promise<Suspects> {
-  const { cluster, store, fence, log } = deps;
+  const { cluster, store, log } = deps;
+  const { kind } = collected;
   const listed = cluster.listedNamespaces(kind);
   if (listed?.length === 0) return new Map();
   const { orphans, total } = await collected.find(store.db, cluster.uid, listed, cluster.uids(kind));
   const look = beginLook(orphans, total, before);
-  const answers = new Map<string, Answer>();
-  const askFor = async ({ id, namespace, name, ownerUid }: Orphan) => {
+  const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
+  let isListWrong = false;
+
+  /** Each ends by its own answers: of many, the first have not to wait for the last. */
+  async function askFor(orphan: Orphan): Promise<void> {
+    const { id, namespace, name, ownerUid } = orphan;
+    const goneAt = before.get(id)?.goneAt;
+    if (goneAt !== undefined) await delayed(goneAt + LOOKS_APART_MS - monotonic(), signal);
     const askedAt = monotonic();
-    answers.set(id, { presence: await cluster.lookUp({ kind, namespace, name }, ownerUid), askedAt });
-  };
+    const presence = await cluster.lookUp({ kind, namespace, name }, ownerUid);
+    if (presence === "present") isListWrong = true;
+    const verdict = judge(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
+    if (verdict.ends) await end(deps, collected, orphan);
+    if (verdict.left === undefined) left.delete(id);
+    else left.set(id, verdict.left);
+  }
+
   await Promise.all(look.ask.map(askFor));
-  const { ended, left } = endLook(look, answers, before);
-  const isListWrong = [...answers.values()].some(({ presence }) => presence === "present");
   if (look.isPaused && !isListWrong) {
     log(
       "error",
@@ -113,12 +131,21 @@ async function collectKind(
       { gone: look.suspects.length, of: total },
     );
   }
-  for (const orphan of ended) {
-    await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
-    const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
-    log("warn", `${collected.done} ${kind} ${name}, whose declaration is gone`);
-  }
   return left;
+}
+
+async function end(
+  { store, fence, cluster, log }: ControllerDeps,
+  collected: Collected,
+  orphan: Orphan,
+): Promise<void> {
+  await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
+  const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
+  log("warn", `${collected.done} ${collected.kind} ${name}, whose declaration is gone`);
+}
+
+async function delayed(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await delay(ms, undefined, { signal }).catch(() => {});
 }
 
 /** A secret whose declaration is gone, its finalizer stripped, is nobody's. */

@@ -2,7 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../domain/error-text.ts";
 import type { LogLine } from "./log-line.ts";
 
-/** Runs a task every `intervalMs` until the signal; one that fails is logged and comes round again. */
+/**
+ * Runs a task every `intervalMs` until the signal, or as soon as it has ended where it takes longer; one that fails is
+ * logged and comes round again.
+ */
 export async function runPeriodically(
   what: string,
   intervalMs: number,
@@ -10,13 +13,15 @@ export async function runPeriodically(
   log: LogLine,
   signal: AbortSignal,
 ): Promise<void> {
-  for (;;) {
-    await delay(intervalMs, undefined, { signal }).catch(() => {});
+  for (let pauseMs = intervalMs; ; ) {
+    await delay(pauseMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
+    const startedAt = performance.now();
     try {
       await task();
     } catch (error) {
       log("warn", `while ${what}: ${errorText(error)}`);
     }
+    pauseMs = Math.max(0, intervalMs - (performance.now() - startedAt));
   }
 }

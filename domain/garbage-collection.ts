@@ -27,8 +27,10 @@ export type Candidate = {
   readonly ageMs: number;
 };
 
-/** The suspects of the look before, each with the time on a steady clock at which it was first said to be gone. */
-export type Suspects = ReadonlyMap<string, { readonly goneAt: number | undefined }>;
+/** When it was first said to be gone, on a steady clock; undefined where nothing has said so yet. */
+export type Suspect = { readonly goneAt: number | undefined };
+/** The suspects of the look before, by the id of what the store has. */
+export type Suspects = ReadonlyMap<string, Suspect>;
 
 /** One look at the candidates of one kind. */
 export type Look<C extends Candidate> = {
@@ -39,8 +41,8 @@ export type Look<C extends Candidate> = {
   readonly isPaused: boolean;
 };
 
-/** What was answered about a candidate, and when it was asked, on a steady clock. */
-export type Answer = { readonly presence: Presence; readonly askedAt: number };
+/** What was answered about a suspect, and when it was asked and answered, on a steady clock in milliseconds. */
+export type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
 
 /**
  * Begins a look: a row younger than {@link LOOKS_APART_MS} may be younger than the list. `total` counts all of the
@@ -54,23 +56,22 @@ export function beginLook<C extends Candidate>(candidates: readonly C[], total: 
   return { suspects, ask, isPaused: exceedsDeletionLimit(due.length, total) };
 }
 
-/** Ends a look: what is to be ended, and the suspects of the next look. */
-export function endLook<C extends Candidate>(
-  { suspects, isPaused }: Look<C>,
-  answers: ReadonlyMap<string, Answer>,
-  before: Suspects,
-): { readonly ended: readonly C[]; readonly left: Suspects } {
-  const ended: C[] = [];
-  const left = new Map<string, { readonly goneAt: number | undefined }>();
-  for (const suspect of suspects) {
-    const { presence = "unknown", askedAt = 0 } = answers.get(suspect.id) ?? {};
-    if (presence === "present") continue;
-    const goneAt = before.get(suspect.id)?.goneAt;
-    const isSure = presence === "gone" && goneAt !== undefined && askedAt - goneAt >= LOOKS_APART_MS;
-    if (isSure && !isPaused) ended.push(suspect);
-    else left.set(suspect.id, { goneAt: goneAt ?? (presence === "gone" ? askedAt : undefined) });
-  }
-  return { ended, left };
+/**
+ * Judges one suspect by its own answers: no other's are waited for.
+ *
+ * @param before what the look before left of it
+ * @returns whether it ends, and what it is as a suspect of the next look: undefined where it is none any more
+ */
+export function judge(
+  { isPaused }: Pick<Look<Candidate>, "isPaused">,
+  { presence, askedAt, answeredAt }: Answer,
+  before: Suspect | undefined,
+): { readonly ends: boolean; readonly left: Suspect | undefined } {
+  if (presence === "present") return { ends: false, left: undefined };
+  const goneAt = before?.goneAt;
+  if (presence === "unknown") return { ends: false, left: { goneAt } };
+  const ends = !isPaused && goneAt !== undefined && askedAt - goneAt >= LOOKS_APART_MS;
+  return { ends, left: ends ? undefined : { goneAt: goneAt ?? answeredAt } };
 }
 
 /** Whether so many declarations that are missing are more than may be believed at once. */

@@ -12,6 +12,7 @@ import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
+import { until } from "../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
@@ -61,7 +62,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
   } as unknown as ControllerDeps;
-  const look = createGarbageCollector(deps, () => world.now);
+  const look = createGarbageCollector(deps, () => world.now, new AbortController().signal);
 
   /** How many of each kind are in service and somebody's. */
   async function living(): Promise<Record<string, number>> {
@@ -133,6 +134,24 @@ describeOnEachEngine("Garbage collection", (store) => {
     const unlisted = await sweeping(store(), { listed: ["elsewhere"] });
     await unlisted.look();
     expect(unlisted.asked, "a team has no namespace").toEqual(["PlatformTeam"]);
+  });
+
+  test("c13: of many that are gone each ends at its own second answer, whatever the last is waited for", async () => {
+    const { world, look, living, home, asked } = await sweeping(store());
+    for (let i = 0; i < 4; i++) await reserveKey(store(), home);
+    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
+      store().db,
+    );
+    await look();
+    world.now = LOOKS_APART_MS;
+    const last = Promise.withResolvers<Presence>();
+    const before = asked.length;
+    world.says = () => (asked.length === before + 5 ? last.promise : "gone");
+    const looking = look();
+    await until("all but the last have ended", async () => (await living()).PlatformKey === 1);
+    last.resolve("gone");
+    await looking;
+    expect(await living()).toEqual(each(0));
   });
 
   test("c48: asks for nothing that is listed", async () => {

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import {
-  type Answer,
   beginLook,
   type Candidate,
-  endLook,
   exceedsDeletionLimit,
+  judge,
+  type Look,
   type Presence,
+  type Suspect,
   type Suspects,
 } from "../../domain/garbage-collection.ts";
 
@@ -15,18 +16,28 @@ const some = (count: number, ageMs = OLD): Candidate[] =>
 
 type Given = { readonly at: number; readonly says: Presence | ((id: string) => Presence); readonly total?: number };
 
+/** What a look ends and leaves, where each of its questions is put at once and answered at once. */
+function endLook(look: Look<Candidate>, says: (id: string) => Presence, at: number, before: Suspects) {
+  const ended: string[] = [];
+  const left = new Map<string, Suspect>();
+  const asked = new Set(look.ask.map(({ id }) => id));
+  for (const { id } of look.suspects) {
+    const presence = asked.has(id) ? says(id) : "unknown";
+    const verdict = judge(look, { presence, askedAt: at, answeredAt: at }, before.get(id));
+    if (verdict.ends) ended.push(id);
+    if (verdict.left !== undefined) left.set(id, verdict.left);
+  }
+  return { ended, left };
+}
+
 /** Looks one after the other at the same candidates: what each asked for, what it ended, and whether it was paused. */
 function looking(candidates: readonly Candidate[], ...looks: readonly Given[]) {
   let before: Suspects = new Map();
   return looks.map(({ at, says, total = 1_000 }) => {
     const look = beginLook(candidates, total, before);
-    const answers = new Map<string, Answer>();
-    for (const { id } of look.ask) {
-      answers.set(id, { presence: typeof says === "string" ? says : says(id), askedAt: at });
-    }
-    const { ended, left } = endLook(look, answers, before);
+    const { ended, left } = endLook(look, typeof says === "string" ? () => says : says, at, before);
     before = left;
-    return { asked: look.ask.length, ended: ended.map(({ id }) => id), isPaused: look.isPaused, left: left.size };
+    return { asked: look.ask.length, ended, isPaused: look.isPaused, left: left.size };
   });
 }
 const endedBy = (candidates: readonly Candidate[], ...looks: readonly Given[]) =>
@@ -47,6 +58,15 @@ test("c48: two looks that are less than 20 s apart end nothing", () => {
   const looks = [0, 1, 19_999].map((at) => ({ at, says: "gone" }) as const);
   expect(endedBy(some(1), ...looks)).toEqual([0, 0, 0]);
   expect(endedBy(some(1), ...looks, { at: 20_000, says: "gone" })).toEqual([0, 0, 0, 1]);
+});
+
+test("c48: an answer counts from when it came, and the one that confirms it from when it was asked for", () => {
+  const look = { isPaused: false };
+  const first = judge(look, { presence: "gone", askedAt: 0, answeredAt: 5_000 }, undefined);
+  expect(first).toEqual({ ends: false, left: { goneAt: 5_000 } });
+  const confirmed = (askedAt: number) =>
+    judge(look, { presence: "gone", askedAt, answeredAt: 60_000 }, first.left).ends;
+  expect([confirmed(24_999), confirmed(25_000)]).toEqual([false, true]);
 });
 
 test("c48: one look ends nothing, however long ago the candidate was missing already", () => {
@@ -81,10 +101,9 @@ test("c13: a row younger than the list is not looked at", () => {
 
 test("c48: a suspect that is listed again is forgotten", () => {
   const [candidate] = some(1);
-  const gone = new Map<string, Answer>([["key-0", { presence: "gone", askedAt: 0 }]]);
-  const first = endLook(beginLook(candidate ? [candidate] : [], 10, new Map()), gone, new Map());
+  const first = endLook(beginLook(candidate ? [candidate] : [], 10, new Map()), () => "gone", 0, new Map());
   expect(first.left.get("key-0")).toEqual({ goneAt: 0 });
-  expect(endLook(beginLook([], 10, first.left), new Map(), first.left).left.size).toBe(0);
+  expect(endLook(beginLook([], 10, first.left), () => "gone", 0, first.left).left.size).toBe(0);
 });
 
 test("c13: more than ten at once that are more than one in twenty end nobody, and few of them are asked for", () => {
@@ -104,8 +123,7 @@ test("c13: some that went before do not hold up others that go after them", () =
   let before: Suspects = new Map();
   const results = looks.map((candidates, i) => {
     const look = beginLook(candidates, 50, before);
-    const answers = new Map(look.ask.map(({ id }) => [id, { presence: "gone", askedAt: i * 20_000 } as const]));
-    const { ended, left } = endLook(look, answers, before);
+    const { ended, left } = endLook(look, () => "gone", i * 20_000, before);
     before = left;
     return [look.isPaused, ended.length, left.size];
   });

@@ -234,7 +234,7 @@ describe("keyplane controller on Kubernetes", () => {
     const suspects = async (namespaces: string[] | null) => {
       const blind = { uid, listedNamespaces: () => namespaces, uids: () => [], lookUp: async () => "unknown" };
       const deps = { cluster: blind as unknown as Cluster, store } as unknown as ControllerDeps;
-      const found = await collectGarbage(deps, new Map(), () => 0);
+      const found = await collectGarbage(deps, new Map(), () => 0, new AbortController().signal);
       return [...found.keys()].filter((id) => id.startsWith("key")).length;
     };
     expect(await suspects(["elsewhere"])).toBe(0);
