@@ -38,6 +38,12 @@ describe("the docs", () => {
     expect(missing).toEqual([]);
   });
 
+  it.each(documents)("%s names files and folders that are there", (file) => {
+    const top = "cli|controller|crds|docs|domain|examples|infra|runtime|scripts|server|store|test";
+    const named = [...read(file).matchAll(new RegExp(`\`((?:${top})/[\\w./-]*)\``, "g"))].map(([, path = ""]) => path);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
   it.each(documents)("%s links to headings that are there", (file) => {
     const links = [...read(file).matchAll(/\]\(([^)#\s:]*)#([^)\s]+)\)/g)];
     const missing = links.filter(([, to = "", anchor = ""]) => {
