@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { encryptionKeyFile } from "../../cli/data-folder.ts";
+import { copyEmbedded } from "../env/embedded-database.ts";
 import { key, keyplane, makeHome, startUp, team } from "./up.ts";
 
 let home: ReturnType<typeof makeHome>;
@@ -21,6 +22,7 @@ const newKey = () => `${randomBytes(32).toString("base64")}\n`;
 beforeEach(async () => {
   home = makeHome();
   home.write("all.yaml", team("research", "dev") + key("reader") + GATEWAY);
+  await copyEmbedded(join(home.data, "db"));
   mkdirSync(join(home.data, "secrets", "dev", "provider"), { recursive: true, mode: 0o700 });
   writeFileSync(join(home.data, "secrets", "dev", "provider", "token"), "sk-provider", { mode: 0o600 });
   const up = await startUp(home);

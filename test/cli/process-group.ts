@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
+import { copyEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 import { key, makeHome, team } from "./up.ts";
 
@@ -13,6 +14,7 @@ export const MAIN = join(ROOT, "cli/main.ts");
 export async function startGroup(context: TestContext, command: readonly string[], env: Record<string, string> = {}) {
   const home = makeHome();
   home.write("all.yaml", team("team-a", "dev") + key("agent"));
+  await copyEmbedded(join(home.data, "db"));
   const [program = "", ...args] = [...command, "up", "--manifests", home.manifests, "--data", home.data];
   const child = spawn(program, [...args, "--port", "0", "--admin-port", "0"], {
     cwd: ROOT,

@@ -6,12 +6,14 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { runUp } from "../../cli/up.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
+import { copyEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 
 test("keyplane up ends, with the reason, when its database has ended by itself", async () => {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-up-"));
   const manifests = join(folder, "manifests");
   await mkdir(manifests);
+  await copyEmbedded(join(folder, "data/db"));
   const started = once(process, "worker");
   const lines: string[] = [];
   const flags = { manifests, data: join(folder, "data"), port: "0", adminPort: "0" };

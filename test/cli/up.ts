@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { copyEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -46,8 +47,12 @@ export function tokenOf(home: { readonly data: string }): string {
   return readFileSync(join(home.data, "bootstrap-token"), "utf8").trim();
 }
 
-/** A running `keyplane up`, once it serves. It ends with `stop()`. */
+/**
+ * A running `keyplane up`, once it serves. It ends with `stop()`. In a new home it finds a database that was made before:
+ * what a first start does is for data-folders.test.ts to tell.
+ */
 export async function startUp(home: ReturnType<typeof makeHome>, env: Record<string, string> = {}) {
+  if (!existsSync(home.data)) await copyEmbedded(join(home.data, "db"));
   const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
   const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
   const ended = once(child, "close");

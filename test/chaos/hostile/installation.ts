@@ -1,6 +1,5 @@
 /** The two ways to run Keyplane that the hostile tenant is let loose on: as processes, with the command of the checkout. */
 import { randomBytes } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Scope } from "../../../domain/access/scopes.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
@@ -14,6 +13,7 @@ import { replicaRegister } from "../../../store/feed/replicas.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import { makeHome, tokenOf } from "../../cli/up.ts";
+import { copyEmbedded } from "../../env/embedded-database.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startOwnPostgres } from "../../env/postgres.ts";
 import { type Serving, startServing } from "../../env/serving.ts";
@@ -87,10 +87,9 @@ export async function openServers(furniture: Furniture): Promise<Installation> {
 /** `keyplane up` on its embedded database. */
 export async function openUp(furniture: Furniture): Promise<Installation> {
   const home = makeHome();
-  await mkdir(home.data, { mode: 0o700 });
   const encryptionKey = randomBytes(32).toString("base64");
+  await copyEmbedded(join(home.data, "db"));
   const store = await openPGlite(join(home.data, "db"));
-  await migrate(store);
   await furnish(store, parseKeyring(encryptionKey), furniture);
   await store.close();
   const args = ["up", "--manifests", home.manifests, "--data", home.data];
