@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { appendFile, cp, mkdir, open, readFile, rename, rm, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { until } from "../../env/until.ts";
 import { key, makeWorkspace, type OpenCluster, type Workspace } from "./harness.ts";
 
@@ -99,9 +99,9 @@ const LOSSES: readonly {
   },
 ];
 
-describe("c49: what only looks like the end of ten declarations ends none, however long it lasts:", () => {
-  test.each(LOSSES)("$of", async ({ lose, says }) => {
-    const folder = await makeWorkspace({ "sub/all.yaml": TEN, ...other });
+describe.concurrent("c49: what only looks like the end of ten declarations ends none, however long it lasts:", () => {
+  test.for(LOSSES)("$of", async ({ lose, says }, context) => {
+    const folder = await makeWorkspace(context, { "sub/all.yaml": TEN, ...other });
     const at = (path: string) => join(folder.manifests, path);
     const first = await folder.open();
     const uids = first.uids("PlatformKey").toSorted();
@@ -122,14 +122,14 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     expect(living(again)).toHaveLength(11);
   });
 
-  test("a file that a slow program regenerates, from its truncation by the shell to its last line", async () => {
-    const folder = await makeWorkspace({ "all.yaml": TEN, ...other });
+  test("a file that a slow program regenerates, from its truncation by the shell to its last line", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": TEN, ...other });
     const cluster = await folder.open();
     const pipe = join(folder.manifests, "../pipe");
     await promisify(execFile)("mkfifo", [pipe]);
     const shell = spawn("sh", ["-c", 'cat "$0" > "$1"', pipe, join(folder.manifests, "all.yaml")]);
     const ended = once(shell, "exit");
-    onTestFinished(() => void shell.kill());
+    context.onTestFinished(() => void shell.kill());
     await until("it is said", () => cluster.said("all.yaml is empty").length > 0);
     await passAnHour(folder, cluster);
     expect(living(cluster)).toHaveLength(11);
@@ -145,8 +145,8 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     expect(new Set(cluster.list("PlatformKey").map(({ generation }) => generation))).toEqual(new Set([1]));
   });
 
-  test("a file that is deleted and slowly written anew", async () => {
-    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+  test("a file that is deleted and slowly written anew", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": [key("one"), key("two")], ...other });
     const cluster = await folder.open();
     await folder.remove("all.yaml");
     const file = await open(join(folder.manifests, "all.yaml"), "w");
@@ -159,8 +159,8 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
-  test("a file that is moved aside and slowly written anew", async () => {
-    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+  test("a file that is moved aside and slowly written anew", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": [key("one"), key("two")], ...other });
     const cluster = await folder.open();
     const path = join(folder.manifests, "all.yaml");
     await rename(path, `${path}.bak`);
@@ -174,8 +174,8 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
     expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
-  test("another folder, or none, in the place of the one that the manifests were in", async () => {
-    const folder = await makeWorkspace({ "all.yaml": TEN, ...other });
+  test("another folder, or none, in the place of the one that the manifests were in", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": TEN, ...other });
     await (await folder.open()).close();
     await rename(folder.manifests, `${folder.manifests}-before`);
     const missing = await folder.open();
@@ -193,9 +193,13 @@ describe("c49: what only looks like the end of ten declarations ends none, howev
   });
 });
 
-describe("c49: a declaration that was taken away ends", () => {
-  test("within seconds when its file was deleted, or replaced whole by a rename", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("one")], "b.yaml": [key("two"), key("three")], ...other });
+describe.concurrent("c49: a declaration that was taken away ends", () => {
+  test("within seconds when its file was deleted, or replaced whole by a rename", async (context) => {
+    const folder = await makeWorkspace(context, {
+      "a.yaml": [key("one")],
+      "b.yaml": [key("two"), key("three")],
+      ...other,
+    });
     const cluster = await folder.open();
     await folder.remove("a.yaml");
     folder.pass(1_500);
@@ -207,8 +211,8 @@ describe("c49: a declaration that was taken away ends", () => {
     await until("it is said", () => cluster.said("and removed: PlatformKey dev/three").length > 0);
   });
 
-  test("after half a minute when it vanished from a file that still stands, and not before", async () => {
-    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+  test("after half a minute when it vanished from a file that still stands, and not before", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": [key("one"), key("two")], ...other });
     const cluster = await folder.open();
     await folder.writeInto("all.yaml", key("one"));
     await until("it is said", () => cluster.said("what does not come back").length > 0);
@@ -220,7 +224,7 @@ describe("c49: a declaration that was taken away ends", () => {
 
   const item = (name: string) => `- ${key(name).trimEnd().replaceAll("\n", "\n  ")}\n`;
   const list = "apiVersion: v1\nkind: List\nitems:\n";
-  test.each<[of: string, before: string, after: string]>([
+  test.for<[of: string, before: string, after: string]>([
     ["before a blank line", `${key("one")}\n---\n${key("two")}`, key("one")],
     ["before a comment", `${key("one")}# the second\n---\n${key("two")}`, key("one")],
     ["with a comment after it", `${key("one")}---\n${key("two")}`, `${key("one")}# no second\n`],
@@ -232,21 +236,24 @@ describe("c49: a declaration that was taken away ends", () => {
       `${list}${item("one")}${item("two")}`.replaceAll(/^(?=[ -])/gm, "  "),
       `${list}${item("one")}`.replaceAll(/^(?=[ -])/gm, "  "),
     ],
-  ])("after half a minute when it was the last of a file that still stands: one %s", async (_, before, after) => {
-    const folder = await makeWorkspace({ "all.yaml": [before], ...other });
-    const cluster = await folder.open();
-    await folder.writeInto("all.yaml", after);
-    await until("it is held", async () => (await folder.held()).length > 0);
-    expect(await folder.held()).toMatchObject([
-      { name: "two", why: expect.stringContaining("what does not come back") },
-    ]);
-    folder.pass(30_000);
-    await until("its end", () => !isThere(cluster, "two"));
-    expect(living(cluster)).toEqual(["one", "other"]);
-  });
+  ])(
+    "after half a minute when it was the last of a file that still stands: one %s",
+    async ([, before, after], context) => {
+      const folder = await makeWorkspace(context, { "all.yaml": [before], ...other });
+      const cluster = await folder.open();
+      await folder.writeInto("all.yaml", after);
+      await until("it is held", async () => (await folder.held()).length > 0);
+      expect(await folder.held()).toMatchObject([
+        { name: "two", why: expect.stringContaining("what does not come back") },
+      ]);
+      folder.pass(30_000);
+      await until("its end", () => !isThere(cluster, "two"));
+      expect(living(cluster)).toEqual(["one", "other"]);
+    },
+  );
 
-  test("of a file that is cut off when it is declared elsewhere with `state: Revoked`, as is said there", async () => {
-    const folder = await makeWorkspace({ "all.yaml": [key("one"), key("two")], ...other });
+  test("of a file that is cut off when it is declared elsewhere with `state: Revoked`, as is said there", async (context) => {
+    const folder = await makeWorkspace(context, { "all.yaml": [key("one"), key("two")], ...other });
     const cluster = await folder.open();
     await folder.writeInto("all.yaml", key("one").trimEnd());
     await until("it is said", () => cluster.said("declare that one with `state: Revoked`").length > 0);
@@ -256,8 +263,13 @@ describe("c49: a declaration that was taken away ends", () => {
     expect(living(cluster)).toEqual(["one", "other", "two"]);
   });
 
-  test("after half a minute when more than two keys go at once, so that a checkout may take its time", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("a")], "b.yaml": [key("b")], "c.yaml": [key("c")], ...other });
+  test("after half a minute when more than two keys go at once, so that a checkout may take its time", async (context) => {
+    const folder = await makeWorkspace(context, {
+      "a.yaml": [key("a")],
+      "b.yaml": [key("b")],
+      "c.yaml": [key("c")],
+      ...other,
+    });
     const cluster = await folder.open();
     for (const file of ["a.yaml", "b.yaml", "c.yaml"]) await folder.remove(file);
     await until("it is said", () => cluster.said("what does not come back").length > 0);
@@ -269,8 +281,8 @@ describe("c49: a declaration that was taken away ends", () => {
     );
   });
 
-  test("of an emptied folder when the folder goes too, and of an emptied file when that does", async () => {
-    const folder = await makeWorkspace({ "sub/a.yaml": [key("one")], "b.yaml": [key("two")], ...other });
+  test("of an emptied folder when the folder goes too, and of an emptied file when that does", async (context) => {
+    const folder = await makeWorkspace(context, { "sub/a.yaml": [key("one")], "b.yaml": [key("two")], ...other });
     const cluster = await folder.open();
     await folder.remove("sub/a.yaml");
     await folder.writeInto("b.yaml");
@@ -287,8 +299,8 @@ describe("c49: a declaration that was taken away ends", () => {
     await until("nothing is held", async () => (await folder.held()).length === 0);
   });
 
-  test("of a folder that cannot be put back when it is declared elsewhere, and ended there", async () => {
-    const folder = await makeWorkspace({ "sub/a.yaml": [key("one")], ...other });
+  test("of a folder that cannot be put back when it is declared elsewhere, and ended there", async (context) => {
+    const folder = await makeWorkspace(context, { "sub/a.yaml": [key("one")], ...other });
     const cluster = await folder.open();
     await rm(join(folder.manifests, "sub"), { recursive: true });
     await writeFile(join(folder.manifests, "sub"), "");
@@ -298,11 +310,11 @@ describe("c49: a declaration that was taken away ends", () => {
     await until("nothing is held", async () => (await folder.held()).length === 0);
   });
 
-  test.each([3, 12])(
+  test.for([3, 12])(
     "not at all where another file declares the same, and nobody is told of an end: %i keys",
-    async (count) => {
+    async (count, context) => {
       const keys = Array.from({ length: count }, (_, i) => key(`key-${i}`));
-      const folder = await makeWorkspace({ "from.yaml": keys, ...other });
+      const folder = await makeWorkspace(context, { "from.yaml": keys, ...other });
       const cluster = await folder.open();
       const uids = cluster.uids("PlatformKey").toSorted();
       await folder.write("to.yaml", ...keys);
@@ -320,8 +332,8 @@ describe("c49: a declaration that was taken away ends", () => {
     },
   );
 
-  test("not at all while it moves: to another file, with its file, with its folder", async () => {
-    const folder = await makeWorkspace({ "sub/a.yaml": [key("one"), key("two")], ...other });
+  test("not at all while it moves: to another file, with its file, with its folder", async (context) => {
+    const folder = await makeWorkspace(context, { "sub/a.yaml": [key("one"), key("two")], ...other });
     const at = (path: string) => join(folder.manifests, path);
     const cluster = await folder.open();
     const uids = cluster.uids("PlatformKey").toSorted();

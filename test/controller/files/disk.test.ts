@@ -13,10 +13,10 @@ it.runIf(existsSync("/proc/self"))(
   },
 );
 
-it.each([true, false])(
+it.for([true, false])(
   "a file is replaced as a whole, for whoever reads it meanwhile (durable: %s)",
-  async (durable) => {
-    const path = join(await makeFolder(), "file.json");
+  async (durable, context) => {
+    const path = join(await makeFolder(context), "file.json");
     const texts = ["a", "b"].map((letter) => letter.repeat(1 << 20));
     await writeFile(path, texts[0] ?? "");
     const before = await open(path);

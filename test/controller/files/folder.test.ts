@@ -1,6 +1,6 @@
 import { appendFile, chmod, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createArrivals } from "../../../controller/cluster/files/arrivals.ts";
 import { type LogLine, openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
@@ -15,9 +15,9 @@ function options() {
 
 const names = (readings: { value: unknown }[]) => readings.map(({ value }) => JSON.stringify(value));
 
-describe("reading a folder of manifests", () => {
-  it("does not look into a file that is being written before it has been left alone for a moment", async () => {
-    const folder = await makeFolder();
+describe.concurrent("reading a folder of manifests", () => {
+  it("does not look into a file that is being written before it has been left alone for a moment", async (context) => {
+    const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
     let ms = 0;
     const read = createFolderReader({
@@ -45,8 +45,8 @@ describe("reading a folder of manifests", () => {
     expect(await read()).toMatchObject({ pending: false, changed: false });
   });
 
-  it("takes a file at once that was written a while ago", async () => {
-    const folder = await makeFolder();
+  it("takes a file at once that was written a while ago", async (context) => {
+    const folder = await makeFolder(context);
     await writeFile(join(folder, "a.yaml"), "a: 1\n");
     const read = createFolderReader({
       root: folder,
@@ -56,8 +56,8 @@ describe("reading a folder of manifests", () => {
     expect((await read()).files).toHaveLength(1);
   });
 
-  it("c49: knows what came whole, by a rename, from what was written into the file that is there", async () => {
-    const folder = await makeFolder();
+  it("c49: knows what came whole, by a rename, from what was written into the file that is there", async (context) => {
+    const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
     const read = createFolderReader({
       root: folder,
@@ -96,8 +96,8 @@ describe("reading a folder of manifests", () => {
     expect(elsewhere.take("a.yaml")).toBe(false);
   });
 
-  it("b79: says which name cannot be read, and no key that is in it", async () => {
-    const folder = await makeFolder();
+  it("b79: says which name cannot be read, and no key that is in it", async (context) => {
+    const folder = await makeFolder(context);
     await symlink("inf_0123456789abcdef.yaml", join(folder, "inf_0123456789abcdef.yaml"));
     const read = createFolderReader({ root: folder, arrivals: createArrivals(), clock });
     const { unreadable } = await read();
@@ -106,8 +106,8 @@ describe("reading a folder of manifests", () => {
     expect(unreadable).not.toContain("inf_0");
   });
 
-  it("takes .yaml, .yml and .json in any depth, and nothing else", async () => {
-    const folder = await makeFolder();
+  it("takes .yaml, .yml and .json in any depth, and nothing else", async (context) => {
+    const folder = await makeFolder(context);
     await mkdir(join(folder, "x/y"), { recursive: true });
     await mkdir(join(folder, ".git"));
     for (const file of ["b.yml", "x/y/c.json", "a.yaml"]) await writeFile(join(folder, file), "{}\n");
@@ -125,11 +125,11 @@ describe("reading a folder of manifests", () => {
     ]);
   });
 
-  it("does not take for declarations what is written to DATA, which may lie in the folder", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("does not take for declarations what is written to DATA, which may lie in the folder", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const within = { ...options(), manifests: folder.manifests, data: join(folder.manifests, "data") };
     const cluster = await openFilesCluster(within);
-    onTestFinished(() => cluster.close());
+    context.onTestFinished(() => cluster.close());
     await cluster.watch(() => {}, new AbortController().signal);
     await folder.write("b.yaml", key("writer"));
     await until("the next reading", () => cluster.get("PlatformKey", "dev", "writer"));
@@ -139,8 +139,8 @@ describe("reading a folder of manifests", () => {
     );
   });
 
-  it("does not take for declarations what is in DATA, whatever links lead to the one and the other", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("does not take for declarations what is in DATA, whatever links lead to the one and the other", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const link = join(folder.manifests, "../link");
     await symlink(folder.manifests, link);
     for (const [manifests, data] of [
@@ -158,8 +158,8 @@ describe("reading a folder of manifests", () => {
     await expect(openFilesCluster(within)).rejects.toThrow("--data");
   });
 
-  it("says so when something cannot be read", async () => {
-    const folder = await makeFolder();
+  it("says so when something cannot be read", async (context) => {
+    const folder = await makeFolder(context);
     await symlink(join(folder, "nowhere"), join(folder, "a.yaml"));
     const read = (path: string) =>
       createFolderReader({ root: path, arrivals: createArrivals(), clock: { now: () => 0, monotonic: () => 0 } })();
@@ -167,8 +167,8 @@ describe("reading a folder of manifests", () => {
     expect((await read(join(folder, "missing"))).unreadable).toContain("ENOENT");
   });
 
-  it("notices a file that was exchanged for another of the same size and time", async () => {
-    const folder = await makeFolder();
+  it("notices a file that was exchanged for another of the same size and time", async (context) => {
+    const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
     const read = createFolderReader({
       root: folder,
@@ -186,9 +186,9 @@ describe("reading a folder of manifests", () => {
   });
 });
 
-describe("a folder of manifests with a fault", () => {
-  it("keeps the last good content of the faulty declaration, applies the others, and says where the fault is", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer")] });
+describe.concurrent("a folder of manifests with a fault", () => {
+  it("keeps the last good content of the faulty declaration, applies the others, and says where the fault is", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer")] });
     const cluster = await folder.open();
     await folder.write(
       "a.yaml",
@@ -206,8 +206,8 @@ describe("a folder of manifests with a fault", () => {
     expect(cluster.said("memory:reed")[0]).toContain(`${join(folder.manifests, "a.yaml")}:6:`);
   });
 
-  it("does not admit a faulty declaration that never was good, and its status says why until it is", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader", "scopes: [memory:reed]")] });
+  it("does not admit a faulty declaration that never was good, and its status says why until it is", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader", "scopes: [memory:reed]")] });
     const cluster = await folder.open();
     expect(cluster.get("PlatformKey", "dev", "reader")).toBeUndefined();
     const shown = await folder.shown("PlatformKey", "reader");
@@ -230,8 +230,8 @@ describe("a folder of manifests with a fault", () => {
     );
   });
 
-  it("c49: a fault holds back what was in its file or may be in it, says so, and nothing else", async () => {
-    const folder = await makeWorkspace({
+  it("c49: a fault holds back what was in its file or may be in it, says so, and nothing else", async (context) => {
+    const folder = await makeWorkspace(context, {
       "a.yaml": [key("reader"), key("writer")],
       "b.yaml": [key("other")],
       "c.yaml": [key("moved")],
@@ -256,8 +256,8 @@ describe("a folder of manifests with a fault", () => {
     await until("nothing is held", async () => (await folder.held()).length === 0);
   });
 
-  it("c49: keeps everything that a file declared when it is no YAML any more", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer")] });
+  it("c49: keeps everything that a file declared when it is no YAML any more", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", "a: [1, 2\n  b: }{");
     await folder.write("b.yaml", key("third"));
@@ -271,8 +271,10 @@ describe("a folder of manifests with a fault", () => {
     expect(cluster.said("a.yaml:")[0]).toContain("not YAML");
   });
 
-  it("refuses a change of what may not change, by what is stored", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader", "preset: MCPReadOnly\n  secret: { name: one }")] });
+  it("refuses a change of what may not change, by what is stored", async (context) => {
+    const folder = await makeWorkspace(context, {
+      "a.yaml": [key("reader", "preset: MCPReadOnly\n  secret: { name: one }")],
+    });
     const first = await folder.open();
     await first.close();
     await folder.write("a.yaml", key("reader", "preset: MCPReadWrite\n  secret: { name: two }"));
@@ -284,8 +286,8 @@ describe("a folder of manifests with a fault", () => {
     expect(cluster.said("spec.secret")).toHaveLength(1);
   });
 
-  it("takes the first of two declarations of one object, and names its place at the second", async () => {
-    const folder = await makeWorkspace({
+  it("takes the first of two declarations of one object, and names its place at the second", async (context) => {
+    const folder = await makeWorkspace(context, {
       "a.yaml": [key("reader")],
       "b.yaml": [library("x"), key("reader", "preset: MCPReadWrite")],
     });
@@ -295,9 +297,9 @@ describe("a folder of manifests with a fault", () => {
     expect(line).toContain(`metadata.name: is declared at ${join(folder.manifests, "a.yaml")}:3 already`);
   });
 
-  it("passes over objects of other kinds with a note, and reads the items of a list", async () => {
+  it("passes over objects of other kinds with a note, and reads the items of a list", async (context) => {
     const list = { apiVersion: "v1", kind: "List", items: [parse(key("listed")), { apiVersion: "v1", kind: "Pod" }] };
-    const folder = await makeWorkspace({
+    const folder = await makeWorkspace(context, {
       "a.yaml": ["apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: app }\n", key("reader")],
       "list.json": [JSON.stringify(list)],
       "kustomization.yaml": ["resources: [a.yaml]\n"],
@@ -314,8 +316,8 @@ describe("a folder of manifests with a fault", () => {
     await until("the removal", () => cluster.list("PlatformKey").length === 1);
   });
 
-  it("b80: gives each fault one line of the log, whatever the files and their names say", async () => {
-    const folder = await makeWorkspace({
+  it("b80: gives each fault one line of the log, whatever the files and their names say", async (context) => {
+    const folder = await makeWorkspace(context, {
       'x\n{"level":"info"}\u2028.yaml': [key("reader", 'preset: "MCP\\n{\\"level\\":60}"')],
     });
     const cluster = await folder.open();
@@ -324,9 +326,9 @@ describe("a folder of manifests with a fault", () => {
   });
 });
 
-describe("a removal from the folder of manifests", () => {
-  it("is carried out when it happened while nobody watched", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer")] });
+describe.concurrent("a removal from the folder of manifests", () => {
+  it("is carried out when it happened while nobody watched", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer")] });
     await (await folder.open()).close();
     await folder.write("a.yaml", key("writer"));
     const cluster = await folder.open();
@@ -335,8 +337,8 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.changes).toContainEqual({ of: "object", kind: "PlatformKey", namespace: "dev", name: "reader" });
   });
 
-  it("is none when a declaration moves to another file", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("writer"), key("marker")] });
+  it("is none when a declaration moves to another file", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("writer"), key("marker")] });
     const cluster = await folder.open();
     const { uid } = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await folder.write("b.yaml", key("reader"));
@@ -345,8 +347,8 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")).toMatchObject({ uid, deleting: false });
   });
 
-  it("is none when the folder is empty, is missing, or comes back", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("is none when the folder is empty, is missing, or comes back", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const { uid } = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await folder.remove("a.yaml");
@@ -359,9 +361,9 @@ describe("a removal from the folder of manifests", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")).toMatchObject({ uid, deleting: false });
   });
 
-  it("of more keys at once than the deletion limit allows is refused as a whole, and goes on in smaller steps", async () => {
+  it("of more keys at once than the deletion limit allows is refused as a whole, and goes on in smaller steps", async (context) => {
     const all = Array.from({ length: 12 }, (_, i) => key(`key-${i}`));
-    const folder = await makeWorkspace({ "a.yaml": [...all, library("handbook")] });
+    const folder = await makeWorkspace(context, { "a.yaml": [...all, library("handbook")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", all[0] ?? "");
     await until("the warning", () => cluster.said("that would revoke more than 10 keys at once").length > 0);
@@ -374,17 +376,17 @@ describe("a removal from the folder of manifests", () => {
     await until("the library's removal", () => cluster.list("MemoryLibrary").length === 0);
   });
 
-  it("of more libraries at once than the deletion limit allows is refused when it would delete what is in them", async () => {
+  it("of more libraries at once than the deletion limit allows is refused when it would delete what is in them", async (context) => {
     const all = Array.from({ length: 12 }, (_, i) => library(`library-${i}`, "x, deletionPolicy: Delete"));
-    const folder = await makeWorkspace({ "a.yaml": [...all, key("stays")] });
+    const folder = await makeWorkspace(context, { "a.yaml": [...all, key("stays")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", key("stays"));
     await until("the warning", () => cluster.said("that would delete more than 10 libraries").length > 0);
     expect(cluster.list("MemoryLibrary")).toHaveLength(12);
   });
 
-  it("is none while a mounted ConfigMap is exchanged for its next version", async () => {
-    const folder = await makeWorkspace();
+  it("is none while a mounted ConfigMap is exchanged for its next version", async (context) => {
+    const folder = await makeWorkspace(context);
     const version = async (name: string, text: string) => {
       await mkdir(join(folder.manifests, name));
       await writeFile(join(folder.manifests, name, "a.yaml"), text);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import type { TestContext } from "vitest";
 import { type LogLine, openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
 import { type HeldNote, readHeld } from "../../../controller/cluster/files/held.ts";
 import type { ClusterChange } from "../../../controller/cluster/port.ts";
@@ -9,7 +9,7 @@ import type { ClusterChange } from "../../../controller/cluster/port.ts";
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** A folder of its own that goes with the test. */
-export async function makeFolder(): Promise<string> {
+export async function makeFolder({ onTestFinished }: Pick<TestContext, "onTestFinished">): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-files-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
@@ -40,8 +40,11 @@ export type OpenCluster = Awaited<ReturnType<typeof openFilesCluster>> & {
 };
 
 /** Folders for manifests and DATA, with files as given. */
-export async function makeWorkspace(files: Record<string, readonly string[]> = {}): Promise<Workspace> {
-  const root = await makeFolder();
+export async function makeWorkspace(
+  context: Pick<TestContext, "onTestFinished">,
+  files: Record<string, readonly string[]> = {},
+): Promise<Workspace> {
+  const root = await makeFolder(context);
   const [manifests, data] = [join(root, "manifests"), join(root, "data")];
   await mkdir(manifests);
   const write = async (file: string, ...documents: string[]) => {
@@ -75,7 +78,7 @@ export async function makeWorkspace(files: Record<string, readonly string[]> = {
         ...{ manifests, data, clock: ownClock, randomUuid },
         log: (line) => log.push(line),
       });
-      onTestFinished(() => cluster.close());
+      context.onTestFinished(() => cluster.close());
       await cluster.watch((change) => changes.push(change), new AbortController().signal);
       return Object.assign(cluster, {
         log,

@@ -2,7 +2,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import type { SecretDraft } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
 import { key, makeFolder, makeWorkspace, secret } from "./harness.ts";
@@ -17,8 +17,8 @@ const draft = (value = "value-1", name = "reader"): SecretDraft => ({
 });
 
 /** A folder of somebody's, with something at every place where a write or a removal of ours could do harm. */
-async function makePrecious() {
-  const folder = await realpath(await makeFolder());
+async function makePrecious(context: TestContext) {
+  const folder = await realpath(await makeFolder(context));
   const files = ["thesis.txt", "api-key", "reader/api-key", "dev/reader/api-key", "photos/a.jpg", ".staging/draft"];
   files.push("PlatformKey/reader.json", "dev/PlatformKey/reader.json", "dev/reader.json", "reader.json");
   for (const file of files) {
@@ -36,43 +36,49 @@ async function makePrecious() {
 
 const PLACES = ["secrets/dev/reader", "secrets/dev", "secrets"];
 
-describe("b68: a link in the place of a Secret's folder", () => {
-  it.each(PLACES)("at DATA/%s makes it another's: nothing behind it is read, written or deleted", async (place) => {
-    const folder = await makeWorkspace();
-    const cluster = await folder.open();
-    const created = await cluster.createSecret(draft());
-    const precious = await makePrecious();
-    await rename(join(folder.data, place), `${join(folder.data, place)}-before`);
-    await symlink(precious.folder, join(folder.data, place));
+describe.concurrent("b68: a link in the place of a Secret's folder", () => {
+  it.for(PLACES)(
+    "at DATA/%s makes it another's: nothing behind it is read, written or deleted",
+    async (place, context) => {
+      const folder = await makeWorkspace(context);
+      const cluster = await folder.open();
+      const created = await cluster.createSecret(draft());
+      const precious = await makePrecious(context);
+      await rename(join(folder.data, place), `${join(folder.data, place)}-before`);
+      await symlink(precious.folder, join(folder.data, place));
 
-    await expect(cluster.replaceSecret(created, draft("value-2"))).rejects.toMatchObject({ code: "Conflict" });
-    await cluster.deleteSecret(created);
-    expect(await cluster.readSecret("dev", "reader")).toMatchObject({ owner: null, uid: "", data: {} });
-    await expect(cluster.createSecret(draft("value-3"))).rejects.toMatchObject({ code: "AlreadyExists" });
-    await precious.isUntouched();
-    expect((await lstat(join(folder.data, place))).isSymbolicLink()).toBe(true);
-  });
+      await expect(cluster.replaceSecret(created, draft("value-2"))).rejects.toMatchObject({ code: "Conflict" });
+      await cluster.deleteSecret(created);
+      expect(await cluster.readSecret("dev", "reader")).toMatchObject({ owner: null, uid: "", data: {} });
+      await expect(cluster.createSecret(draft("value-3"))).rejects.toMatchObject({ code: "AlreadyExists" });
+      await precious.isUntouched();
+      expect((await lstat(join(folder.data, place))).isSymbolicLink()).toBe(true);
+    },
+  );
 
-  it.each(PLACES)("at DATA/%s is found at a start, which goes on without touching what is behind it", async (place) => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
-    const precious = await makePrecious();
-    await mkdir(join(folder.data, place, ".."), { recursive: true });
-    await symlink(precious.folder, join(folder.data, place));
-    const cluster = await folder.open();
-    expect(cluster.get("PlatformKey", "dev", "reader")).toBeDefined();
-    expect(await cluster.readSecret("dev", "reader")).toMatchObject({ owner: null, uid: "", data: {} });
-    await expect(cluster.createSecret(draft())).rejects.toMatchObject({ code: "AlreadyExists" });
-    await precious.isUntouched();
+  it.for(PLACES)(
+    "at DATA/%s is found at a start, which goes on without touching what is behind it",
+    async (place, context) => {
+      const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
+      const precious = await makePrecious(context);
+      await mkdir(join(folder.data, place, ".."), { recursive: true });
+      await symlink(precious.folder, join(folder.data, place));
+      const cluster = await folder.open();
+      expect(cluster.get("PlatformKey", "dev", "reader")).toBeDefined();
+      expect(await cluster.readSecret("dev", "reader")).toMatchObject({ owner: null, uid: "", data: {} });
+      await expect(cluster.createSecret(draft())).rejects.toMatchObject({ code: "AlreadyExists" });
+      await precious.isUntouched();
 
-    cluster.changes.length = 0;
-    await rm(join(folder.data, place));
-    await until("the removal of the link is announced", () => cluster.changes.some(({ of }) => of === "secret"));
-    await cluster.createSecret(draft());
-    expect(await readFile(join(folder.data, "secrets/dev/reader/api-key"), "utf8")).toBe("value-1");
-  });
+      cluster.changes.length = 0;
+      await rm(join(folder.data, place));
+      await until("the removal of the link is announced", () => cluster.changes.some(({ of }) => of === "secret"));
+      await cluster.createSecret(draft());
+      expect(await readFile(join(folder.data, "secrets/dev/reader/api-key"), "utf8")).toBe("value-1");
+    },
+  );
 
-  it("above it hides what is ours, which is ours again with its folder", async () => {
-    const folder = await makeWorkspace();
+  it("above it hides what is ours, which is ours again with its folder", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     const place = join(folder.data, "secrets/dev");
@@ -84,15 +90,15 @@ describe("b68: a link in the place of a Secret's folder", () => {
     expect(await cluster.readSecret("dev", "reader")).toEqual(created);
   });
 
-  it("leaves a replacement that a crash interrupted undone, and does not bring it back later", async () => {
-    const folder = await makeWorkspace();
+  it("leaves a replacement that a crash interrupted undone, and does not bring it back later", async (context) => {
+    const folder = await makeWorkspace(context);
     const first = await folder.open();
     await first.createSecret(draft());
     await first.close();
     const committed = join(folder.data, "secrets/.committed/dev.reader");
     await mkdir(committed);
     await writeFile(join(committed, "api-key"), "value-2");
-    const precious = await makePrecious();
+    const precious = await makePrecious(context);
     await rm(join(folder.data, "secrets/dev/reader"), { recursive: true });
     await symlink(precious.folder, join(folder.data, "secrets/dev/reader"));
     const cluster = await folder.open();
@@ -102,12 +108,12 @@ describe("b68: a link in the place of a Secret's folder", () => {
   });
 });
 
-describe("a link within DATA elsewhere", () => {
-  it.each(["status", "status/dev", "status/dev/PlatformKey"])(
+describe.concurrent("a link within DATA elsewhere", () => {
+  it.for(["status", "status/dev", "status/dev/PlatformKey"])(
     "at DATA/%s loses nothing behind it, and holds nothing up",
-    async (place) => {
-      const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("goes")] });
-      const precious = await makePrecious();
+    async (place, context) => {
+      const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("goes")] });
+      const precious = await makePrecious(context);
       await mkdir(join(folder.data, place, ".."), { recursive: true });
       await symlink(precious.folder, join(folder.data, place));
       const cluster = await folder.open();
@@ -118,11 +124,11 @@ describe("a link within DATA elsewhere", () => {
     },
   );
 
-  it.each(["objects", "objects/dev", "objects/dev/PlatformKey"])(
+  it.for(["objects", "objects/dev", "objects/dev/PlatformKey"])(
     "at DATA/%s stops the start, since whose keys are whose would not be known",
-    async (place) => {
-      const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
-      const precious = await makePrecious();
+    async (place, context) => {
+      const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
+      const precious = await makePrecious(context);
       await mkdir(join(folder.data, place, ".."), { recursive: true });
       await symlink(precious.folder, join(folder.data, place));
       await expect(folder.open()).rejects.toThrow("put a folder in its place");
@@ -130,10 +136,10 @@ describe("a link within DATA elsewhere", () => {
     },
   );
 
-  it("at DATA/objects/dev is never written or deleted through, and what waits is done once it is gone", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("goes")] });
+  it("at DATA/objects/dev is never written or deleted through, and what waits is done once it is gone", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("goes")] });
     const cluster = await folder.open();
-    const precious = await makePrecious();
+    const precious = await makePrecious(context);
     const place = join(folder.data, "objects/dev");
     await rename(place, `${place}-before`);
     await symlink(precious.folder, place);
@@ -149,13 +155,13 @@ describe("a link within DATA elsewhere", () => {
     expect(cluster.said("cannot be stored")).toHaveLength(1);
   });
 
-  it.each(["secret-metadata", "secret-metadata/dev", "secrets/.staging", "secrets/.committed"])(
+  it.for(["secret-metadata", "secret-metadata/dev", "secrets/.staging", "secrets/.committed"])(
     "at DATA/%s is never written through, and no Secret is ours by what is behind it",
-    async (place) => {
-      const folder = await makeWorkspace({ "a.yaml": [secret("other", "x")] });
+    async (place, context) => {
+      const folder = await makeWorkspace(context, { "a.yaml": [secret("other", "x")] });
       const cluster = await folder.open();
       const created = await cluster.createSecret(draft());
-      const precious = await makePrecious();
+      const precious = await makePrecious(context);
       await rm(join(folder.data, place), { recursive: true });
       await symlink(precious.folder, join(folder.data, place));
       await expect(cluster.replaceSecret(created, draft("value-2"))).rejects.toThrow();
@@ -168,10 +174,10 @@ describe("a link within DATA elsewhere", () => {
     },
   );
 
-  it("in the place of a draft is not written through", async () => {
-    const folder = await makeWorkspace();
+  it("in the place of a draft is not written through", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
-    const precious = await makePrecious();
+    const precious = await makePrecious(context);
     await mkdir(join(folder.data, "objects/dev/PlatformKey"), { recursive: true });
     await mkdir(join(folder.data, "status/dev/PlatformKey"), { recursive: true });
     for (const draftFile of ["objects", "status"].map((root) => join(folder.data, root, "dev/PlatformKey"))) {

@@ -5,8 +5,8 @@ import { kill, startChild } from "./child.ts";
 import { clock, makeFolder } from "./harness.ts";
 
 describe("the lock on DATA", () => {
-  it("lets a second process wait 15 s for the first, and then says what to do", async () => {
-    const data = await makeFolder();
+  it("lets a second process wait 15 s for the first, and then says what to do", async (context) => {
+    const data = await makeFolder(context);
     const holder = await startChild("lock-holder.ts", data, "locked");
     let now = 0;
     const fast = { monotonic: () => (now += 1_000) };
@@ -22,8 +22,8 @@ describe("the lock on DATA", () => {
     expect(now).toBe(16_000);
   });
 
-  it("c62: is waited for no longer than the signal", async () => {
-    const data = await makeFolder();
+  it("c62: is waited for no longer than the signal", async (context) => {
+    const data = await makeFolder(context);
     await startChild("lock-holder.ts", data, "locked");
     const stop = new AbortController();
     const onWait = () => stop.abort();
@@ -31,32 +31,32 @@ describe("the lock on DATA", () => {
     expect(stop.signal.aborted && waited === stop.signal.reason).toBe(true);
   });
 
-  it("is free as soon as the first is killed with kill -9", async () => {
-    const data = await makeFolder();
+  it("is free as soon as the first is killed with kill -9", async (context) => {
+    const data = await makeFolder(context);
     const holder = await startChild("lock-holder.ts", data, "locked");
     await expect(lockData(data, { clock, patienceMs: 0 })).rejects.toThrow(DataLockedError);
     await kill(holder);
     (await lockData(data, { clock, patienceMs: 0 })).release();
   });
 
-  it("is handed to the one that waits when the first ends", async () => {
-    const data = await makeFolder();
+  it("is handed to the one that waits when the first ends", async (context) => {
+    const data = await makeFolder(context);
     const holder = await startChild("lock-holder.ts", data, "locked");
     const waiting = lockData(data, { clock, patienceMs: 300_000 });
     await kill(holder);
     (await waiting).release();
   });
 
-  it("goes to one alone of many that race for it, also within a process", async () => {
-    const data = await makeFolder();
+  it("goes to one alone of many that race for it, also within a process", async (context) => {
+    const data = await makeFolder(context);
     const race = await Promise.allSettled(Array.from({ length: 8 }, () => lockData(data, { clock, patienceMs: 0 })));
     expect(race.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     await startChild("lock-holder.ts", data, "refused");
     for (const one of race) if (one.status === "fulfilled") one.value.release();
   });
 
-  it("is of one folder: another one can be used meanwhile", async () => {
-    const [first, second] = [await makeFolder(), await makeFolder()];
+  it("is of one folder: another one can be used meanwhile", async (context) => {
+    const [first, second] = [await makeFolder(context), await makeFolder(context)];
     const locks = [await lockData(first, { clock }), await lockData(second, { clock })];
     for (const lock of locks) lock.release();
   });

@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { until } from "../../env/until.ts";
 import { key, library, makeWorkspace } from "./harness.ts";
 
-describe("objects of a folder of manifests", () => {
-  it("are all announced and can be read once the watch has begun, with the schema's defaults", async () => {
-    const folder = await makeWorkspace({
+describe.concurrent("objects of a folder of manifests", () => {
+  it("are all announced and can be read once the watch has begun, with the schema's defaults", async (context) => {
+    const folder = await makeWorkspace(context, {
       "a.yaml": [key("reader"), library("handbook")],
       "deep/er/b.yml": [key("writer")],
     });
@@ -28,8 +28,8 @@ describe("objects of a folder of manifests", () => {
     expect(cluster.changes).toHaveLength(3);
   });
 
-  it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not tell", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("c48: are gone when neither memory nor disk has them, and nothing is known of them where the disk does not tell", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const { uid = "" } = cluster.get("PlatformKey", "dev", "reader") ?? {};
     const ref = { kind: "PlatformKey", namespace: "dev", name: "reader" } as const;
@@ -49,8 +49,8 @@ describe("objects of a folder of manifests", () => {
     await rename(join(folder.data, "elsewhere"), join(folder.data, "objects"));
   });
 
-  it("follow a saved file, with a generation that grows with the spec alone and a uid that stays", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("follow a saved file, with a generation that grows with the spec alone and a uid that stays", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const before = cluster.get("PlatformKey", "dev", "reader");
     await folder.write("a.yaml", "# a comment\n", key("reader"), key("second"));
@@ -61,8 +61,8 @@ describe("objects of a folder of manifests", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")).toMatchObject({ generation: 2, uid: before?.uid });
   });
 
-  it("keep uid, generation, finalizers and status over a restart, which writes nothing", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("keep uid, generation, finalizers and status over a restart, which writes nothing", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const first = await folder.open();
     const made = await until("the object", () => first.get("PlatformKey", "dev", "reader"));
     await first.addFinalizer(made);
@@ -81,8 +81,8 @@ describe("objects of a folder of manifests", () => {
     expect(await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs))).toEqual(written);
   });
 
-  it("wait for our finalizer when they are removed, and are new objects when they come again", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("other")] });
+  it("wait for our finalizer when they are removed, and are new objects when they come again", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("other")] });
     const cluster = await folder.open();
     const made = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await cluster.addFinalizer(made);
@@ -101,8 +101,8 @@ describe("objects of a folder of manifests", () => {
     expect(again.uid).not.toBe(made.uid);
   });
 
-  it("take no finalizer any more when they are going or gone", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("other")] });
+  it("take no finalizer any more when they are going or gone", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("other")] });
     const cluster = await folder.open();
     const made = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await folder.write("a.yaml", key("other"));
@@ -113,8 +113,8 @@ describe("objects of a folder of manifests", () => {
     await expect(stat(join(folder.data, "status/dev/PlatformKey/reader.json"))).rejects.toThrow("ENOENT");
   });
 
-  it("can be read by their status file as kubectl would show them", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("can be read by their status file as kubectl would show them", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const made = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await cluster.writeStatus(made, { observedGeneration: 1, keyPrefix: "inf_12345678" });

@@ -9,9 +9,9 @@ import { key, makeWorkspace, type OpenCluster, secret, type Workspace } from "./
 const REVOKED = "preset: MCPReadOnly\n  state: Revoked";
 const stateOf = (cluster: OpenCluster) => cluster.get("PlatformKey", "dev", "agent")?.spec.state;
 
-describe("c55: a second declaration never takes over from the one that governs", () => {
-  test.each(["a.yaml", "z.yaml"])("in a file that comes later, %s", async (file) => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+describe.concurrent("c55: a second declaration never takes over from the one that governs", () => {
+  test.for(["a.yaml", "z.yaml"])("in a file that comes later, %s", async (file, context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
     const first = await folder.open();
     await folder.write(file, key("agent", REVOKED));
     await until("it is said", () => first.said(`${file}:3`).length > 0);
@@ -29,8 +29,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
   });
 
-  test("in a file that came while nothing ran, though the one that governs was changed as well", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+  test("in a file that came while nothing ran, though the one that governs was changed as well", async (context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
     await (await folder.open()).close();
     await folder.write("a.yaml", key("agent", REVOKED));
     await folder.write("m.yaml", key("agent", "preset: MCPReadWrite"));
@@ -39,8 +39,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     expect(cluster.said("a.yaml:3")).toHaveLength(1);
   });
 
-  test("above it in the same file, also across a restart", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")] });
+  test("above it in the same file, also across a restart", async (context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
     const first = await folder.open();
     await folder.write("m.yaml", key("agent", REVOKED), key("agent"));
     await until("it is said", () => first.said("already: remove one").length > 0);
@@ -55,8 +55,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     await until("it is held", async () => (await folder.held()).some(({ name }) => name === "agent"));
   });
 
-  test("while the one that governs cannot be seen: its file is empty, then broken, then there again", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+  test("while the one that governs cannot be seen: its file is empty, then broken, then there again", async (context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     await folder.write("z.yaml", key("agent", REVOKED));
     await until("it is said", () => cluster.said("z.yaml:3").length > 0);
@@ -76,8 +76,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     await until("it is back", () => cluster.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite");
   });
 
-  test("but counts once that one was taken away", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+  test("but counts once that one was taken away", async (context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     const uid = cluster.get("PlatformKey", "dev", "agent")?.uid;
     await folder.write("a.yaml", key("agent", "preset: MCPReadWrite"));
@@ -106,8 +106,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     ],
   ];
   describe.each(RENAMES)("by a rename: %s", (how, move) => {
-    test.each(["running", "ended"])("of a process that is %s", async (process) => {
-      const folder = await makeWorkspace({ "sub/z.yaml": [key("agent")], "other.yaml": [key("other")] });
+    test.for(["running", "ended"])("of a process that is %s", async (process, context) => {
+      const folder = await makeWorkspace(context, { "sub/z.yaml": [key("agent")], "other.yaml": [key("other")] });
       const first = await folder.open();
       await folder.write("sub/a.yaml", key("agent", REVOKED));
       await until("it is said", () => first.said("a.yaml:3").length > 0);
@@ -132,8 +132,8 @@ describe("c55: a second declaration never takes over from the one that governs",
     });
   });
 
-  test("of two that are left once it was taken away, neither: that is said, and the last one counts", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [key("agent")], "other.yaml": [key("other")] });
+  test("of two that are left once it was taken away, neither: that is said, and the last one counts", async (context) => {
+    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", key("agent", REVOKED));
     await folder.write("b.yaml", key("agent", "preset: MCPReadWrite"));
@@ -148,8 +148,11 @@ describe("c55: a second declaration never takes over from the one that governs",
     );
   });
 
-  test("of a Secret neither", async () => {
-    const folder = await makeWorkspace({ "m.yaml": [secret("provider", "first")], "other.yaml": [key("other")] });
+  test("of a Secret neither", async (context) => {
+    const folder = await makeWorkspace(context, {
+      "m.yaml": [secret("provider", "first")],
+      "other.yaml": [key("other")],
+    });
     const first = await folder.open();
     await folder.write("a.yaml", secret("provider", "second"));
     await until("it is said", () => first.said("a.yaml:3").length > 0);

@@ -25,8 +25,8 @@ async function contentsOf(root: string): Promise<[string, string][]> {
 }
 
 describe("a Secret in DATA", () => {
-  it("is created once, with its data as files, and is read as it was written", async () => {
-    const folder = await makeWorkspace();
+  it("is created once, with its data as files, and is read as it was written", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("value-1");
@@ -38,8 +38,8 @@ describe("a Secret in DATA", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("value-1");
   });
 
-  it("appears and goes as a whole: nobody sees some of its data keys without the others", async () => {
-    const folder = await makeWorkspace();
+  it("appears and goes as a whole: nobody sees some of its data keys without the others", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     let working = true;
     const churn = async () => {
@@ -64,8 +64,8 @@ describe("a Secret in DATA", () => {
     expect([...seen]).toEqual(["a,b,c"]);
   });
 
-  it("is closed to others: files 0600, folders 0700, also where they were open", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("is closed to others: files 0600, folders 0700, also where they were open", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     await mkdir(join(folder.data, "secrets/dev"), { recursive: true });
     await chmod(join(folder.data, "secrets"), 0o755);
     await chmod(join(folder.data, "secrets/dev"), 0o755);
@@ -81,8 +81,8 @@ describe("a Secret in DATA", () => {
     expect((await stat(folder.data)).mode & 0o777).toBe(0o700);
   });
 
-  it("is replaced only while it is what was read: a person's edit makes the write a conflict", async () => {
-    const folder = await makeWorkspace();
+  it("is replaced only while it is what was read: a person's edit makes the write a conflict", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     const replaced = await cluster.replaceSecret(created, draft({ "api-key": "value-2" }));
@@ -99,8 +99,8 @@ describe("a Secret in DATA", () => {
     expect(edited).toMatchObject({ uid: created.uid, data: { "api-key": "value-X" }, owner: { uid: "owner-1" } });
   });
 
-  it("has exactly the data keys of its last replacement, and its folder stays the same for who holds it open", async () => {
-    const folder = await makeWorkspace();
+  it("has exactly the data keys of its last replacement, and its folder stays the same for who holds it open", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft({ "api-key": "value-1", "old.env": "x" }));
     const { ino } = await stat(folderOf(folder));
@@ -109,8 +109,8 @@ describe("a Secret in DATA", () => {
     expect((await stat(folderOf(folder))).ino).toBe(ino);
   });
 
-  it("leaves its files alone when only labels, annotations or the owner change", async () => {
-    const folder = await makeWorkspace();
+  it("leaves its files alone when only labels, annotations or the owner change", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     const before = await stat(join(folderOf(folder), "api-key"), { bigint: true });
@@ -121,8 +121,8 @@ describe("a Secret in DATA", () => {
     expect((await cluster.readSecret("dev", "reader"))?.owner).toBeNull();
   });
 
-  it("is gone when its data is gone, can be made again, and the old one can no longer be written", async () => {
-    const folder = await makeWorkspace();
+  it("is gone when its data is gone, can be made again, and the old one can no longer be written", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     await rm(join(folderOf(folder), "api-key"));
@@ -136,8 +136,8 @@ describe("a Secret in DATA", () => {
     expect(await cluster.readSecret("dev", "reader")).toBeUndefined();
   });
 
-  it("lacks a data key whose file is lost, beside others that are there", async () => {
-    const folder = await makeWorkspace();
+  it("lacks a data key whose file is lost, beside others that are there", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft({ "api-key": "value-1", "mcp.json": "{}" }));
     await rm(join(folderOf(folder), "api-key"));
@@ -146,8 +146,8 @@ describe("a Secret in DATA", () => {
     expect(left?.data["api-key"]).toBeUndefined();
   });
 
-  it("is deleted with its folder and everything that is known of it", async () => {
-    const folder = await makeWorkspace();
+  it("is deleted with its folder and everything that is known of it", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft());
     await cluster.deleteSecret(created);
@@ -156,8 +156,8 @@ describe("a Secret in DATA", () => {
     expect(await readdir(join(folder.data, "secret-metadata/dev"))).toEqual([]);
   });
 
-  it("is announced when somebody edits, removes or adds it, and no other is with it", async () => {
-    const folder = await makeWorkspace();
+  it("is announced when somebody edits, removes or adds it, and no other is with it", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft());
     await cluster.createSecret(draft(undefined, "other"));
@@ -175,8 +175,8 @@ describe("a Secret in DATA", () => {
     expect(cluster.changes).not.toContainEqual({ ...change, name: "other" });
   });
 
-  it("keeps its plaintext within DATA/secrets", async () => {
-    const folder = await makeWorkspace();
+  it("keeps its plaintext within DATA/secrets", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     const created = await cluster.createSecret(draft({ "api-key": "canary-one" }));
     await cluster.replaceSecret(created, draft({ "api-key": "canary-two" }));
@@ -184,8 +184,8 @@ describe("a Secret in DATA", () => {
     expect(holding).toEqual([[join(folderOf(folder), "api-key"), "canary-two"]]);
   });
 
-  it("is whole after kill -9 at any moment of a replacement: one value, in all of its data keys", async () => {
-    const folder = await makeWorkspace();
+  it("is whole after kill -9 at any moment of a replacement: one value, in all of its data keys", async (context) => {
+    const folder = await makeWorkspace(context);
     for (let round = 0; round < 8; round++) {
       const writer = await startChild("secret-writer.ts", folder.data, "writing");
       const wholeValue = async (file: string) => {
@@ -210,8 +210,8 @@ describe("a Secret in DATA", () => {
 });
 
 describe("a Secret that is not ours", () => {
-  it("b68: a folder that somebody made is read as theirs, and never adopted, written to or deleted", async () => {
-    const folder = await makeWorkspace();
+  it("b68: a folder that somebody made is read as theirs, and never adopted, written to or deleted", async (context) => {
+    const folder = await makeWorkspace(context);
     await mkdir(folderOf(folder), { recursive: true });
     await writeFile(join(folderOf(folder), "api-key"), "planted");
     const cluster = await folder.open();
@@ -226,8 +226,8 @@ describe("a Secret that is not ours", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("planted");
   });
 
-  it("b68: what somebody puts in the place of one of ours that is gone is theirs", async () => {
-    const folder = await makeWorkspace();
+  it("b68: what somebody puts in the place of one of ours that is gone is theirs", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft());
     await rm(folderOf(folder), { recursive: true });
@@ -238,8 +238,8 @@ describe("a Secret that is not ours", () => {
     await expect(cluster.createSecret(draft())).rejects.toMatchObject({ code: "AlreadyExists" });
   });
 
-  it("b68: links and files in the place of folders are never followed or written through", async () => {
-    const folder = await makeWorkspace();
+  it("b68: links and files in the place of folders are never followed or written through", async (context) => {
+    const folder = await makeWorkspace(context);
     const elsewhere = join(folder.manifests, "elsewhere");
     await mkdir(join(elsewhere, "reader"), { recursive: true });
     await writeFile(join(elsewhere, "reader/api-key"), "outside");
@@ -262,8 +262,8 @@ describe("a Secret that is not ours", () => {
     expect(await contentsOf(elsewhere)).toEqual([[join(elsewhere, "reader/api-key"), "outside"]]);
   });
 
-  it("never has our value written through a link that took a data file's place", async () => {
-    const folder = await makeWorkspace();
+  it("never has our value written through a link that took a data file's place", async (context) => {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft());
     const outside = join(folder.manifests, "outside");
@@ -279,8 +279,8 @@ describe("a Secret that is not ours", () => {
     expect(await readFile(join(folderOf(folder), "api-key"), "utf8")).toBe("value-2");
   });
 
-  it("is read up to 1 MiB, whatever somebody put there", async () => {
-    const folder = await makeWorkspace();
+  it("is read up to 1 MiB, whatever somebody put there", async (context) => {
+    const folder = await makeWorkspace(context);
     await mkdir(join(folderOf(folder), "sub"), { recursive: true });
     await writeFile(join(folderOf(folder), "big"), "x".repeat(2 ** 20 + 1));
     await writeFile(join(folderOf(folder), "small"), "y");
@@ -288,8 +288,8 @@ describe("a Secret that is not ours", () => {
     expect((await cluster.readSecret("dev", "reader"))?.data).toEqual({ small: "y" });
   });
 
-  it("can be a `Secret` manifest, which is followed, and whose value reaches neither DATA nor the log", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [secret("provider", "canary-1")] });
+  it("can be a `Secret` manifest, which is followed, and whose value reaches neither DATA nor the log", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [secret("provider", "canary-1")] });
     const cluster = await folder.open();
     expect(await cluster.readSecret("dev", "provider")).toMatchObject({ owner: null, data: { "api-key": "canary-1" } });
     await expect(cluster.createSecret(draft(undefined, "provider"))).rejects.toMatchObject({ code: "AlreadyExists" });
@@ -308,8 +308,8 @@ describe("a Secret that is not ours", () => {
     expect(JSON.stringify(cluster.log)).not.toContain("canary");
   });
 
-  it("b67: a name that would lead out of DATA is refused", async () => {
-    const cluster = await (await makeWorkspace()).open();
+  it("b67: a name that would lead out of DATA is refused", async (context) => {
+    const cluster = await (await makeWorkspace(context)).open();
     for (const name of ["../x", "..", ".", "a/b", "", "A", ".staging"]) {
       await expect(cluster.readSecret("dev", name)).rejects.toThrow("is no name");
       await expect(cluster.readSecret(name, "reader")).rejects.toThrow("is no namespace");
@@ -321,8 +321,8 @@ describe("a Secret that is not ours", () => {
 });
 
 describe("what a folder of manifests cannot do", () => {
-  it("restart a workload, which it says once for each", async () => {
-    const cluster = await (await makeWorkspace()).open();
+  it("restart a workload, which it says once for each", async (context) => {
+    const cluster = await (await makeWorkspace(context)).open();
     const annotation = { name: "keyplane.dev/version", value: "2" };
     for (let i = 0; i < 3; i++)
       await cluster.restartWorkload("dev", { kind: "Deployment", name: "docs-agent" }, annotation);

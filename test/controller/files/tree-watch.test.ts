@@ -2,14 +2,14 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, type TestContext } from "vitest";
 import { watchTree } from "../../../controller/cluster/files/tree-watch.ts";
 import { until } from "../../env/until.ts";
 import { makeFolder } from "./harness.ts";
 
 /** A watched folder, whose changes are made at once: what is notified of one is heard of when all of them are made. */
-async function watchFolder() {
-  const root = join(await makeFolder(), "root");
+async function watchFolder(context: TestContext) {
+  const root = join(await makeFolder(context), "root");
   mkdirSync(root);
   const heard = new Set<string>();
   const thrown: unknown[] = [];
@@ -26,7 +26,7 @@ async function watchFolder() {
     },
     onError: collect,
   });
-  onTestFinished(async () => {
+  context.onTestFinished(async () => {
     closing.abort();
     await watching;
     process.off("uncaughtException", collect);
@@ -53,8 +53,8 @@ async function watchFolder() {
   };
 }
 
-it("files that take the place of watched folders, and folders that take theirs, end nothing", async () => {
-  const folder = await watchFolder();
+it("files that take the place of watched folders, and folders that take theirs, end nothing", async (context) => {
+  const folder = await watchFolder(context);
   folder.write("first");
   await folder.notices("first");
   for (let i = 0; i < 500; i++) {
@@ -77,8 +77,8 @@ it("files that take the place of watched folders, and folders that take theirs, 
   expect(folder.thrown).toEqual([]);
 });
 
-it("a folder that comes is told, with all that is in it, and what comes into it later", async () => {
-  const folder = await watchFolder();
+it("a folder that comes is told, with all that is in it, and what comes into it later", async (context) => {
+  const folder = await watchFolder(context);
   folder.write("first");
   await folder.notices("first");
   folder.write("a/b/c/file");
@@ -86,8 +86,8 @@ it("a folder that comes is told, with all that is in it, and what comes into it 
   await folder.notices("a/b/c/file");
 });
 
-it("a folder that is exchanged for another of its name is watched in its place", async () => {
-  const folder = await watchFolder();
+it("a folder that is exchanged for another of its name is watched in its place", async (context) => {
+  const folder = await watchFolder(context);
   folder.write("a/b/file");
   folder.write("next/b/file");
   await folder.notices("a/b/file");
@@ -98,8 +98,8 @@ it("a folder that is exchanged for another of its name is watched in its place",
   expect([...folder.heard].filter((path) => path.startsWith("next/"))).toEqual([]);
 });
 
-it("the watched folder itself may go, come back, and be exchanged", async () => {
-  const folder = await watchFolder();
+it("the watched folder itself may go, come back, and be exchanged", async (context) => {
+  const folder = await watchFolder(context);
   folder.write("a/file");
   await folder.notices("a/file");
   folder.remove("");
@@ -114,8 +114,8 @@ it("the watched folder itself may go, come back, and be exchanged", async () => 
   await folder.notices("a/file");
 });
 
-it("a link is not followed below the folder: what changes behind it is told as a change of the link", async () => {
-  const folder = await watchFolder();
+it("a link is not followed below the folder: what changes behind it is told as a change of the link", async (context) => {
+  const folder = await watchFolder(context);
   const behind = join(folder.root, "../behind");
   mkdirSync(join(behind, "deep"), { recursive: true });
   symlinkSync(behind, folder.at("link"));

@@ -1,14 +1,15 @@
 /** A `Secret` manifest that cannot be seen when its reader starts anew: what was in it is not known, and not gone. */
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { until } from "../../env/until.ts";
 import { key, makeWorkspace, type OpenCluster, secret, type Workspace } from "./harness.ts";
 
 const FILE = "sub/provider.yaml";
 const PROVIDER = secret("provider", "sk-first");
 
-const makeFolder = () => makeWorkspace({ [FILE]: [PROVIDER], "other.yaml": [key("other")] });
+const makeFolder = (context: TestContext) =>
+  makeWorkspace(context, { [FILE]: [PROVIDER], "other.yaml": [key("other")] });
 const read = async (cluster: OpenCluster) => (await cluster.readSecret("dev", "provider"))?.data;
 const isUnreadable = (cluster: OpenCluster) =>
   cluster.readSecret("dev", "provider").then(
@@ -34,9 +35,9 @@ const LOSSES: readonly (readonly [string, (at: (path: string) => string) => Prom
   ["another file declares it, too", (at) => writeFile(at(FILE), `${PROVIDER}---\n${secret("provider", "b")}`), ""],
 ];
 
-describe("c49: a Secret that cannot be seen at a start cannot be read, and is not gone:", () => {
-  test.each(LOSSES)("%s", async (_, lose, why) => {
-    const folder = await makeFolder();
+describe.concurrent("c49: a Secret that cannot be seen at a start cannot be read, and is not gone:", () => {
+  test.for(LOSSES)("%s", async ([, lose, why], context) => {
+    const folder = await makeFolder(context);
     const first = await folder.open();
     expect(await read(first)).toEqual({ "api-key": "sk-first" });
     await first.close();
@@ -60,8 +61,8 @@ describe("c49: a Secret that cannot be seen at a start cannot be read, and is no
   });
 });
 
-test("c49: a Secret cannot be read, and is not gone, when its manifests are not mounted at a start", async () => {
-  const folder = await makeFolder();
+test("c49: a Secret cannot be read, and is not gone, when its manifests are not mounted at a start", async (context) => {
+  const folder = await makeFolder(context);
   await (await folder.open()).close();
   await rename(folder.manifests, `${folder.manifests}-away`);
   await mkdir(folder.manifests);
@@ -74,9 +75,9 @@ test("c49: a Secret cannot be read, and is not gone, when its manifests are not 
   expect(await read(again)).toEqual({ "api-key": "sk-first" });
 });
 
-describe("a Secret whose file was deleted while nothing ran", () => {
-  test("is gone once that is believed, which is announced, and stays so", async () => {
-    const folder = await makeWorkspace({ "provider.yaml": [PROVIDER], "other.yaml": [key("other")] });
+describe.concurrent("a Secret whose file was deleted while nothing ran", () => {
+  test("is gone once that is believed, which is announced, and stays so", async (context) => {
+    const folder = await makeWorkspace(context, { "provider.yaml": [PROVIDER], "other.yaml": [key("other")] });
     await (await folder.open()).close();
     await folder.remove("provider.yaml");
     const again = await folder.open();
@@ -87,8 +88,8 @@ describe("a Secret whose file was deleted while nothing ran", () => {
     expect(await read(await folder.open())).toBeUndefined();
   });
 
-  test("is that of the file that declared it in vain, once that counts", async () => {
-    const folder = await makeWorkspace({ "provider.yaml": [PROVIDER], "other.yaml": [key("other")] });
+  test("is that of the file that declared it in vain, once that counts", async (context) => {
+    const folder = await makeWorkspace(context, { "provider.yaml": [PROVIDER], "other.yaml": [key("other")] });
     const first = await folder.open();
     await folder.write("z.yaml", secret("provider", "sk-second"));
     await until("it is said", () => first.said("z.yaml:3").length > 0);
@@ -102,8 +103,11 @@ describe("a Secret whose file was deleted while nothing ran", () => {
   });
 });
 
-test("a Secret that was never declared without a fault is none, also after a restart", async () => {
-  const folder = await makeWorkspace({ "a.yaml": [PROVIDER.replace("sk-first", "[]")], "other.yaml": [key("other")] });
+test("a Secret that was never declared without a fault is none, also after a restart", async (context) => {
+  const folder = await makeWorkspace(context, {
+    "a.yaml": [PROVIDER.replace("sk-first", "[]")],
+    "other.yaml": [key("other")],
+  });
   for (const _ of ["first", "again"]) {
     const cluster = await folder.open();
     expect(await read(cluster)).toBeUndefined();

@@ -1,7 +1,7 @@
 /** A disk that is full, or something in the way of a file: whatever cannot be written holds up nothing else. */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, type TestContext } from "vitest";
 import type { ClusterChange, SecretDraft } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
 import { key, library, makeWorkspace, type OpenCluster, secret, type Workspace } from "./harness.ts";
@@ -26,9 +26,9 @@ const isOf = (name: string) => (change: ClusterChange) => change.of === "object"
 const announced = (cluster: OpenCluster, name: string) =>
   until(`${name} is announced`, () => cluster.changes.some(isOf(name)));
 
-describe("a status file that cannot be written", () => {
-  it("holds up no declared revocation: the change is announced, and the file is written later", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+describe.concurrent("a status file that cannot be written", () => {
+  it("holds up no declared revocation: the change is announced, and the file is written later", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const unblock = await blockWrites(folder, "status", "PlatformKey", "reader");
     cluster.changes.length = 0;
@@ -44,8 +44,8 @@ describe("a status file that cannot be written", () => {
     expect(cluster.said("reader.json cannot be kept up")).toHaveLength(1);
   });
 
-  it("holds up no removal", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader"), key("stays")] });
+  it("holds up no removal", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader"), key("stays")] });
     const cluster = await folder.open();
     const made = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     await cluster.addFinalizer(made);
@@ -58,8 +58,8 @@ describe("a status file that cannot be written", () => {
     expect(cluster.get("PlatformKey", "dev", "reader")).toBeUndefined();
   });
 
-  it("shows in the end what was written last", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("shows in the end what was written last", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     const cluster = await folder.open();
     const made = await until("the object", () => cluster.get("PlatformKey", "dev", "reader"));
     const unblock = await blockWrites(folder, "status", "PlatformKey", "reader");
@@ -73,9 +73,9 @@ describe("a status file that cannot be written", () => {
   });
 });
 
-describe("an object that cannot be stored", () => {
-  it("stops no other, no Secret, no refusal and no removal, is reported once, and is tried again", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("bye"), key("stays")] });
+describe.concurrent("an object that cannot be stored", () => {
+  it("stops no other, no Secret, no refusal and no removal, is reported once, and is tried again", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("bye"), key("stays")] });
     const cluster = await folder.open();
     const unblock = await blockWrites(folder, "objects", "PlatformKey", "aaa");
     const sound = Array.from({ length: 40 }, (_, i) => key(`sound-${i}`));
@@ -93,8 +93,8 @@ describe("an object that cannot be stored", () => {
     expect(cluster.get("PlatformKey", "dev", "aaa")).toMatchObject({ generation: 1 });
   });
 
-  it("stops no start", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("aaa"), key("reader"), library("handbook")] });
+  it("stops no start", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("aaa"), key("reader"), library("handbook")] });
     await blockWrites(folder, "objects", "PlatformKey", "aaa");
     const cluster = await folder.open();
     expect(cluster.get("PlatformKey", "dev", "reader")).toBeDefined();
@@ -102,17 +102,17 @@ describe("an object that cannot be stored", () => {
     expect(cluster.said("PlatformKey dev/aaa cannot be stored")).toHaveLength(1);
   });
 
-  it("whose file was spoilt stops the start, by name: its key would else be taken for one without a declaration", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("reader")] });
+  it("whose file was spoilt stops the start, by name: its key would else be taken for one without a declaration", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("reader")] });
     await (await folder.open()).close();
     await writeFile(join(folder.data, "objects/dev/PlatformKey/reader.json"), "{}");
     await expect(folder.open()).rejects.toThrow("objects/dev/PlatformKey/reader.json does not hold");
   });
 });
 
-describe("an object that cannot be removed", () => {
-  it("c49: is not said to be, and goes once it can, whatever else has a fault meanwhile", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("bye")], "b.yaml": [key("stays")] });
+describe.concurrent("an object that cannot be removed", () => {
+  it("c49: is not said to be, and goes once it can, whatever else has a fault meanwhile", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("bye")], "b.yaml": [key("stays")] });
     const cluster = await folder.open();
     await cluster.addFinalizer(await until("the object", () => cluster.get("PlatformKey", "dev", "bye")));
     const unblock = await blockWrites(folder, "objects", "PlatformKey", "bye");
@@ -130,10 +130,10 @@ describe("an object that cannot be removed", () => {
   });
 });
 
-describe("a replacement of a Secret that was committed and could not be carried out", () => {
+describe.concurrent("a replacement of a Secret that was committed and could not be carried out", () => {
   /** As it is when the carrying out of a committed replacement has failed. */
-  async function interrupted() {
-    const folder = await makeWorkspace();
+  async function interrupted(context: TestContext) {
+    const folder = await makeWorkspace(context);
     const cluster = await folder.open();
     await cluster.createSecret(draft("value-1"));
     const committed = join(folder.data, "secrets/.committed");
@@ -143,8 +143,8 @@ describe("a replacement of a Secret that was committed and could not be carried 
     return { folder, cluster, place, left: () => readdir(committed) };
   }
 
-  it("is carried out before anything else is done, so that it never wins over a later write", async () => {
-    const { folder, cluster, place, left } = await interrupted();
+  it("is carried out before anything else is done, so that it never wins over a later write", async (context) => {
+    const { folder, cluster, place, left } = await interrupted(context);
     const read = await cluster.readSecret("dev", "reader");
     expect(read).toMatchObject({ data: { "api-key": "stale-value" }, owner: { uid: "owner-1" } });
     if (read === undefined) throw new Error("unreachable");
@@ -155,8 +155,8 @@ describe("a replacement of a Secret that was committed and could not be carried 
     expect(await readFile(join(place, "api-key"), "utf8")).toBe("value-3");
   });
 
-  it("makes a write under what was read before it a conflict", async () => {
-    const { cluster, left } = await interrupted();
+  it("makes a write under what was read before it a conflict", async (context) => {
+    const { cluster, left } = await interrupted(context);
     const read = await cluster.readSecret("dev", "reader");
     if (read === undefined) throw new Error("unreachable");
     await cluster.replaceSecret(read, draft("value-3"));
@@ -164,8 +164,8 @@ describe("a replacement of a Secret that was committed and could not be carried 
     expect(await left()).toEqual([]);
   });
 
-  it("is forgotten, with its plaintext, where a file took the place of the folder, and rotations go on after", async () => {
-    const { folder, cluster, place, left } = await interrupted();
+  it("is forgotten, with its plaintext, where a file took the place of the folder, and rotations go on after", async (context) => {
+    const { folder, cluster, place, left } = await interrupted(context);
     await rm(place, { recursive: true });
     await writeFile(place, "oops");
     expect(await cluster.readSecret("dev", "reader")).toMatchObject({ owner: null });
@@ -178,8 +178,8 @@ describe("a replacement of a Secret that was committed and could not be carried 
     expect(await second.readSecret("dev", "reader")).toMatchObject({ data: { "api-key": "value-3" } });
   });
 
-  it("is forgotten when the Secret is made anew, or deleted", async () => {
-    const { cluster, place, left } = await interrupted();
+  it("is forgotten when the Secret is made anew, or deleted", async (context) => {
+    const { cluster, place, left } = await interrupted(context);
     await rm(place, { recursive: true });
     const created = await cluster.createSecret(draft("value-2"));
     expect(await left()).toEqual([]);
@@ -188,8 +188,8 @@ describe("a replacement of a Secret that was committed and could not be carried 
     expect(await left()).toEqual([]);
   });
 
-  it("leaves no plaintext when something that cannot be a folder comes while it is carried out", async () => {
-    const { cluster, place, left } = await interrupted();
+  it("leaves no plaintext when something that cannot be a folder comes while it is carried out", async (context) => {
+    const { cluster, place, left } = await interrupted(context);
     const read = await cluster.readSecret("dev", "reader");
     if (read === undefined) throw new Error("unreachable");
     const replacing = cluster.replaceSecret(read, draft("value-9"));
@@ -201,9 +201,9 @@ describe("a replacement of a Secret that was committed and could not be carried 
   });
 });
 
-describe("a Secret that cannot be read", () => {
-  it("counts as one that we may not read, and is announced until it can be; it stops no start", async () => {
-    const folder = await makeWorkspace();
+describe.concurrent("a Secret that cannot be read", () => {
+  it("counts as one that we may not read, and is announced until it can be; it stops no start", async (context) => {
+    const folder = await makeWorkspace(context);
     const first = await folder.open();
     const created = await first.createSecret(draft("value-1"));
     await first.close();
@@ -220,8 +220,8 @@ describe("a Secret that cannot be read", () => {
   });
 });
 
-it("a Secret that is declared with what refers to it can be read when that is announced", async () => {
-  const folder = await makeWorkspace({ "a.yaml": [key("first")] });
+it("a Secret that is declared with what refers to it can be read when that is announced", async (context) => {
+  const folder = await makeWorkspace(context, { "a.yaml": [key("first")] });
   const cluster = await folder.open();
   await folder.write("a.yaml", key("first"), key("importer"), secret("given", "x"));
   await announced(cluster, "importer");
