@@ -53,6 +53,13 @@ describe("the docs", () => {
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
+  it("name as the contract only flags that exist", () => {
+    const commands = filesBelow("cli", ".ts").map(read).join("\n");
+    const named = [...read("docs/spec.md").matchAll(/(?<!npm run )--[a-z][a-z-]+/g)].map(([flag]) => flag);
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((flag) => !new RegExp(`["'\`]${flag}\\b`).test(commands))).toEqual([]);
+  });
+
   it("are all in the index", () => {
     const index = read("docs/README.md");
     const missing = filesBelow("docs", ".md").filter((file) => !index.includes(`](${relative("docs", file)})`));
