@@ -5,12 +5,13 @@ import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retenti
 import type { Cluster } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
-import { type ReconcileResult, reconcileKey } from "./key/reconcile-key.ts";
+import { reconcileKey } from "./key/reconcile-key.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { runPeriodically } from "./periodic.ts";
 import { reconcileGateway } from "./reconcile-gateway.ts";
 import { reconcileLibrary } from "./reconcile-library.ts";
+import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { reconcileTeam } from "./reconcile-team.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
@@ -168,8 +169,6 @@ function isUrgent(cluster: Cluster, { kind, namespace, name }: Item): boolean {
   return object.deleting || ("state" in object.spec && object.spec.state !== "Active" && !isReconciled(object));
 }
 
-const AT_REST: ReconcileResult = { requeueAfterMs: undefined };
-
 async function reconcile(
   deps: ControllerDeps,
   { kind, namespace, name }: Item,
@@ -183,14 +182,12 @@ async function reconcile(
     case "PlatformTeam": {
       const team = cluster.get(kind, namespace, name);
       if (team === undefined) return AT_REST;
-      await reconcileTeam(deps, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
-      return AT_REST;
+      return reconcileTeam(deps, team, (moved) => requestsForMove(cluster, team, moved).forEach(enqueue));
     }
     case "ModelGateway": {
       const gateway = cluster.get(kind, namespace, name);
       if (gateway === undefined) return AT_REST;
-      await reconcileGateway(deps, gateway, () => requestsForGateway(cluster, gateway).forEach(enqueue));
-      return AT_REST;
+      return reconcileGateway(deps, gateway, () => requestsForGateway(cluster, gateway).forEach(enqueue));
     }
     case "MemoryLibrary": {
       const library = cluster.get(kind, namespace, name);

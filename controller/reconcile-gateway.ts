@@ -8,6 +8,7 @@ import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { readIfAllowed } from "./key/secret-reading.ts";
 import { declaredStatus, unclaimedStatus } from "./object-status.ts";
+import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { writeStatus } from "./status-write.ts";
 
 /**
@@ -19,19 +20,19 @@ export async function reconcileGateway(
   deps: ControllerDeps,
   object: DeclaredObject<"ModelGateway">,
   moved: () => void,
-): Promise<void> {
+): Promise<ReconcileResult> {
   const { cluster, store, fence } = deps;
   if (object.deleting) {
     await change(store, fence, (tx) => releaseGateway(tx, cluster.uid, object.uid));
     moved();
     await cluster.removeFinalizer(object);
-    return;
+    return AT_REST;
   }
   if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
   const team = await findTeamOfNamespace(store.db, cluster.uid, object.namespace);
   if (team === undefined) {
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
-    return;
+    return AT_REST;
   }
   const publicId = object.spec.publicID ?? generatedPublicId(object.uid, team.id);
   const read = await readUpstreams(deps, object);
@@ -44,7 +45,7 @@ export async function reconcileGateway(
       `No credential can be read: ${read.why}. The gateway goes on as it was.`,
     );
     await writeStatus(deps, object, { ...object.status, ...declaredStatus(object, [unreadable], deps.clock.now()) });
-    return;
+    return AT_REST;
   }
   const { upstreams, missing } = read;
   const before = await findGateway(store.db, cluster.uid, object.namespace, object.name, team.id);
@@ -65,6 +66,7 @@ export async function reconcileGateway(
     ...(saved === undefined ? {} : { gatewayID: saved.gatewayId, publicID: publicId }),
     team: team.name,
   });
+  return AT_REST;
 }
 
 /** Undefined when the public id is another's. */

@@ -6,9 +6,9 @@ import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { declaredStatus, unclaimedStatus } from "./object-status.ts";
+import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { writeStatus } from "./status-write.ts";
 
-const AT_REST = { requeueAfterMs: undefined };
 /** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
 const SLICES_A_ROUND = 20;
 const NEXT_ROUND_MS = 1_000;
@@ -22,7 +22,7 @@ export async function reconcileLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
   moved: () => void,
-): Promise<{ readonly requeueAfterMs: number | undefined }> {
+): Promise<ReconcileResult> {
   const { cluster, store, fence } = deps;
   const { namespace, name, uid: ownerUid, spec } = object;
   if (object.deleting) return endLibrary(deps, object, moved);
@@ -65,7 +65,7 @@ async function endLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
   moved: () => void,
-): Promise<{ readonly requeueAfterMs: number | undefined }> {
+): Promise<ReconcileResult> {
   const { cluster, store, fence } = deps;
   const { namespace, name, uid: ownerUid } = object;
   const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);

@@ -8,6 +8,7 @@ import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } fro
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { declaredStatus } from "./object-status.ts";
+import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { writeStatus } from "./status-write.ts";
 
 /**
@@ -19,14 +20,14 @@ export async function reconcileTeam(
   deps: ControllerDeps,
   object: DeclaredObject<"PlatformTeam">,
   moved: (namespaces: readonly string[]) => void,
-): Promise<void> {
+): Promise<ReconcileResult> {
   const { cluster, store, fence } = deps;
   const before = (await findTeam(store.db, cluster.uid, object.name))?.namespaces ?? [];
   if (object.deleting) {
     await change(store, fence, (tx) => deleteTeam(tx, cluster.uid, object.name, object.uid));
     moved(before);
     await cluster.removeFinalizer(object);
-    return;
+    return AT_REST;
   }
   if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
   const { spec } = object;
@@ -45,7 +46,7 @@ export async function reconcileTeam(
   if (result === undefined) {
     const outdated = condition("Accepted", "False", "Outdated", OUTDATED);
     await writeStatus(deps, object, declaredStatus(object, [outdated], deps.clock.now()));
-    return;
+    return AT_REST;
   }
   const refused = new Set([...reserved, ...result.refused.map(({ namespace }) => namespace)]);
   const held = spec.namespaces.filter((namespace) => !refused.has(namespace));
@@ -59,6 +60,7 @@ export async function reconcileTeam(
     teamID: result.teamId,
     namespaces: held,
   });
+  return AT_REST;
 }
 
 /** Undefined when a later generation of the declaration has been applied. */

@@ -5,9 +5,9 @@ import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { retryingStatus } from "../object-status.ts";
+import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
 import { recordEvent } from "../record-event.ts";
 import { writeStatus } from "../status-write.ts";
-import type { BackgroundTask } from "../work-queue.ts";
 import { actOnKey } from "./key-actions.ts";
 import { type KeyObservation, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
@@ -15,15 +15,6 @@ import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MAX_STEPS = 32;
-
-/** Where a reconciliation has left a key. */
-export type ReconcileResult =
-  /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
-  | { readonly requeueAfterMs: number | undefined }
-  /** To be gone on with once every replica has been told of the change of the declaration with this uid. */
-  | { readonly unconfirmed: string }
-  /** To be gone on with once its workloads are restarted. */
-  | BackgroundTask;
 
 /**
  * Brings one declared key to rest: observes, plans one step, carries it out, and goes round (architecture §2). The
@@ -82,13 +73,13 @@ async function runUntilStable(
   for (let step = 0; step < MAX_STEPS; step++) {
     attempt.found = undefined;
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
-    if (object === undefined || signal.aborted) return { requeueAfterMs: undefined };
+    if (object === undefined || signal.aborted) return AT_REST;
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
     const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
     before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;
 
     if (plan.action.do === "Nothing") {
-      if (signal.aborted) return { requeueAfterMs: undefined };
+      if (signal.aborted) return AT_REST;
       deps.keyMemory.held.delete(object.uid);
       await recordSecret(deps, object, observation);
       const { now } = observation.rows;
