@@ -88,15 +88,15 @@ export async function runController(
     // What is known of the one cluster is not to be done to the other.
     if (cluster.isReplaced()) return WHILE_REPLACED_MS;
     try {
-      const outcome = await whileLeading(() => reconcile(deps, item, enqueue, until));
+      const result = await whileLeading(() => reconcile(deps, item, enqueue, until));
       start.attempted(item);
-      if ("unconfirmed" in outcome) {
-        deps.confirmations.whenConfirmed(outcome.unconfirmed, () => queue.resume(item), until);
+      if ("unconfirmed" in result) {
+        deps.confirmations.whenConfirmed(result.unconfirmed, () => queue.resume(item), until);
         return undefined;
       }
-      if ("done" in outcome) return outcome;
+      if ("done" in result) return result;
       options.onReconciled?.(item);
-      return outcome.requeueAfterMs;
+      return result.requeueAfterMs;
     } catch (error) {
       start.attempted(item);
       options.onReconciled?.(item);

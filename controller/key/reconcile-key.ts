@@ -29,8 +29,8 @@ export async function reconcileKey(
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
   const attempt: Attempt = { found: undefined };
-  const outcome = await reportFailureInStatus(deps, name, signal, attempt, runUntilStable(deps, name, signal, attempt));
-  return "done" in outcome ? { done: reportFailureInStatus(deps, name, signal, attempt, outcome.done) } : outcome;
+  const result = await reportFailureInStatus(deps, name, signal, attempt, runUntilStable(deps, name, signal, attempt));
+  return "done" in result ? { done: reportFailureInStatus(deps, name, signal, attempt, result.done) } : result;
 }
 
 /** The status as it was found to be before the step that is under way; undefined between two steps. */

@@ -34,7 +34,7 @@ export function createLookUp(
 ): LookUp {
   let nextAt = 0;
 
-  async function roundRobin(signal: AbortSignal): Promise<void> {
+  async function waitForTurn(signal: AbortSignal): Promise<void> {
     const now = clock.monotonic();
     const at = Math.max(now, nextAt);
     nextAt = at + 1_000 / MAX_LOOK_UPS_PER_SECOND;
@@ -55,7 +55,7 @@ export function createLookUp(
 
   return async (wanted, signal) => {
     try {
-      await roundRobin(signal);
+      await waitForTurn(signal);
       const found = await ask(wanted, signal);
       // Another cluster has neither the one nor the other.
       if (found.presence !== "unknown") await identity.confirm();
