@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { StatedCondition } from "../conditions.ts";
 import { adoptedVersion, nextAdoptionLook } from "./adoption.ts";
 import type { DeclaredKey } from "./declared-key.ts";
@@ -192,15 +193,13 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
 
 /** Compares by content; the order of the lists does not matter, since they are sets. */
 function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
-  const sets = (policy: KeyPolicy) => [
-    [...policy.scopes].sort(),
-    policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
-    policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
-    [policy.displayName, policy.boundGatewayId, policy.mcpDefaultLibraryId, policy.suspended, policy.expiresAt],
-    policy.rateLimit && [policy.rateLimit.requestsPerMinute, policy.rateLimit.burst],
-    policy.concurrent,
-  ];
-  return JSON.stringify(sets(a)) === JSON.stringify(sets(b));
+  const sorted = (policy: KeyPolicy): KeyPolicy => ({
+    ...policy,
+    scopes: [...policy.scopes].sort(),
+    libraryIds: policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
+    allowedModels: policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
+  });
+  return isDeepStrictEqual(sorted(a), sorted(b));
 }
 
 /** Whether each version that lives ends when `expiresAfter` says, counted from its mint. */
