@@ -8,7 +8,7 @@ import { InternedAttributes } from "./key-attributes.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
-import { PLACEHOLDER_VERSION } from "./placeholders.ts";
+import { PLACEHOLDER_VERSION, PlaceholderKeys } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
 /** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
@@ -30,7 +30,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
   readonly #deps: MirrorDeps;
   #received = 0;
   #acceptsImportedFormat = false;
-  #placeholders: ReadonlyMap<string, KeyRecord> = new Map();
+  #placeholders = new PlaceholderKeys();
 
   constructor(deps: MirrorDeps) {
     super({ table: KeyTable.allocate(0), attributes: new InternedAttributes(), generation: -1 });
@@ -48,7 +48,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   acceptsImportedFormat(): boolean {
     this.#receive();
-    return this.#placeholders.size > 0 || this.#acceptsImportedFormat;
+    return this.#placeholders.exist || this.#acceptsImportedFormat;
   }
 
   findKey(digest: string): KeyRecord | undefined {
@@ -59,7 +59,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
       this.#receive();
       row = this.rows.table.find(digest);
     }
-    return row === 0 ? this.#placeholders.get(digest) : this.recordOf(row);
+    return row === 0 ? this.#placeholders.find(digest) : this.recordOf(row);
   }
 
   /** Whether all that the row refers to is here. */
@@ -76,8 +76,8 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   findPresent(record: KeyRecord): KeyRecord | undefined {
     this.#receive();
-    if (record.version !== PLACEHOLDER_VERSION) return this.presentOf(record);
-    return [...this.#placeholders.values()].find(({ keyId }) => keyId === record.keyId);
+    const isStored = record.version !== PLACEHOLDER_VERSION;
+    return isStored ? this.presentOf(record) : this.#placeholders.findPresent(record);
   }
 
   #receive(): void {
@@ -123,7 +123,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         this.#acceptsImportedFormat = message.acceptsImportedFormat;
         break;
       case "placeholders":
-        this.#placeholders = message.records;
+        this.#placeholders = new PlaceholderKeys(message.records);
         break;
       case "changed":
         this.#deps.onChanged();

@@ -71,3 +71,27 @@ export function resolvePlaceholders(
   }
   return { records, unresolved: placeholders.length - records.size };
 }
+
+/** Placeholder keys as a decision finds them. A stored key goes before one of the same text, also when it is revoked. */
+export class PlaceholderKeys {
+  readonly #records: ReadonlyMap<string, KeyRecord>;
+
+  /** @param records by digest */
+  constructor(records: ReadonlyMap<string, KeyRecord> = new Map()) {
+    this.#records = records;
+  }
+
+  get exist(): boolean {
+    return this.#records.size > 0;
+  }
+
+  find(digest: string): KeyRecord | undefined {
+    // A map makes a hash of the text that it is asked for, even where it is empty: of a flood of unknown keys, each.
+    return this.exist ? this.#records.get(digest) : undefined;
+  }
+
+  /** What a placeholder that was found before is now. */
+  findPresent({ keyId }: KeyRecord): KeyRecord | undefined {
+    return [...this.#records.values()].find((record) => record.keyId === keyId);
+  }
+}

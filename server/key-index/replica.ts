@@ -83,17 +83,6 @@ export class Replica {
   #running: Promise<void> | undefined;
   #revalidation: NodeJS.Timeout | undefined;
 
-  /** What decisions read. */
-  readonly view: KeyIndexView = {
-    isCurrent: () => this.#lease.holds(),
-    lastSeq: () => this.#last?.seq ?? 0,
-    findKey: (digest) => this.#state.findKey(digest),
-    findGateway: (publicId) => this.#state.findGateway(publicId),
-    findPresent: (record) => this.#state.findPresent(record),
-    acceptsImportedFormat: () => this.#state.acceptsImportedFormat(),
-    chargeRequest: (key, now) => this.#state.chargeRequest(key, now),
-  };
-
   /** This process's name among the replicas. */
   readonly id: string;
 
@@ -102,12 +91,17 @@ export class Replica {
     this.id = deps.id;
     this.#cells = deps.cells ?? sharedCells();
     this.#lease = Lease.begin(deps.clock, this.#cells.lease);
-    this.#state = new ServedState(deps);
+    this.#state = new ServedState(deps, this.#lease, this.#cells);
     this.#watchReplicas = watchReplicas(deps.feed.replicas, LEASE_MS, deps.clock.monotonic);
     this.#listener = new ChangeListener(deps, () => {
       this.#hinted = true;
       this.#wake.resolve();
     });
+  }
+
+  /** What decisions read. */
+  get view(): KeyIndexView {
+    return this.#state;
   }
 
   /** Milliseconds since the epoch by the database's clock: what expiry is decided by. */
@@ -137,7 +131,7 @@ export class Replica {
       keys: this.#state.keyCount,
       keyBytes: this.#state.keyBytes,
       gateways: this.#state.gatewayCount,
-      seq: this.view.lastSeq(),
+      seq: this.#state.lastSeq(),
       age: this.#lease.age() / 1_000,
       current: this.#lease.holds(),
       notificationQueue: this.#notificationQueue,
@@ -183,7 +177,7 @@ export class Replica {
   #reportSuccess(): void {
     if (this.#reported === "follows") return;
     this.#reported = "follows";
-    this.#deps.log.info({ seq: this.view.lastSeq() }, "the key index follows the database again");
+    this.#deps.log.info({ seq: this.#state.lastSeq() }, "the key index follows the database again");
   }
 
   /** An error is what callers feel: as long as the lease holds, they do not. */

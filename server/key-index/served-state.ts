@@ -6,9 +6,18 @@ import type { Changes, Snapshot } from "../../store/feed/change-feed.ts";
 import { openGateway, type SealedGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
+import type { KeyIndexView } from "../deps.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
-import { PLACEHOLDER_VERSION, type Placeholder, resolvePlaceholders, type Team } from "./placeholders.ts";
+import type { Lease } from "./lease.ts";
+import {
+  PLACEHOLDER_VERSION,
+  type Placeholder,
+  PlaceholderKeys,
+  resolvePlaceholders,
+  type Team,
+} from "./placeholders.ts";
+import type { SharedCells } from "./shared-cells.ts";
 
 /** Rows that a key which changes may take: its versions anew, where they end by not being given. */
 const ROWS_PER_KEY = 4;
@@ -21,15 +30,19 @@ export type ServedStateDeps = {
   readonly broadcast?: Broadcast;
 };
 
-/** What the store's answers make of this replica's tables: the index, and the placeholders beside it. */
-export class ServedState {
+/** What this replica decides by, as the store's answers make it: the index, and the placeholders beside it. */
+export class ServedState implements KeyIndexView {
   readonly #deps: ServedStateDeps;
+  readonly #lease: Lease;
+  readonly #cells: SharedCells;
   #index = new KeyIndex();
   #teams = new Map<string, Team>();
-  #placeholders: ReadonlyMap<string, KeyRecord> = new Map();
+  #placeholders = new PlaceholderKeys();
 
-  constructor(deps: ServedStateDeps) {
+  constructor(deps: ServedStateDeps, lease: Lease, cells: SharedCells) {
     this.#deps = deps;
+    this.#lease = lease;
+    this.#cells = cells;
   }
 
   get keyCount(): number {
@@ -44,11 +57,16 @@ export class ServedState {
     return this.#index.gatewayCount;
   }
 
-  /** A stored key goes before a placeholder of the same text, also when it is revoked. */
+  isCurrent(): boolean {
+    return this.#lease.holds();
+  }
+
+  lastSeq(): number {
+    return this.#cells.seq[0] ?? 0;
+  }
+
   findKey(digest: string): KeyRecord | undefined {
-    const found = this.#index.findKey(digest);
-    // A map makes a hash of the text that it is asked for, even where it is empty: of a flood of unknown keys, each.
-    return found === undefined && this.#placeholders.size > 0 ? this.#placeholders.get(digest) : found;
+    return this.#index.findKey(digest) ?? this.#placeholders.find(digest);
   }
 
   findGateway(publicId: string): GatewayRecord | undefined {
@@ -56,10 +74,9 @@ export class ServedState {
   }
 
   acceptsImportedFormat(): boolean {
-    return this.#placeholders.size > 0 || this.#index.acceptsImportedFormat();
+    return this.#placeholders.exist || this.#index.acceptsImportedFormat();
   }
 
-  /** Judges a request by its key's rate limit, and charges it; undefined for a key without one. */
   chargeRequest(key: KeyRecord, now: number): RateVerdict | undefined {
     return this.#index.chargeRequest(key, now);
   }
@@ -74,10 +91,9 @@ export class ServedState {
     return this.#index.drainUses(now);
   }
 
-  /** What a version that was found before is now; undefined where the index has it no more. */
   findPresent(record: KeyRecord): KeyRecord | undefined {
-    if (record.version !== PLACEHOLDER_VERSION) return this.#index.presentOf(record);
-    return [...this.#placeholders.values()].find(({ keyId }) => keyId === record.keyId);
+    const isStored = record.version !== PLACEHOLDER_VERSION;
+    return isStored ? this.#index.presentOf(record) : this.#placeholders.findPresent(record);
   }
 
   /** An index to fill with a snapshot's keys, for {@link replace}. */
@@ -130,7 +146,7 @@ export class ServedState {
   #resolvePlaceholders(): void {
     const { placeholders, log } = this.#deps;
     const { records, unresolved } = resolvePlaceholders(placeholders, [...this.#teams.values()]);
-    this.#placeholders = records;
+    this.#placeholders = new PlaceholderKeys(records);
     this.#deps.broadcast?.({ kind: "placeholders", records });
     if (unresolved > 0) {
       log.warn({ count: unresolved }, "placeholder keys name no team that exists, or none where there are several");

@@ -11,6 +11,7 @@ import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { ServedState } from "../../server/key-index/served-state.ts";
+import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
@@ -54,21 +55,13 @@ const head = [
 const CREDENTIAL = head.indexOf("Authorization") + 1;
 
 const lease = Lease.begin(systemClock);
-const state = new ServedState({
-  keyring: parseKeyring(randomBytes(32).toString("base64")),
-  placeholders: [],
-  log: createLog("silent"),
-});
+const state = new ServedState(
+  { keyring: parseKeyring(randomBytes(32).toString("base64")), placeholders: [], log: createLog("silent") },
+  lease,
+  sharedCells(),
+);
 const deps: DecisionDeps = {
-  index: {
-    isCurrent: () => lease.holds(),
-    findKey: (digest) => state.findKey(digest),
-    findGateway: (publicId) => state.findGateway(publicId),
-    findPresent: (record) => state.findPresent(record),
-    lastSeq: () => 1,
-    acceptsImportedFormat: () => state.acceptsImportedFormat(),
-    chargeRequest: () => undefined,
-  },
+  index: state,
   clock: { now: () => lease.now(), monotonic: systemClock.monotonic },
   metrics: createMetrics(),
   streams: new StreamRegistry(() => {}),
