@@ -60,6 +60,20 @@ describe("the docs", () => {
     expect(named.filter((flag) => !new RegExp(`["'\`]${flag}\\b`).test(commands))).toEqual([]);
   });
 
+  it.each(filesBelow("docs/journeys", ".md"))("%s names what is in the code: in the file that it links to", (file) => {
+    const code = ["cli", "controller", "domain", "runtime", "server", "store"].flatMap((room) =>
+      filesBelow(room, ".ts"),
+    );
+    const everywhere = code.map(read).join("\n");
+    const names = [...read(file).matchAll(/`([A-Za-z][\w.]*)`(?:\]\(([^)#]+\.ts)\))?/g)];
+    expect(names.length).toBeGreaterThan(20);
+    const missing = names.filter(([, name = "", to]) => {
+      const text = to === undefined ? everywhere : read(join(dirname(file), to));
+      return name.split(".").some((word) => !new RegExp(`\\b${word}\\b`).test(text));
+    });
+    expect(missing.map(([named]) => named)).toEqual([]);
+  });
+
   it("are all in the index", () => {
     const index = read("docs/README.md");
     const missing = filesBelow("docs", ".md").filter((file) => !index.includes(`](${relative("docs", file)})`));
