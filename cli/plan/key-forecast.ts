@@ -4,14 +4,14 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { StatedCondition } from "../../domain/conditions.ts";
+import { type ActionContext, applyAction } from "../../domain/key/apply-action.ts";
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
-import { retiringEndsAt } from "../../domain/key/version-room.ts";
-import { type KeyObject, NO_KEY, NO_VERSION, observedSecret, storedKey } from "../key-of-status.ts";
+import { type KeyObject, observedSecret, storedKey } from "../key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
 
 /** A step, and what the store had before it. */
@@ -92,97 +92,35 @@ function importable({ source }: DeclaredKey): Importable | null {
 
 /** What would be observed once a step is taken. */
 function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKey {
-  const { stored, secret, declared, generation } = observed;
-  const written = (changes: Partial<StoredKey>) => ({ ...observed, stored: { ...(stored ?? NO_KEY), ...changes } });
+  const { secret, declared } = observed;
+  const after = { ...observed, stored: applyAction(observed.stored, action, contextOf(observed, now)) };
   switch (action.do) {
-    case "Reserve": {
-      const fresh = action.newKey || stored === undefined ? NO_KEY : stored;
-      const version = {
-        ...NO_VERSION,
-        number: action.number,
-        mintedAt: now,
-        rotationTrigger: declared.rotationTrigger,
-      };
-      return {
-        ...observed,
-        held: action.number,
-        stored: {
-          ...fresh,
-          ...identityOf(observed),
-          policy: action.policy,
-          generation,
-          lastNumber: action.number,
-          versions: [version, ...fresh.versions.filter(({ number }) => number !== action.voids)],
-        },
-      };
-    }
-    case "Import": {
-      const version = { ...NO_VERSION, state: "active", imported: true, prefix: action.prefix, mintedAt: now } as const;
-      return written({
-        ...identityOf(observed),
-        policy: action.policy,
-        generation,
-        lastNumber: 1,
-        versions: [{ ...version, rotationTrigger: declared.rotationTrigger }],
-      });
-    }
+    case "Reserve":
+      return { ...after, held: action.number };
+    case "Activate":
+      return { ...after, held: null };
     case "Publish": {
       const owned = declared.secret.deleteWithKey;
-      return { ...observed, secret: { state: "ours", holds: action.number, immutable: false, rendered: true, owned } };
+      return { ...after, secret: { state: "ours", holds: action.number, immutable: false, rendered: true, owned } };
     }
-    case "Activate":
-      return {
-        ...written({
-          versions: (stored?.versions ?? []).map((version) => {
-            if (version.number === action.number) return { ...version, state: "active", activatedAt: now };
-            if (version.state !== "active") return version;
-            return action.retireOldAt > now
-              ? { ...version, state: "retiring", retireAt: action.retireOldAt }
-              : { ...version, state: "retired" };
-          }),
-        }),
-        held: null,
-      };
-    case "UpdatePolicy":
-      return written({
-        policy: action.policy,
-        generation,
-        state: action.policy.suspended ? "suspended" : "active",
-      });
-    case "Retire":
-      return written({
-        versions: (stored?.versions ?? []).map((version) =>
-          version.state === "retiring" && retiringEndsAt(version) <= now ? { ...version, state: "retired" } : version,
-        ),
-      });
-    case "RetireAdopted":
-      return written({
-        versions: (stored?.versions ?? []).map((version) =>
-          version.number === action.number ? { ...version, state: "retired", retireAt: now } : version,
-        ),
-      });
-    case "Revoke":
-      return written({ state: "revoked", revocation: { reason: action.reason, at: now, seq: null } });
     case "Release":
-      // The Secret stays, and is nobody's from here on.
-      return { ...observed, stored: undefined, secret: secret.state === "ours" ? { state: "unmanaged" } : secret };
+      // The key and its Secret stay, and are nobody's from here on.
+      return { ...after, stored: undefined, secret: secret.state === "ours" ? { state: "unmanaged" } : secret };
     case "Render":
-      return { ...observed, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };
+      return { ...after, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };
     case "DetachSecret":
-      return { ...observed, secret: secret.state === "ours" ? { ...secret, owned: false } : secret };
+      return { ...after, secret: secret.state === "ours" ? { ...secret, owned: false } : secret };
     case "DeleteSecret":
-      return { ...observed, secret: { state: "absent" } };
+      return { ...after, secret: { state: "absent" } };
     case "Restart":
-      return { ...observed, restartedVersion: action.version };
-    case "AddFinalizer":
-    case "ReleaseFinalizer":
-    case "Nothing":
-    case "Wait":
-      return observed;
+      return { ...after, restartedVersion: action.version };
+    default:
+      return after;
   }
 }
 
-/** A key belongs to the team of its namespace from the first version on. */
-function identityOf({ uid, references }: ObservedKey): Pick<StoredKey, "ownerUid" | "teamId"> {
-  return { ownerUid: uid, teamId: references.teamId ?? "" };
+/** A key belongs to the team of its namespace from the first version on. Nothing is minted: what is new has no prefix. */
+function contextOf({ uid, generation, declared, references, undoneSince }: ObservedKey, now: number): ActionContext {
+  const identity = { id: "", cluster: "", namespace: "", name: "", ownerUid: uid, teamId: references.teamId ?? "" };
+  return { now, generation, declared, identity, secret: { digest: "", prefix: "" }, undoneSince };
 }

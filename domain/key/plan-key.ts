@@ -8,7 +8,14 @@ import { type MintReason, rotationDueAt, wantedVersion } from "./issuance-policy
 import { keyConditions } from "./key-conditions.ts";
 import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
-import { type KeyPolicy, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import {
+  isLiving,
+  type KeyPolicy,
+  type RevocationReason,
+  type StoredKey,
+  type StoredVersion,
+  versionIn,
+} from "./stored-key.ts";
 import { retireOldAt, retiringEndsAt, roomAt, supersededReservation } from "./version-room.ts";
 
 /** One step, with one effect. */
@@ -205,7 +212,7 @@ function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
 /** Whether each version that lives ends when `expiresAfter` says, counted from its mint. */
 function endsAsDeclared(key: StoredKey, { expiresAfter }: DeclaredKey): boolean {
   return key.versions
-    .filter(({ state }) => state === "reserved" || state === "active" || state === "retiring")
+    .filter(isLiving)
     .every(({ mintedAt, expiresAt }) => expiresAt === (expiresAfter === null ? null : mintedAt + expiresAfter));
 }
 

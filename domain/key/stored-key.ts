@@ -76,6 +76,11 @@ export type StoredKey = {
   readonly versions: readonly StoredVersion[];
 };
 
+/** Whether a version has not ended. */
+export function isLiving({ state }: StoredVersion): boolean {
+  return state === "reserved" || state === "active" || state === "retiring";
+}
+
 /** The newest version in a state; there is at most one active. */
 export function versionIn(key: StoredKey | undefined, state: VersionState): StoredVersion | undefined {
   return key?.versions.find((version) => version.state === state);

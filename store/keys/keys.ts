@@ -148,7 +148,10 @@ export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason,
   await appendAudit(tx, [{ at: null, kind: "key.revoked", keyId, teamId: revoked.team_id, by, detail: { reason } }]);
 }
 
-/** Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. */
+/**
+ * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Nothing
+ * delivers its reserved versions any more, so nobody shall be let in by them: they are voided.
+ */
 export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
   const released = await tx
     .updateTable("keys")
@@ -159,6 +162,12 @@ export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
     .returning("team_id")
     .executeTakeFirst();
   if (released === undefined) return;
+  await tx
+    .updateTable("key_versions")
+    .set({ state: "voided" })
+    .where("key_id", "=", keyId)
+    .where("state", "=", "reserved")
+    .execute();
   await appendAudit(tx, [{ at: null, kind: "key.released", keyId, teamId: released.team_id, detail: {} }]);
 }
 

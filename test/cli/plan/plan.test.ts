@@ -127,6 +127,16 @@ describe("keyplane plan with the data folder", () => {
     });
   });
 
+  test("shows once that versions end after a time from now on, and of a new key that it is made", async () => {
+    const ends = "preset: MCPReadOnly, expiresAfter: 2160h";
+    const { lines } = await changes({ plain: key("plain", ends), fresh: key("fresh", ends) });
+    expect(lines).toEqual([
+      "+ create PlatformKey dev/fresh: memory:read, in Secret dev/fresh",
+      "~ update PlatformKey dev/plain: spec.expiresAfter",
+    ]);
+    declare({ fresh: "" });
+  });
+
   test("shows a rotation, what asks for it, and until when the old version works", async () => {
     const { lines } = await changes({ plain: key("plain", 'preset: MCPReadOnly, rotation: { trigger: "2026-11" }') });
     expect(lines).toEqual([

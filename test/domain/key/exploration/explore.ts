@@ -1,5 +1,6 @@
 /** Breadth-first over every world that faults, tenants and declared changes can bring about. */
 import { hash } from "node:crypto";
+import { requestRotation, revoke } from "../../../../domain/key/apply-action.ts";
 import type { DeclaredKey } from "../../../../domain/key/declared-key.ts";
 import { type StoredKey, versionIn } from "../../../../domain/key/stored-key.ts";
 import {
@@ -11,7 +12,6 @@ import {
   ownedKey,
   plan,
   redeclared,
-  revoke,
   STRANGER,
   step,
   type World,
@@ -143,10 +143,7 @@ const DISTURBANCES: readonly Disturbance[] = [
         ? world
         : {
             ...world,
-            keys: world.keys.map((other) =>
-              other === key ? { ...key, rotationRequest: { at: world.now + 1, revokeOld: true } } : other,
-            ),
-            now: world.now + 2,
+            keys: world.keys.map((other) => (other === key ? requestRotation(key, true, world.now) : other)),
           };
     },
   },

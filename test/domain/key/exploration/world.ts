@@ -2,14 +2,13 @@
  * A small world around the real `planKey`: one declaration, its Secret, the store's rows, one controller process and
  * the writes that are still on their way. Every transition returns a new world, so that all of them can be explored.
  */
+import { applyAction } from "../../../../domain/key/apply-action.ts";
 import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declared-key.ts";
-import { isHeal } from "../../../../domain/key/issuance-policy.ts";
 import type { KnownUsage } from "../../../../domain/key/known-usage.ts";
 import type { ObservedKey } from "../../../../domain/key/observed-key.ts";
 import { type KeyAction, type KeyPlan, planKey } from "../../../../domain/key/plan-key.ts";
 import { dependsOnUsage } from "../../../../domain/key/stale-consumers.ts";
-import type { StoredKey, StoredVersion } from "../../../../domain/key/stored-key.ts";
-import { MAX_RETIRING } from "../../../../domain/key/version-room.ts";
+import type { StoredKey } from "../../../../domain/key/stored-key.ts";
 
 /** One unit of the world's clock, in milliseconds. */
 export const HOUR = 3_600_000;
@@ -248,55 +247,19 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
       return outcome === "delayed" ? { ...world, delayed: [...world.delayed, write] } : land(world, write);
     }
     case "Activate":
-      return changeKey(
-        world,
-        declaration.uid,
-        (key) => activate(key, action.number, world.now, action.retireOldAt),
-        true,
-      );
+      return { ...store(world, declaration, action), held: null };
     case "UpdatePolicy":
-      return changeKey(world, declaration.uid, (key) =>
-        key.state === "revoked"
-          ? key
-          : {
-              ...key,
-              policy: action.policy,
-              state: action.policy.suspended ? "suspended" : "active",
-              generation: declaration.generation,
-            },
-      );
     case "Retire":
-      return changeKey(world, declaration.uid, (key) => ({
-        ...key,
-        versions: key.versions.map((version) =>
-          version.state === "retiring" && version.retireAt !== null && version.retireAt <= world.now
-            ? { ...version, state: "retired" }
-            : version,
-        ),
-      }));
     case "RetireAdopted":
-      return changeKey(world, declaration.uid, (key) => ({
-        ...key,
-        versions: key.versions.map((version) =>
-          version.number === action.number ? { ...version, state: "retired", retireAt: world.now } : version,
-        ),
-      }));
     case "Revoke":
-      return changeKey(world, declaration.uid, (key) => revoke(key, action.reason, world.now));
+    case "Release":
+      return store(world, declaration, action);
     case "DetachSecret":
       return {
         ...world,
         revisions: world.revisions + 1,
         secret: world.secret && { ...world.secret, owner: null, revision: world.revisions + 1 },
       };
-    case "Release":
-      return changeKey(world, declaration.uid, (key) => ({
-        ...key,
-        ownerUid: null,
-        versions: key.versions.map((version) =>
-          version.state === "reserved" ? { ...version, state: "voided" } : version,
-        ),
-      }));
     case "DeleteSecret":
       return { ...world, secret: null };
     case "ReleaseFinalizer":
@@ -304,96 +267,37 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
   }
 }
 
-function reserve(world: World, { uid, generation }: Declaration, action: KeyAction & { do: "Reserve" }): World {
-  const id = action.newKey ? `key-${world.keys.length + 1}` : (ownedKey(world, uid)?.id ?? "");
-  const version: StoredVersion = {
-    number: action.number,
-    digest: `${id}/${action.number}`,
-    prefix: "inf_",
-    imported: false,
-    state: "reserved",
-    mintedAt: world.now,
-    activatedAt: null,
-    retireAt: null,
-    expiresAt: null,
-    rotationTrigger: world.declaration?.declared.rotationTrigger ?? null,
-    heals: isHeal(action.why) ? { reason: action.why, at: world.now } : null,
-    lastUsedAt: null,
-  };
-  const fresh: StoredKey = {
-    id,
-    cluster: "cluster",
-    namespace: "ns",
-    name: "key",
-    ownerUid: uid,
-    teamId: world.declaration?.teamId ?? "",
-    source: "Generate",
-    state: "active",
-    policy: action.policy,
-    generation,
-    revocation: null,
-    rotationRequest: null,
-    lastNumber: action.number,
-    versions: [version],
-  };
-  const held = { ...world, held: version.digest, confirmed: false };
-  if (action.newKey) return { ...held, keys: [...world.keys, fresh] };
-  return changeKey(held, uid, (key) => ({
-    ...key,
-    lastNumber: action.number,
-    versions: [version, ...key.versions.map((one) => (one.number === action.voids ? voided(one) : one))],
-  }));
+function reserve(world: World, declaration: Declaration, action: KeyAction & { do: "Reserve" }): World {
+  const id = action.newKey ? newKeyId(world) : (ownedKey(world, declaration.uid)?.id ?? "");
+  return { ...store(world, declaration, action), held: `${id}/${action.number}` };
 }
 
-const voided = (version: StoredVersion): StoredVersion => ({ ...version, state: "voided" });
+const newKeyId = ({ keys }: World) => `key-${keys.length + 1}`;
+
+/** Stores an action on the newest row of a declaration, or as a new one; the replicas have yet to be told. */
+function store(world: World, { uid, generation, declared, teamId }: Declaration, action: KeyAction): World {
+  const isNew = action.do === "Reserve" && action.newKey;
+  const key = isNew ? undefined : ownedKey(world, uid);
+  if (key === undefined && !isNew) return world;
+  const id = key?.id ?? newKeyId(world);
+  const after = applyAction(key, action, {
+    now: world.now,
+    generation,
+    declared,
+    identity: { id, cluster: "cluster", namespace: "ns", name: "key", ownerUid: uid, teamId: teamId ?? "" },
+    secret: { digest: action.do === "Reserve" ? `${id}/${action.number}` : "", prefix: "inf_" },
+    undoneSince: null,
+  });
+  if (after === undefined) return world;
+  const keys = key === undefined ? [...world.keys, after] : world.keys.map((other) => (other === key ? after : other));
+  return { ...world, keys, confirmed: false };
+}
 
 /** A declaration whose first version was reserved as often as said, at hour 0, by processes that ended before its Secret. */
 export function reservedInVain(times: number): World {
   let world = step(newWorld(declare()));
   for (let round = 0; round < times; round++) world = { ...crash(step(world)), confirmed: true };
   return world;
-}
-
-/** Applies a change to the newest row of a declaration; the replicas have yet to be told. */
-function changeKey(world: World, uid: string, change: (key: StoredKey) => StoredKey, forget = false): World {
-  const key = ownedKey(world, uid);
-  if (key === undefined) return world;
-  return {
-    ...world,
-    keys: world.keys.map((other) => (other === key ? change(other) : other)),
-    confirmed: false,
-    held: forget ? null : world.held,
-  };
-}
-
-/** As the store does it: refuses one retiring version too many, and voids what else is reserved. */
-export function activate(key: StoredKey, number: number, at: number, retireOldAt: number): StoredKey {
-  if (key.state === "revoked") return key;
-  const versions = key.versions.map((version): StoredVersion => {
-    if (version.number === number) return { ...version, state: "active", activatedAt: at };
-    if (version.state === "active") {
-      return retireOldAt <= at
-        ? { ...version, state: "retired", retireAt: null }
-        : { ...version, state: "retiring", retireAt: retireOldAt };
-    }
-    if (version.state === "retiring" && retireOldAt <= at) return { ...version, state: "retired", retireAt: null };
-    return version.state === "reserved" ? { ...version, state: "voided" } : version;
-  });
-  if (versions.filter(({ state }) => state === "retiring").length > MAX_RETIRING) {
-    throw new Error("the store refuses it: there is no room for another old version");
-  }
-  return { ...key, versions };
-}
-
-export function revoke(key: StoredKey, reason: NonNullable<StoredKey["revocation"]>["reason"], at: number): StoredKey {
-  if (key.state === "revoked") return key;
-  const living = new Set(["reserved", "active", "retiring"]);
-  return {
-    ...key,
-    state: "revoked",
-    revocation: { reason, at, seq: null },
-    versions: key.versions.map((version) => (living.has(version.state) ? { ...version, state: "revoked" } : version)),
-  };
 }
 
 /** A write of the Secret reaches the API server, which refuses it when its precondition does not hold. */

@@ -1,0 +1,200 @@
+import type { DeclaredKey } from "./declared-key.ts";
+import { isHeal } from "./issuance-policy.ts";
+import type { KeyAction } from "./plan-key.ts";
+import { isLiving, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import { MAX_RETIRING, retiringEndsAt } from "./version-room.ts";
+
+/** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
+export class ActionRefusedError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "ActionRefusedError";
+  }
+}
+
+/** What an action writes besides what it says itself. */
+export type ActionContext = {
+  /** Milliseconds since the epoch, by the database's clock. */
+  readonly now: number;
+  /** Of the declaration that is applied. */
+  readonly generation: number;
+  readonly declared: Pick<DeclaredKey, "source" | "expiresAfter" | "rotationTrigger">;
+  /** Of a key that is made. */
+  readonly identity: Pick<StoredKey, "id" | "cluster" | "namespace" | "name" | "ownerUid" | "teamId">;
+  /** Of a version that is reserved. */
+  readonly secret: Pick<StoredVersion, "digest" | "prefix">;
+  /** Since when the Secret is lost or edited, in milliseconds since the epoch; null for now. */
+  readonly undoneSince: number | null;
+};
+
+/**
+ * What is stored of a key after an action of its plan (architecture §2): what `store/keys` does in SQL, for whoever has
+ * no database. Voided versions stay in the list, and no version is left out for its age.
+ *
+ * @param key undefined where there is none yet
+ * @throws ActionRefusedError where the store throws
+ */
+export function applyAction(
+  key: StoredKey | undefined,
+  action: KeyAction,
+  context: ActionContext,
+): StoredKey | undefined {
+  const { now } = context;
+  if (action.do === "Reserve") {
+    const heals = isHeal(action.why) ? { reason: action.why, at: context.undoneSince ?? now } : null;
+    return reserve(key === undefined || action.newKey ? newKey(action, context) : key, action, context, {
+      ...context.secret,
+      imported: false,
+      heals,
+    });
+  }
+  if (action.do === "Import") {
+    const { digest, prefix } = action;
+    const version = { digest, prefix, imported: true, heals: null };
+    const reserved = reserve(newKey(action, context), { number: 1, voids: null }, context, version);
+    return activate(reserved, 1, now, now);
+  }
+  if (key === undefined) return undefined;
+  switch (action.do) {
+    case "Activate":
+      return activate(key, action.number, action.retireOldAt, now);
+    case "UpdatePolicy":
+      return updatePolicy(key, action, context.generation);
+    case "Retire":
+      return retireDue(key, now);
+    case "RetireAdopted":
+      return changeVersions(key, ({ number, state }) =>
+        number === action.number && state === "retiring" ? { state: "retired", retireAt: now } : undefined,
+      );
+    case "Revoke":
+      return revoke(key, action.reason, now);
+    case "Release":
+      return release(key);
+    default:
+      return key;
+  }
+}
+
+/** Repeated, the first reason and time stand. No replica has been told yet. */
+export function revoke(key: StoredKey, reason: RevocationReason, now: number): StoredKey {
+  if (key.state === "revoked") return key;
+  const ended = changeVersions(key, (version) => (isLiving(version) ? { state: "revoked" } : undefined));
+  const policy = { ...key.policy, suspended: false };
+  return { ...ended, state: "revoked", policy, revocation: { reason, at: now, seq: null } };
+}
+
+/** Asks for a version that comes after all there are; of several requests the latest time stands. */
+export function requestRotation(key: StoredKey, revokeOld: boolean, now: number): StoredKey {
+  if (key.state === "revoked") return key;
+  const { rotationRequest: before, versions } = key;
+  const at = Math.max(now, before?.at ?? now, ...versions.map(({ mintedAt }) => mintedAt + 1));
+  return { ...key, rotationRequest: { at, revokeOld: revokeOld || before?.revokeOld === true } };
+}
+
+function newKey({ policy }: Pick<KeyAction & { do: "Reserve" }, "policy">, context: ActionContext): StoredKey {
+  return {
+    ...context.identity,
+    source: context.declared.source.type,
+    state: policy.suspended ? "suspended" : "active",
+    policy,
+    generation: context.generation,
+    revocation: null,
+    rotationRequest: null,
+    lastNumber: 0,
+    versions: [],
+  };
+}
+
+function reserve(
+  key: StoredKey,
+  { number, voids }: Pick<KeyAction & { do: "Reserve" }, "number" | "voids">,
+  { now, generation, declared: { expiresAfter, rotationTrigger } }: ActionContext,
+  version: Pick<StoredVersion, "digest" | "prefix" | "imported" | "heals">,
+): StoredKey {
+  refuseWhere(key.state === "revoked", "the key is revoked");
+  refuseWhere(generation < key.generation, "a later generation has been applied");
+  const taken = key.versions.find((one) => one.number === number);
+  if (taken !== undefined) {
+    refuseWhere(taken.digest !== version.digest, `version ${number} belongs to another secret`);
+    refuseWhere(!isLiving(taken), `version ${number} has ended`);
+    return key;
+  }
+  // Not before the request that it fulfils: it would be asked for again.
+  const mintedAt = Math.max(now, key.rotationRequest?.at ?? now);
+  const reserved: StoredVersion = {
+    ...version,
+    number,
+    state: "reserved",
+    mintedAt,
+    activatedAt: null,
+    retireAt: null,
+    expiresAt: expiresAfter === null ? null : mintedAt + expiresAfter,
+    rotationTrigger,
+    lastUsedAt: null,
+  };
+  const others = changeVersions(key, (one) =>
+    one.number === voids && one.state === "reserved" ? { state: "voided" } : undefined,
+  );
+  const versions = [reserved, ...others.versions].toSorted((a, b) => b.number - a.number);
+  return { ...key, lastNumber: Math.max(key.lastNumber, number), versions };
+}
+
+/** An overlap that is over as it begins ends the version that is succeeded, and every earlier one, at once. */
+function activate(before: StoredKey, number: number, retireOldAt: number, now: number): StoredKey {
+  refuseWhere(before.state === "revoked", "the key is revoked");
+  const key = retireDue(before, now);
+  const own = key.versions.find((version) => version.number === number);
+  if (own?.state === "active") return key;
+  if (own?.state !== "reserved") throw new ActionRefusedError(`version ${number} is not a reserved one`);
+  const overlaps = retireOldAt > now;
+  const retiring = key.versions.filter(({ state }) => state === "retiring").length;
+  const isFull = overlaps && versionIn(key, "active") !== undefined && retiring >= MAX_RETIRING;
+  refuseWhere(isFull, "there is no room for another old version");
+  const activated = changeVersions(key, (version) => {
+    if (version === own) return { state: "active", activatedAt: now };
+    if (version.state === "reserved") return { state: "voided" };
+    if (version.state === "active" && overlaps) return { state: "retiring", retireAt: retireOldAt };
+    return isLiving(version) && !overlaps ? { state: "retired", retireAt: null } : undefined;
+  });
+  const isFulfilled = key.rotationRequest !== null && key.rotationRequest.at <= own.mintedAt;
+  return isFulfilled ? { ...activated, rotationRequest: null } : activated;
+}
+
+function updatePolicy(
+  key: StoredKey,
+  { policy, expiresAfter }: KeyAction & { do: "UpdatePolicy" },
+  generation: number,
+): StoredKey {
+  if (key.state === "revoked") return key;
+  refuseWhere(generation < key.generation, "a later generation has been applied");
+  const changed = changeVersions(key, (version) =>
+    isLiving(version) ? { expiresAt: expiresAfter === null ? null : version.mintedAt + expiresAfter } : undefined,
+  );
+  return { ...changed, policy, generation, state: policy.suspended ? "suspended" : "active" };
+}
+
+function retireDue(key: StoredKey, now: number): StoredKey {
+  return changeVersions(key, (version) => {
+    const endsAt = retiringEndsAt(version);
+    return version.state === "retiring" && endsAt <= now ? { state: "retired", retireAt: endsAt } : undefined;
+  });
+}
+
+/** Nothing delivers a reserved version any more: nobody has its secret, so nobody shall be let in by it. */
+function release(key: StoredKey): StoredKey {
+  if (key.state === "revoked" || key.ownerUid === null) return key;
+  const left = changeVersions(key, ({ state }) => (state === "reserved" ? { state: "voided" } : undefined));
+  return { ...left, ownerUid: null };
+}
+
+/** The key with each version changed as said, where anything is. */
+function changeVersions(
+  key: StoredKey,
+  changeOf: (version: StoredVersion) => Partial<StoredVersion> | undefined,
+): StoredKey {
+  return { ...key, versions: key.versions.map((version) => ({ ...version, ...changeOf(version) })) };
+}
+
+function refuseWhere(isSo: boolean, why: string): void {
+  if (isSo) throw new ActionRefusedError(why);
+}
