@@ -13,7 +13,7 @@ import { type FoundFiles, findFiles } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
-const QUIET_MS = 200;
+export const QUIET_MS = 200;
 
 export type ParsedFile = ReturnType<typeof parseManifests> & {
   /** As messages name it. */
@@ -38,10 +38,13 @@ export type ParsedFile = ReturnType<typeof parseManifests> & {
 export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
   /** In the order of their paths. */
   readonly files: readonly ParsedFile[];
-  /** Whether anything differs from the reading before, be it only that a file is being written. */
-  readonly changed: boolean;
-  /** Whether a file was not looked into since it is being written: read again soon. */
-  readonly pending: boolean;
+  /**
+   * The files that came, went, have another content than at the reading before, or came by a rename now and not then; ""
+   * where the folders differ.
+   */
+  readonly changed: readonly string[];
+  /** The files that were not looked into since they are being written: read again soon. */
+  readonly pending: readonly string[];
   /** Why the folder, or something in it, could not be read. */
   readonly unreadable: string | undefined;
 };
@@ -70,32 +73,35 @@ export type FolderReaderOptions = {
 export function createFolderReader(options: FolderReaderOptions): () => Promise<FolderReading> {
   const { root, clock, arrivals, except } = options;
   let known = new Map<string, KnownFile>();
-  let tree: Pick<FoundFiles, "root" | "places"> | undefined;
+  let folders: unknown;
 
   return async function readFolder() {
     const { files: found, problems: unfound, ...now } = await findFiles(root, except);
     const problems = [...unfound];
     const before = known;
     known = new Map();
-    let changed = !isDeepStrictEqual(now, tree);
-    let pending = false;
+    const foldersNow = [now.root, [...now.places].filter(([, { is }]) => is === "folder")];
+    const changed = isDeepStrictEqual(foldersNow, folders) ? [] : [""];
+    const pending: string[] = [];
     for (const [name, stats] of found) {
       const file = before.get(name) ?? newFile();
       known.set(name, file);
-      if (note(file, stats)) changed = true;
+      note(file, stats);
       if (file.readAs?.identity === file.identity) continue;
       if (!isQuiet(file, stats)) {
-        pending = true;
+        pending.push(name);
         continue;
       }
       try {
-        if (!(await read(name, file, stats))) pending = true;
+        const was = file.readAs;
+        if (!(await read(name, file, stats))) pending.push(name);
+        else if (file.readAs?.text !== was?.text || file.readAs?.cameWhole !== was?.cameWhole) changed.push(name);
       } catch (error) {
         problems.push(errorText(error));
       }
     }
-    if ([...before.keys()].some((name) => !known.has(name))) changed = true;
-    tree = now;
+    changed.push(...[...before.keys()].filter((name) => !known.has(name)));
+    folders = foldersNow;
     const files = [...known.values()].flatMap(({ readAs }) => readAs ?? []);
     return { ...now, files, changed, pending, unreadable: problems[0] };
   };
@@ -105,16 +111,15 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
     return { ...unread, cameBy: "writing" };
   }
 
-  /** Notes the state of a file. Returns whether it is another one than before. */
-  function note(file: KnownFile, stats: BigIntStats): boolean {
+  /** Notes the state of a file. */
+  function note(file: KnownFile, stats: BigIntStats): void {
     const identity = identityOf(stats);
-    if (file.identity === identity) return false;
+    if (file.identity === identity) return;
     const inode = inodeOf(stats);
     const written = `${stats.size}:${stats.mtimeNs}`;
-    if (file.inode !== inode) file.cameBy = tree === undefined ? "writing" : wasMoved(stats) ? "rename" : "either";
+    if (file.inode !== inode) file.cameBy = folders === undefined ? "writing" : wasMoved(stats) ? "rename" : "either";
     else if (file.written !== written) file.cameBy = "writing";
     Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
-    return true;
   }
 
   /** By the file's own time, or, where clocks differ, by how long we have seen it like this. */

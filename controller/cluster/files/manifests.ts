@@ -11,7 +11,7 @@ import { foldersOf, type Origin } from "./absence.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
 import { createDeclaredSecrets, type DeclaredSecrets } from "./declared-secrets.ts";
-import { createFolderReader, type FolderReading, type ParsedFile } from "./folder.ts";
+import { createFolderReader, type FolderReading, type ParsedFile, QUIET_MS } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { type Objects, refKey } from "./objects.ts";
 import { type Origins, type Sighting, secretKey } from "./origins.ts";
@@ -19,6 +19,7 @@ import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
 import { sayNew, whileItHolds } from "./say-once.ts";
 import type { StatusFiles } from "./status.ts";
+import { createStillness, listNames, RESTLESS_MS } from "./stillness.ts";
 
 const PENDING_MS = 100;
 
@@ -73,7 +74,8 @@ export function createManifests(options: ManifestsOptions): Manifests {
   let declared: Declarations | undefined;
   let applied: { files: FolderReading["files"]; isComplete: boolean } | undefined;
   let stale = false;
-  let changedAt = clock.monotonic();
+  const noteRest = createStillness(clock);
+  const tellWritten = whileItHolds((message) => log("warn", message));
   const tellUnstored = whileItHolds((message) => log("error", message));
   const tellErrors = sayNew((message) => log("error", message));
   const tellWarnings = sayNew((message) => log("warn", message));
@@ -81,8 +83,9 @@ export function createManifests(options: ManifestsOptions): Manifests {
 
   async function look(): Promise<number | undefined> {
     const reading = await readFolder();
-    if (reading.changed) changedAt = clock.monotonic();
-    const isComplete = !reading.pending && reading.unreadable === undefined;
+    const rest = noteRest(reading);
+    const isWritten = reading.pending.length > 0;
+    const isComplete = !isWritten && reading.unreadable === undefined;
     let now = declared;
     if (now === undefined || stale || applied?.isComplete !== isComplete || !sameFiles(applied.files, reading.files)) {
       stale = false;
@@ -91,10 +94,13 @@ export function createManifests(options: ManifestsOptions): Manifests {
       await apply(now, reading);
       declared = now;
       applied = { files: reading.files, isComplete };
-    } else if (reading.changed) await remember(now, reading);
+    } else if (reading.changed.length > 0) await remember(now, reading);
     await statusFiles.catchUp();
-    if (reading.pending) return PENDING_MS;
-    const removal = await removals.removeMissing(now, reading, clock.monotonic() - changedAt);
+    const isRestless = rest.restless.length > 0;
+    if (!isRestless) tellWritten(undefined);
+    else if (isWritten && rest.unchangedForMs >= RESTLESS_MS) tellWritten(writtenText(rest.restless));
+    if (isWritten && !isRestless) return PENDING_MS;
+    const removal = await removals.removeMissing(now, reading, rest);
     if (removal.isRemoved) await remember(now, reading);
     if (!removal.isTakenOver) return removal.lookAgainMs;
     stale = true;
@@ -178,6 +184,10 @@ function originsIn({ root, places, files }: FolderReading) {
       return file?.isCutShort ? { ...origin, cutShort: file.identity } : origin;
     },
   };
+}
+
+function writtenText(names: readonly string[]): string {
+  return `${listNames(names)} all the time: what is written there counts once it has been left alone for ${QUIET_MS} ms`;
 }
 
 const sameFiles = (a: FolderReading["files"], b: FolderReading["files"]) =>

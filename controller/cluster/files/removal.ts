@@ -7,7 +7,7 @@ import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { Absence } from "./absence.ts";
 
 /** How long the folder must have been unchanged. Milliseconds. */
-const SETTLE_MS = 2_000;
+export const SETTLE_MS = 2_000;
 /** The same for what may be a slip: it vanished from a file that still stands, or more than a few went at once. */
 export const DOUBT_MS = 30_000;
 /** So many keys, or whatever else ends for good, may go in one look without a doubt. */

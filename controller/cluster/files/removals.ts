@@ -11,8 +11,9 @@ import { forEach } from "./for-each.ts";
 import { createHeldFile, type HeldNote } from "./held.ts";
 import { type Objects, titleOf } from "./objects.ts";
 import type { Origins } from "./origins.ts";
-import { DOUBT_MS, decideRemoval } from "./removal.ts";
+import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
 import { sayNew, whileItHolds } from "./say-once.ts";
+import { listNames, type Rest } from "./stillness.ts";
 
 export type RemovalsOptions = {
   /** The folder of manifests. */
@@ -38,14 +39,13 @@ export type Removals = {
   /**
    * Removes what is gone, as far as that is believed.
    *
-   * @param unchangedForMs since when the folder is as it is
    * @returns when to look again, if that is soon, whether anything was removed, and whether a declaration that was there
    *     in vain counts now
    */
   removeMissing(
     now: Declarations,
     reading: FolderReading,
-    unchangedForMs: number,
+    rest: Rest,
   ): Promise<{ readonly lookAgainMs?: number; readonly isRemoved: boolean; readonly isTakenOver: boolean }>;
 };
 
@@ -114,6 +114,13 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     tellUnwritten(failure);
   }
 
+  /** Says what is not removed, and why. */
+  async function hold(missing: readonly (Missing & { readonly why: string })[], now: Declarations): Promise<void> {
+    const notes = missing.map(({ kind, namespace, name, why }) => ({ kind, namespace, name, why }));
+    await note([...notes, ...faulty(now)]);
+    tellHeld([...Map.groupBy(notes, ({ why }) => why)].map(([why, all]) => `${goneText(all)}: ${why}`));
+  }
+
   function emptiness(now: Declarations, { unreadable }: FolderReading): string[] {
     if (unreadable !== undefined) return [`the manifests cannot be read in full: ${unreadable}`];
     return now.documents === 0 ? [`there are no manifests in ${folder}: nothing is declared`] : [];
@@ -129,7 +136,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   }
 
   return {
-    async removeMissing(now, reading, unchangedForMs) {
+    async removeMissing(now, reading, { unchangedForMs, restless }) {
       const missing = findMissing(now, reading);
       if (missing.length === 0) {
         tellUnremoved(undefined);
@@ -137,15 +144,25 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
         tellHeld(emptiness(now, reading));
         return { isRemoved: false, isTakenOver: false };
       }
-      const view = { unreadable: reading.unreadable, documents: now.documents, unchangedFor: unchangedForMs };
+      const isStill = reading.pending.length === 0;
+      const view = {
+        unreadable: reading.unreadable,
+        documents: now.documents,
+        unchangedFor: isStill ? unchangedForMs : 0,
+      };
       const held = objects.all().filter(({ deleting }) => !deleting);
       const decision = decideRemoval(view, missing, held);
-      if (!decision.isSettled) return { lookAgainMs: decision.lookAgainMs, isRemoved: false, isTakenOver: false };
+      if (!decision.isSettled) {
+        if (restless.length > 0)
+          await hold(
+            missing.map((one) => ({ ...one, why: restlessText(restless) })),
+            now,
+          );
+        return { lookAgainMs: decision.lookAgainMs, isRemoved: false, isTakenOver: false };
+      }
       const waiting = decision.wait.map((one) => ({ ...one, why: WAITING }));
       const holding = decision.hold.map(({ missing: one, why }) => ({ ...one, why }));
-      const notes = [...holding, ...waiting].map(({ kind, namespace, name, why }) => ({ kind, namespace, name, why }));
-      await note([...notes, ...faulty(now)]);
-      tellHeld([...Map.groupBy(notes, ({ why }) => why)].map(([why, all]) => `${goneText(all)}: ${why}`));
+      await hold([...holding, ...waiting], now);
       const isTakenOver = await remove(decision.remove, now);
       const { lookAgainMs } = decision;
       const isRemoved = decision.remove.length > 0;
@@ -161,6 +178,9 @@ const undecided = ({ at }: Contested): Absence => ({
 });
 
 const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
+const restlessText = (names: readonly string[]) =>
+  `${listNames(names)} all the time, and nothing is removed before the folder has been unchanged for ${SETTLE_MS / 1_000} s. ` +
+  "Leave it alone for so long; to end a key meanwhile, declare it anywhere here with `state: Revoked`.";
 const MAX_TITLES = 3;
 
 const asMissing = ({ namespace, name }: SecretName) => ({ kind: "Secret" as const, namespace, name });

@@ -28,7 +28,7 @@ describe.concurrent("reading a folder of manifests", () => {
     const documents = async () => names((await read()).files.flatMap((one) => one.documents)).length;
 
     await writeFile(file, "a: 1\n");
-    expect(await read()).toMatchObject({ pending: true, changed: true, files: [] });
+    expect(await read()).toMatchObject({ pending: ["a.yaml"], files: [] });
     ms += 250;
     expect(await documents()).toBe(1);
 
@@ -42,7 +42,7 @@ describe.concurrent("reading a folder of manifests", () => {
     expect(await documents()).toBe(1);
     ms += 1;
     expect(await documents()).toBe(3);
-    expect(await read()).toMatchObject({ pending: false, changed: false });
+    expect(await read()).toMatchObject({ pending: [], changed: [] });
   });
 
   it("takes a file at once that was written a while ago", async (context) => {
