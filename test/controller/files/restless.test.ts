@@ -1,34 +1,37 @@
 /** A folder in which something is written again and again: what is removed all the same, and what is said instead. */
 import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createStillness } from "../../../controller/cluster/files/stillness.ts";
 import { until } from "../../env/until.ts";
 import { key, makeWorkspace } from "./harness.ts";
 
 describe("c49: a declaration whose file was deleted", () => {
-  test.each(["by a rename", "in place"])("ends while a program writes another one as it is, %s", async (how) => {
-    const folder = await makeWorkspace({ "a.yaml": [key("one")], "busy.yaml": [key("busy")] });
-    const cluster = await folder.open();
-    const path = join(folder.manifests, "busy.yaml");
-    let writing = Promise.resolve();
-    const writer = setInterval(() => {
-      writing = writing.then(async () => {
-        if (how === "in place") return writeFile(path, key("busy"));
-        await writeFile(`${path}.part`, key("busy"));
-        await rename(`${path}.part`, path);
-      });
-    }, 500);
-    onTestFinished(() => clearInterval(writer));
-    await folder.remove("a.yaml");
-    await until("its end", () => cluster.get("PlatformKey", "dev", "one") === undefined, { timeoutMs: 15_000 });
-    clearInterval(writer);
-    await writing;
-    expect(cluster.get("PlatformKey", "dev", "busy")).toMatchObject({ generation: 1, deleting: false });
-  });
+  test.for(["by a rename", "in place"])(
+    "ends while a program writes another one as it is, %s",
+    async (how, context) => {
+      const folder = await makeWorkspace(context, { "a.yaml": [key("one")], "busy.yaml": [key("busy")] });
+      const cluster = await folder.open();
+      const path = join(folder.manifests, "busy.yaml");
+      let writing = Promise.resolve();
+      const writer = setInterval(() => {
+        writing = writing.then(async () => {
+          if (how === "in place") return writeFile(path, key("busy"));
+          await writeFile(`${path}.part`, key("busy"));
+          await rename(`${path}.part`, path);
+        });
+      }, 500);
+      context.onTestFinished(() => clearInterval(writer));
+      await folder.remove("a.yaml");
+      await until("its end", () => cluster.get("PlatformKey", "dev", "one") === undefined, { timeoutMs: 15_000 });
+      clearInterval(writer);
+      await writing;
+      expect(cluster.get("PlatformKey", "dev", "busy")).toMatchObject({ generation: 1, deleting: false });
+    },
+  );
 
-  test("does not end while another one changes all the time, and that is said, with the way on", async () => {
-    const folder = await makeWorkspace({ "a.yaml": [key("one")], "busy.yaml": [key("busy")] });
+  test("does not end while another one changes all the time, and that is said, with the way on", async (context) => {
+    const folder = await makeWorkspace(context, { "a.yaml": [key("one")], "busy.yaml": [key("busy")] });
     const cluster = await folder.open();
     await folder.remove("a.yaml");
     for (let i = 0; i < 27; i++) {
@@ -48,12 +51,12 @@ describe("c49: a declaration whose file was deleted", () => {
   });
 });
 
-test("a file that is written all the time does not count, which is said, and holds up no start", async () => {
-  const folder = await makeWorkspace({ "a.yaml": [key("one")] });
+test("a file that is written all the time does not count, which is said, and holds up no start", async (context) => {
+  const folder = await makeWorkspace(context, { "a.yaml": [key("one")] });
   const writer = setInterval(() => void writeFile(join(folder.manifests, "busy.yaml"), key("busy")), 20);
-  onTestFinished(() => clearInterval(writer));
+  context.onTestFinished(() => clearInterval(writer));
   const passing = setInterval(() => folder.pass(1_000), 100);
-  onTestFinished(() => clearInterval(passing));
+  context.onTestFinished(() => clearInterval(passing));
   const cluster = await folder.open();
   expect(cluster.get("PlatformKey", "dev", "one")).toBeDefined();
   await until(
