@@ -27,3 +27,19 @@ export async function until<T>(
     await delay(20);
   }
 }
+
+/**
+ * Waits until something holds no longer.
+ *
+ * @returns when it last held, on the steady clock: what a busy machine adds to a wait does not count
+ */
+export async function untilNoLonger(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {
+  let last = performance.now();
+  await until(what, async () => {
+    const at = performance.now();
+    if (!(await holds())) return true;
+    last = at;
+    return false;
+  });
+  return last;
+}

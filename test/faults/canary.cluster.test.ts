@@ -125,7 +125,7 @@ describe("a real controller", () => {
         place,
       ).toEqual([]);
     }
-  }, 240_000);
+  });
 });
 
 /** What would tell of a key: the secret part of it, and its digest as anybody might write it. */

@@ -61,5 +61,5 @@ describeOnKubernetes("a database that was put back in time", (kubernetes) => {
         return plaintext !== undefined && world.decide(plaintext) === "allowed";
       });
     }
-  }, 180_000);
+  });
 });

@@ -297,7 +297,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
       return status?.observedGeneration === metadata?.generation;
     });
     await stop(second);
-  }, 240_000);
+  });
 
   it("the README's way to a namespace is the one that is tested", async () => {
     const text = await readFile(join(INFRA, "README.md"), "utf8");

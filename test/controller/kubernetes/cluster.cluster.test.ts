@@ -302,7 +302,7 @@ describeOnKubernetes("many declarations", (kubernetes) => {
     await watch();
     expect(cluster.list("PlatformKey")).toHaveLength(5_000);
     expect(answers.filter((one) => one === "GET 200").length).toBeGreaterThanOrEqual(14);
-  }, 240_000);
+  });
 });
 
 const deployment = (name: string) => ({

@@ -102,7 +102,7 @@ describe("a Secret that is closed", () => {
         const { conditions } = (await closed.key("reader"))?.status ?? {};
         return conditions?.some(({ type, status }) => type === "Ready" && status === "True");
       };
-      await until("it is ready again", isReady, { timeoutMs: 60_000 });
+      await until("it is ready again", isReady);
       expect((await closed.key("reader"))?.status?.currentVersion).toBe(1);
     },
   );

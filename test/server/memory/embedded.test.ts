@@ -65,4 +65,4 @@ test("b87: while one team's calls of the memory queue up on the embedded default
   expect(Math.min(...between)).toBeLessThanOrEqual(2);
   await server.close();
   await store.close();
-}, 120_000);
+});

@@ -10,7 +10,7 @@ import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
-import { until } from "../../env/until.ts";
+import { until, untilNoLonger } from "../../env/until.ts";
 import { type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
 import { testClock } from "../harness.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
@@ -106,8 +106,8 @@ describeOnPostgres("two worker threads", (store) => {
     await until("both know the key", async () => (await callAll(key.plaintext)).every((status) => status === 200));
     await key.revoke();
     const revokedAt = performance.now();
-    await until("both refuse it", async () => (await callAll(key.plaintext)).every((status) => status === 401));
-    expect(performance.now() - revokedAt).toBeLessThan(LEASE_MS + 5_000);
+    const someAccept = async () => (await callAll(key.plaintext)).some((status) => status !== 401);
+    expect((await untilNoLonger("one accepts it", someAccept)) - revokedAt).toBeLessThan(LEASE_MS);
     expect((await callAll(key.plaintext)).filter((status) => status !== 401)).toEqual([]);
     expect(await metric("keyplane_refusals_total", '{cause="revoked"}')).toBeGreaterThanOrEqual(CONNECTIONS);
   });
@@ -121,7 +121,7 @@ describeOnPostgres("two worker threads", (store) => {
     const cut = await Promise.all(Array.from({ length: CONNECTIONS }, () => openStream(revoked.plaintext)));
     const kept = await openStream(other.plaintext);
     await revoked.revoke();
-    await until("every stream of it is cut", () => cut.every(({ ended }) => ended()), { timeoutMs: 3 * LEASE_MS });
+    await until("every stream of it is cut", () => cut.every(({ ended }) => ended()));
     expect(kept.ended()).toBe(false);
     expect(await metric("keyplane_streams_cut_total")).toBe(CONNECTIONS);
   });
