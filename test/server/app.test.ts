@@ -22,7 +22,7 @@ test("a key opens what its scopes cover", async () => {
   expect([answer.status, await answer.json()]).toEqual([200, { team: "team-a" }]);
 });
 
-test("without a key every answer is the same 401", async () => {
+test("every answer to a request without a key is the same 401", async () => {
   const answer = await fetch(`${harness.url}/g/nowhere/v1/models`);
   expect(answer.status).toBe(401);
   expect(answer.headers.get("www-authenticate")).toBe("Bearer");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import { ConfigError, parseServerConfig } from "../../server/config.ts";
 
-test("without anything given it serves on loopback with the defaults of the spec", () => {
+test("a configuration of nothing serves on loopback with the defaults of the spec", () => {
   expect(parseServerConfig({}, {})).toMatchObject({
     host: "127.0.0.1",
     port: 8080,

@@ -12,7 +12,7 @@ import { buildApp, type Mount } from "../../server/app.ts";
 import { createJwtJudge } from "../../server/auth/jwt.ts";
 import type { ManagementToken } from "../../server/auth/management-token.ts";
 import type { ServerConfig } from "../../server/config.ts";
-import type { RefusalEvent, ServerDeps } from "../../server/deps.ts";
+import type { KeyIndexView, RefusalEvent, ServerDeps } from "../../server/deps.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { createMetrics } from "../../server/metrics.ts";
@@ -80,15 +80,7 @@ export async function startHarness({
   const deps: ServerDeps = {
     store: store ?? noStore(),
     keyring: parseKeyring(randomBytes(32).toString("base64")),
-    index: {
-      isCurrent: () => current,
-      findKey: (digest) => index.findKey(digest),
-      findGateway: (publicId) => index.findGateway(publicId),
-      findPresent: (record) => index.presentOf(record),
-      lastSeq: () => 1,
-      acceptsImportedFormat: () => index.acceptsImportedFormat(),
-      chargeRequest: (key, now) => index.chargeRequest(key, now),
-    },
+    index: viewOf(index, () => current),
     streams,
     usage: { record: (key, at) => used.push({ key, at }) },
     // As the audit log has it: the request itself is not kept.
@@ -108,6 +100,11 @@ export async function startHarness({
     index.applyKey(record.keyId, [indexedKey(keyDigest(plaintext), record, plaintext.length !== 61)]);
     // Not waited for: the database takes it before anything that it is asked from here on.
     if (store !== undefined) storing.push(storeRecord(store, keyDigest(plaintext), record));
+  };
+  const recordOf = (plaintext: string): KeyRecord => {
+    const record = records.get(plaintext);
+    if (record === undefined) throw new Error("no such key was added");
+    return record;
   };
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -140,17 +137,11 @@ export async function startHarness({
     },
     /** Changes the record of a key that was added, as the feed would, and cuts its streams where it ended. */
     changeKey(plaintext: string, fields: Partial<KeyRecord>): void {
-      const old = records.get(plaintext);
-      if (old === undefined) throw new Error("no such key was added");
-      put(plaintext, { ...old, ...fields });
+      put(plaintext, { ...recordOf(plaintext), ...fields });
       streams.revalidate(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
     },
     /** The record of a key that was added, as it is now. */
-    recordOf(plaintext: string): KeyRecord {
-      const record = records.get(plaintext);
-      if (record === undefined) throw new Error("no such key was added");
-      return record;
-    },
+    recordOf,
     /** Adds a gateway, by default of team `team-a`, without upstreams. */
     addGateway(fields: Partial<GatewayRecord> = {}): GatewayRecord {
       const gateway = gatewayRecord(fields);
@@ -163,6 +154,19 @@ export async function startHarness({
       await app.close();
       await Promise.all(storing);
     },
+  };
+}
+
+/** What decisions read of an index that no lease is needed for. */
+function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
+  return {
+    isCurrent,
+    findKey: (digest) => index.findKey(digest),
+    findGateway: (publicId) => index.findGateway(publicId),
+    findPresent: (record) => index.presentOf(record),
+    lastSeq: () => 1,
+    acceptsImportedFormat: () => index.acceptsImportedFormat(),
+    chargeRequest: (key, now) => index.chargeRequest(key, now),
   };
 }
 

@@ -142,7 +142,7 @@ describeOnEachEngine("a running server", (store) => {
     await closed;
   });
 
-  test("in production placeholders are refused, with a warning at the start", async () => {
+  test("refuses placeholders in production, with a warning at the start", async () => {
     await makeTeam(store());
     const server = await start(store(), { NODE_ENV: "production", PLATFORM_API_KEYS: "inf_development" });
     await server.whenCurrent;

@@ -26,7 +26,7 @@ describe("the products' routes", () => {
   });
   afterEach(() => harness.close());
 
-  test("those that need no key are exactly these: none but the description of all the others", async () => {
+  test("one alone needs no key: the description of all the others", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
     expect(open).toEqual([]);
     expect([...PUBLIC_ROUTES]).toEqual(["/openapi.json"]);

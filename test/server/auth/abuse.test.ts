@@ -181,14 +181,14 @@ describe("b14: Expect: 100-continue", () => {
       "Expect: 100-continue",
     ]);
 
-  test("with a bad key no byte of the body is asked for", async () => {
+  test("a caller with a bad key is asked for no byte of the body", async () => {
     const answer = await sendRaw(harness.port, expecting("inf_bad").replace("Length: 7", "Length: 1073741824"));
     expect(answer.status).toBe(401);
     expect(answer.text).not.toContain("100 Continue");
     expect(answer.head).toMatch(/^connection: close/im);
   });
 
-  test("with a good key the body is asked for, once, and read", async () => {
+  test("a caller with a good key is asked for the body once, and it is read", async () => {
     const socket = connect(harness.port, "127.0.0.1");
     let got = "";
     socket.on("data", (chunk) => {

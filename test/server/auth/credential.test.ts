@@ -79,7 +79,7 @@ describe("b4: what is no Bearer credential leaves the next carrier to apply", ()
   });
 });
 
-test("b5: of any two carriers the first in the order decides alone", () => {
+test("b5: the first of any two carriers in the order decides alone", () => {
   const put = {
     vendor: (key: string) => ({ headers: [[VENDOR, key]] as [string, string][], url: "" }),
     query: (key: string) => ({ headers: [], url: `?key=${key}` }),

@@ -199,7 +199,7 @@ test("b47: the binding limits gateway traffic alone: every bound key with memory
   expectAll(cases);
 });
 
-test("while the index is not current every credential gets 503, the valid and the unknown alike", () => {
+test("every credential gets 503 while the index is not current, the valid and the unknown alike", () => {
   const cases = EVERY_STATE.flatMap((state) =>
     Object.keys(GRANTS).map((operation): [Case, CarrierName] => [
       { ...usable, current: false, state, operation, product: productOf(operation) },

@@ -48,7 +48,7 @@ function sampler(store: Store, threads = 1) {
 }
 
 describeOnEachEngine("refusals in the audit log", (store) => {
-  test("b88: those that are alike are one row a minute, which says from where and how many", async () => {
+  test("b88: refusals that are alike are one row a minute, which says from where and how many", async () => {
     const { refusals, lost, written, clock } = sampler(store());
     for (let i = 0; i < 10_000; i++) refusals.record(refusal("unknown", { ip: `198.51.100.${i % 200}` }));
     refusals.record(refusal("unknown", { ip: "2001:db8:1:2:3::4" }));
@@ -118,7 +118,7 @@ describeOnEachEngine("refusals in the audit log", (store) => {
     expect(asked).toBeLessThanOrEqual(MAX_REFUSAL_ROWS);
   });
 
-  test("c44: while they cannot be written they are dropped and counted, and the next ones are written again", async () => {
+  test("c44: refusals that cannot be written are dropped and counted, and the next ones are written again", async () => {
     let down = true;
     const db = new Proxy(store().db, {
       get: (target, name) => {

@@ -123,6 +123,6 @@ test.each([
   ["KEY=a&keys=b&api_key=c", "KEY=a&keys=b&api_key=c"],
   ["api_key=inf_x&other=i%6Ef_x&bad=%zz&k%65y=1", "bad=%zz"],
   ["&&a=1&", "&&a=1&"],
-])("b40: of the query %s goes upstream: %s", (query, forwarded) => {
+])("b40: what goes upstream of the query %s is: %s", (query, forwarded) => {
   expect(forwardedQuery(query)).toBe(forwarded);
 });

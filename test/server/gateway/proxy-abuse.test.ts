@@ -225,7 +225,7 @@ test("b40: a provider that echoes its credential, in an error or anywhere else, 
   expect(answer.headers.get("x-echo")).toBe(`Bearer ${stars}`);
 });
 
-test("b40: nor does one that echoes it in an error that is compressed, in a way that can be read or not", async () => {
+test("b40: a provider that echoes its credential in a compressed error shows none of it, whether that can be read or not", async () => {
   const encodings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
   for (const [encoding, compress] of Object.entries(encodings)) {
     upstream.answerWith((response, { headers }) => {
@@ -270,7 +270,7 @@ test("b41: a bare line feed ends no header", async () => {
   expect(upstream.received).toHaveLength(0);
 });
 
-test("b45: where a body is read for its model, no other media type than JSON is", async () => {
+test("b45: a body that is read for its model is JSON by its media type, or is refused", async () => {
   const { publicId } = harness.addGateway({ ...allDialects(upstream.url), routes: [routeOf("fast")] });
   const statuses: Record<string, number> = {};
   for (const type of [

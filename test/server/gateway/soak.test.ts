@@ -27,7 +27,7 @@ const GROWTH_MB = 64;
 const agent = new Agent({ keepAlive: true });
 
 describeOnPostgres("the gateway under load", (store) => {
-  test("at half its rate it makes no error, and its memory stays as it is", {
+  test("makes no error at half its rate, and its memory stays as it is", {
     timeout: TIMEOUT_MS,
   }, async () => {
     const upstream = await startUpstream((response, { url }) => {

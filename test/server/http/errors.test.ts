@@ -73,7 +73,7 @@ describe("b79: what is thrown inside is shown to nobody", () => {
   });
 });
 
-test("c37: while the database is away what needs it is 503, to be tried again", async () => {
+test("c37: what needs the database is 503 while it is away, to be tried again", async () => {
   const answer = await get("/asks-the-database");
   expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
   expect(await answer.text()).not.toContain(SECRET);

@@ -58,7 +58,7 @@ test("b85: 16 requests wait for the one under way on their connection, and are a
   caller.socket.destroy();
 });
 
-test("b85: of 2,000 pipelined requests one is under way at a time, and too many end their connection", async () => {
+test("b85: 2,000 pipelined requests are under way one at a time, and too many end their connection", async () => {
   const caller = openCaller(harness.port);
   caller.socket.write(calls(2_000));
   await until("one call is under way", () => open.length === 1);

@@ -5,7 +5,7 @@ import { LimitCells } from "../../../server/key-index/limit-cells.ts";
 const LIMIT = { requestsPerMinute: 60, burst: 2 };
 const YEAR = 365 * 86_400;
 
-test("at whatever time of the system's clock, a burst is admitted, then no more, and one more when it is paid", () => {
+test("a burst is admitted, then no more, and one more when it is paid, at whatever time of the system's clock", () => {
   const time = fc.record({ seconds: fc.nat({ max: YEAR }), nanoseconds: fc.nat({ max: 999_999_999 }) });
   fc.assert(
     fc.property(time, ({ seconds, nanoseconds }) => {

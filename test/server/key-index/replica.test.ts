@@ -254,7 +254,7 @@ describeOnEachEngine("a replica's index", (store) => {
   });
 });
 
-test("c36, c37: without a database a replica is never current, and it recovers by itself", async () => {
+test("c36, c37: a replica without a database is never current, and recovers by itself", async () => {
   const { relay, store } = await relayed();
   relay.cut();
   const { view, lines } = follow(store);
@@ -271,7 +271,7 @@ test("c36, c37: without a database a replica is never current, and it recovers b
   await until("the index is current again", () => view.isCurrent());
 });
 
-test("c31, c40: on a network that swallows every byte the lease runs out, and nothing is decided on old data after it", async () => {
+test("c31, c40: a lease runs out on a network that swallows every byte, and nothing is decided on old data after it", async () => {
   const { relay, store, direct } = await relayed();
   const home = await makeTeam(direct);
   const key = await storeKey(direct, home);

@@ -96,7 +96,7 @@ describeOnEachEngine("a key that the management API makes", (store) => {
     }
   });
 
-  test("is the team's alone: no controller's sweep sees it", async () => {
+  test("is the team's alone: no controller's garbage collection sees it", async () => {
     const { body } = await make();
     const { orphans } = await orphanedKeys(store().db, "api", null, []);
     expect(orphans.map(({ id }) => id)).not.toContain(body.id);
@@ -436,7 +436,7 @@ describeOnEachEngine("a key that the management API makes", (store) => {
     expect([status, body.detail]).toEqual([409, expect.stringContaining("/versions")]);
   });
 
-  test("and none that is declared elsewhere: such a key is looked at and revoked here, and that is all", async () => {
+  test("a key that is declared elsewhere is read and revoked here, and that is all", async () => {
     const { key } = await reserveKey(store(), team);
     const etag = { "if-match": "*" };
     for (const answer of [

@@ -133,7 +133,7 @@ describe("the order of checks: 401, 403, 406, 415, 400", () => {
     }
   });
 
-  test("while the index is not current, 503", async () => {
+  test("a stale index is 503 before all of them", async () => {
     server.setCurrent(false);
     expect((await rpc(LIST)).status).toBe(503);
     server.setCurrent(true);
@@ -422,7 +422,7 @@ describe("abuse", () => {
     }
   });
 
-  test("b54: with a public URL its host is served, its pages may ask, and no other's", async () => {
+  test("b54: a public URL's host is served, its pages may ask, and no other's", async () => {
     const publicUrl = new URL("https://keys.example.com");
     const publicly = await startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store, config: { publicUrl } });
     const own = publicly.addKey();

@@ -12,7 +12,7 @@ const LOOPS = 100;
 /** As many as keep the connection taken for several seconds. */
 const STATEMENTS = 200;
 
-test("b87: while one team's calls of the memory queue up on the embedded default, every decision is made and the lease is renewed", async () => {
+test("b87: every decision is made and the lease is renewed while one team's calls of the memory queue up on the embedded default", async () => {
   const store = await openEmbedded();
   const key = await storeKey(store, await makeTeam(store));
   const config = parseServerConfig({}, { port: "0", adminPort: "0" });
