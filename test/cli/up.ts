@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 
@@ -13,7 +14,7 @@ export type Ended = { readonly code: number | null; readonly out: string; readon
 
 /** Runs one command of the real command line to its end. */
 export async function keyplane(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk) => {
     out += chunk;
@@ -54,7 +55,7 @@ export function tokenOf(home: { readonly data: string }): string {
 export async function startUp(home: ReturnType<typeof makeHome>, env: Record<string, string> = {}) {
   if (!existsSync(home.data)) await copyEmbedded(join(home.data, "db"));
   const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
   const ended = once(child, "close");
   let output = "";
   const listen = (chunk: unknown) => {

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { COMPILE_CACHE } from "./compile-cache.ts";
 import { until } from "./until.ts";
 
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
@@ -31,7 +32,7 @@ export async function startServing(
 ): Promise<Serving> {
   const child = spawn(process.execPath, [...nodeFlags, command, ...args], {
     // A server listens on all addresses: here nobody else is to reach it.
-    env: { ...process.env, KEYPLANE_HOST: "127.0.0.1", ...env },
+    env: { ...process.env, KEYPLANE_HOST: "127.0.0.1", ...COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: string[] = [];
