@@ -1,12 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cp, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { encryptionKeyFile } from "../../cli/data-folder.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
 import { key, keyplane, makeHome, startUp, team } from "./up.ts";
 
-let home: ReturnType<typeof makeHome>;
+const home = makeHome();
+/** DATA as it is when `up` has ended, for each test. */
+const before = `${home.data}-before`;
 
 const GATEWAY = `apiVersion: keyplane.dev/v1alpha1
 kind: ModelGateway
@@ -19,8 +22,7 @@ spec:
 const newKey = () => `${randomBytes(32).toString("base64")}\n`;
 
 /** Starts `up` once, so that there is a key and a credential, and ends it. */
-beforeEach(async () => {
-  home = makeHome();
+beforeAll(async () => {
   home.write("all.yaml", team("research", "dev") + key("reader") + GATEWAY);
   await copyEmbedded(join(home.data, "db"));
   mkdirSync(join(home.data, "secrets", "dev", "provider"), { recursive: true, mode: 0o700 });
@@ -28,8 +30,11 @@ beforeEach(async () => {
   const up = await startUp(home);
   await up.waitFor("dev", "reader", "Ready");
   await up.stop();
+  await rename(home.data, before);
 });
-afterEach(() => home.remove());
+beforeEach(() => cp(before, home.data, { recursive: true }));
+afterEach(() => rm(home.data, { recursive: true }));
+afterAll(() => home.remove());
 
 /** `up`, expected to refuse to start. */
 const refused = (env: Record<string, string> = {}) =>
