@@ -25,7 +25,7 @@ const upArgs = (home: ReturnType<typeof makeHome>) => [
   ...["--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"],
 ];
 
-describe("keyplane up, as its user sees it", () => {
+describe.concurrent("keyplane up, as its user sees it", () => {
   it("says where it serves on a line of its own, delivers the declared keys, and shows them", async (context) => {
     const { home, up } = await newUp(context, key("agent"), key("reader", "preset: MCPReadOnly"));
     expect(up.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -118,7 +118,7 @@ describe("keyplane up, as its user sees it", () => {
   });
 });
 
-describe("wrong use", () => {
+describe.concurrent("wrong use", () => {
   const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["no command at all", [], /Usage: keyplane/],
     ["an unknown command", ["upp"], /unknown command 'upp'/],
@@ -148,7 +148,7 @@ describe("wrong use", () => {
   });
 });
 
-describe("failure", () => {
+describe.concurrent("failure", () => {
   it("a port that is taken ends with exit code 1 and names it", async (context) => {
     const { up } = await newUp(context, key("agent"));
     const other = newHome(context);
