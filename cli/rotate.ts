@@ -34,6 +34,7 @@ export async function runRotate(
   const { sequence } = await client.rotate(key.id, flags.revokeOld ?? false);
   out(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
   const before = versionInUse(key)?.number ?? 0;
+  const worked = key.versions.filter(({ state }) => state === "active" || state === "retiring");
   const after = await waitFor(
     () => client.getKey(key.id),
     (now) => now.rotationRequestedAt === null && (versionInUse(now)?.number ?? 0) > before,
@@ -48,7 +49,8 @@ export async function runRotate(
   out(`version ${delivered.number} (${delivered.prefix}...) is in its Secret and works everywhere`);
   for (const { number, prefix, state, retiresAt } of after.versions) {
     if (state === "retiring") out(`version ${number} (${prefix}...) works until ${retiresAt}`);
-    if (state === "retired" && number === before) out(`version ${number} (${prefix}...) no longer works`);
+    if (state === "retired" && worked.some((version) => version.number === number))
+      out(`version ${number} (${prefix}...) no longer works`);
   }
 }
 

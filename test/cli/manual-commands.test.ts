@@ -92,11 +92,16 @@ describe("keyplane rotate", () => {
     expect(up.secretOf("dev", "rotated")).toBe(fresh);
   });
 
-  test("--revoke-old ends the old one as soon as the new one is delivered", async () => {
-    const old = up.secretOf("dev", "cut");
+  test("--revoke-old ends all old ones as soon as the new one is delivered, and names each", async () => {
+    const first = up.secretOf("dev", "cut");
+    await keyplane(["rotate", "dev/cut", ...data]);
+    const second = up.secretOf("dev", "cut");
     const { code, out } = await keyplane(["rotate", "dev/cut", "--revoke-old", ...data]);
-    expect([code, out]).toEqual([0, expect.stringMatching(/version 1 \(inf_.{8}\.\.\.\) no longer works\n$/)]);
-    expect([await up.call(up.secretOf("dev", "cut")), await up.call(old)]).toEqual([200, 401]);
+    const ended = /version 2 \(inf_.{8}\.\.\.\) no longer works\nversion 1 \(inf_.{8}\.\.\.\) no longer works\n$/;
+    expect([code, out]).toEqual([0, expect.stringMatching(ended)]);
+    expect(await Promise.all([up.secretOf("dev", "cut"), second, first].map((each) => up.call(each)))).toEqual([
+      200, 401, 401,
+    ]);
   });
 
   test("of a revoked key is refused", async () => {
