@@ -9,7 +9,7 @@ import { type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 export const MAX_RETIRING = 4;
 
 /** When a retiring version stops working, in milliseconds since the epoch: at its deadline, or its own end before it. */
-export function retiringEndsAt({ retireAt, expiresAt }: StoredVersion): number {
+export function retiringEndsAt({ retireAt, expiresAt }: Pick<StoredVersion, "retireAt" | "expiresAt">): number {
   return Math.min(retireAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
 }
 

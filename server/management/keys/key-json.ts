@@ -1,4 +1,5 @@
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
+import { retiringEndsAt } from "../../../domain/key/version-room.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../store/keys/key-lists.ts";
 import type { Receipt } from "./receipt.ts";
@@ -70,10 +71,10 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
     versions: key.versions.map((version) => ({
       number: version.number,
       prefix: version.prefix,
-      state: version.state === "retiring" && (version.retireAt ?? now) <= now ? "retired" : version.state,
+      state: version.state === "retiring" && retiringEndsAt(version) <= now ? "retired" : version.state,
       mintedAt: iso(version.mintedAt),
       activatedAt: iso(version.activatedAt),
-      retiresAt: iso(version.retireAt),
+      retiresAt: iso(version.state === "retiring" ? retiringEndsAt(version) : version.retireAt),
       expiresAt: iso(version.expiresAt),
       lastUsedAt: iso(version.lastUsedAt),
     })),

@@ -360,6 +360,8 @@ describeOnEachEngine("a key that the management API makes", (store) => {
       for (const { mintedAt, expiresAt } of body.versions) {
         expect(Date.parse(expiresAt) - Date.parse(mintedAt)).toBe(3_600_000);
       }
+      const [, old] = body.versions;
+      expect(old.retiresAt, "its overlap would be longer").toBe(old.expiresAt);
     });
 
     test("b76: repeated with its idempotency key is one version", async () => {
