@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONDITION_TYPES } from "../../domain/conditions.ts";
@@ -51,6 +51,24 @@ describe("the docs", () => {
       return target.endsWith(".md") && !anchorsOf(target).includes(anchor);
     });
     expect(missing.map(([link]) => link)).toEqual([]);
+  });
+
+  it("draw the folders that there are", () => {
+    const [, layout = ""] = /```\n([\s\S]*?)```/.exec(read("docs/architecture.md")) ?? [];
+    let room = "";
+    const drawn = layout.split("\n").flatMap((line) => {
+      const names = [...line.matchAll(/(?<=^| {2})([a-z-]+)\/(?= |$)/g)].map(([, name = ""]) => name);
+      if (line.startsWith("  ")) return names.map((name) => `${room}/${name}`);
+      room = names[0] ?? "";
+      return [];
+    });
+    const rooms = ["domain", "runtime", "store", "controller", "server", "cli", "infra"];
+    const folders = rooms.flatMap((name) =>
+      readdirSync(join(ROOT, name), { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => `${name}/${entry.name}`),
+    );
+    expect(drawn.toSorted()).toEqual(folders.toSorted());
   });
 
   it("name as the contract only flags that exist", () => {
