@@ -59,7 +59,7 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorl
   if (spec === undefined || status?.keyID === undefined) return undefined;
   const { namespace, name } = metadata;
   const declared = declareKey(namespace, name, spec);
-  const references = world.resolve(declared, namespace);
+  const references = world.resolve(declared, namespace, status.team ?? null);
   const versions = (status.versions ?? []).map((version) => ({
     ...NO_VERSION,
     number: version.number,

@@ -1,8 +1,6 @@
 import type { NamedRef } from "../domain/key/declared-key.ts";
+import type { Found } from "../domain/key/resolve-references.ts";
 import type { Db } from "./database/change.ts";
-
-/** What a reference leads to within a team: an id, or why none. */
-export type Found = { readonly id: string } | "absent" | "ambiguous";
 
 /**
  * Looks references up among what a team has in service. One without a namespace is of the only one of its name,

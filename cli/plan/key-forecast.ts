@@ -67,7 +67,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     deleting: declared === undefined,
     hasFinalizer: true,
     declared: key,
-    references: after.resolve(key, namespace),
+    references: after.resolve(key, namespace, stored?.teamId ?? null),
     stored,
     importable: stored === undefined ? importable(key) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),

@@ -1,6 +1,7 @@
 /** What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds. */
 import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
 import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
+import { type Found, resolveReferences } from "../../domain/key/resolve-references.ts";
 import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 
 /** A declaration with its defaults filled in. */
@@ -15,8 +16,8 @@ export type PlanWorld = {
   readonly objects: readonly Declared[];
   /** The name of the team that holds a namespace. */
   teamOf(namespace: string): string | null;
-  /** Ids are names here: `namespace/name`. */
-  resolve(declared: DeclaredKey, namespace: string): ResolvedReferences;
+  /** Ids are names here: `namespace/name`. The key's own team is null for a new one. */
+  resolve(declared: DeclaredKey, namespace: string, ownTeamId: string | null): ResolvedReferences;
 };
 
 export function isOfKind<K extends Kind>(object: Declared, kind: K): object is Declared & Declared<K> {
@@ -43,23 +44,15 @@ export function worldOf(objects: readonly Declared[], before?: PlanWorld): PlanW
   return {
     objects,
     teamOf,
-    resolve(declared, namespace) {
+    resolve(declared, namespace, ownTeamId) {
       const teamId = teamOf(namespace);
-      const missing = new Set<string>();
-      const find = (kind: Kind, ref: NamedRef): string | undefined => {
-        const found = teamId !== null && teamOf(ref.namespace) === teamId && titles.has(titleOf({ kind, ...ref }));
-        if (!found && teamId !== null) missing.add(`${titleOf({ kind, ...ref })} is not in this team.`);
-        return found ? `${ref.namespace}/${ref.name}` : undefined;
+      const find = (kind: Kind, ref: NamedRef, within: string): Found => {
+        // Of a namespace that nobody claims any more, all stays with the team that it had.
+        const holder = teamOf(ref.namespace) ?? (teamId === null ? within : null);
+        const isThere = holder === within && titles.has(titleOf({ kind, ...ref }));
+        return isThere ? { id: `${ref.namespace}/${ref.name}` } : "absent";
       };
-      return {
-        teamId,
-        gatewayId: declared.gatewayRef && (find("ModelGateway", declared.gatewayRef) ?? ""),
-        gatewayPublicId: null,
-        libraryIds: declared.libraryRefs?.flatMap((ref) => find("MemoryLibrary", ref) ?? []) ?? null,
-        mcpDefaultLibraryId:
-          declared.mcpDefaultLibraryRef && (find("MemoryLibrary", declared.mcpDefaultLibraryRef) ?? ""),
-        missing: [...missing],
-      };
+      return resolveReferences(declared, { teamId, ownTeamId, find }).references;
     },
   };
 }

@@ -1,8 +1,9 @@
 import { declareKey } from "../../domain/key/declare-key.ts";
-import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
-import type { Importable, ObservedKey, ResolvedReferences } from "../../domain/key/observed-key.ts";
+import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
+import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
 import type { Endpoints } from "../../domain/key/secret-template.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
@@ -48,7 +49,11 @@ export async function observeKey(
   const { stored, team } = found;
   // Whoever revoked it: the receipt says when every replica had been told.
   if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
-  const references = resolveReferences(declared, found);
+  const { references } = resolveReferences(declared, {
+    teamId: team?.id ?? null,
+    ownTeamId: stored?.teamId ?? null,
+    find: foundIn(declared, found),
+  });
   const endpoints = { publicUrl: deps.publicUrl, gatewayPublicId: references.gatewayPublicId };
   const { observed: secretNow, secret, isRead } = await look(deps, { object, declared, stored, endpoints });
   const observed: ObservedKey = {
@@ -80,10 +85,10 @@ export async function observeKey(
 function readRows(
   { cluster, store, databaseClock }: ControllerDeps,
   { uid, namespace }: DeclaredObject<"PlatformKey">,
-  { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,
+  declared: DeclaredKey,
 ): Promise<DeclaredRows> {
-  const libraries = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
-  const asked = { cluster: cluster.uid, ownerUid: uid, namespace, gateway: gatewayRef, libraries };
+  const refs = { gateway: declared.gatewayRef, libraries: referencedLibraries(declared) };
+  const asked = { cluster: cluster.uid, ownerUid: uid, namespace, ...refs };
   return databaseClock.timed(() => findDeclaredKey(store.db, asked));
 }
 
@@ -123,28 +128,15 @@ async function withoutTaken(
   };
 }
 
-/** Each reference to what is stored under its name within the team. */
-function resolveReferences(
-  { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,
-  { stored, team, gateway, libraryIds: found }: DeclaredRows,
-): ResolvedReferences {
-  const isWithinTeam = (team ?? stored) !== undefined;
-  const missing: string[] = [];
-  const resolve = <T>(kind: string, { namespace, name }: NamedRef, it: T | undefined): T | undefined => {
-    if (it === undefined && isWithinTeam) missing.push(`${kind} ${namespace}/${name} is not in this team.`);
-    return it;
-  };
-  if (gatewayRef !== null) resolve("ModelGateway", gatewayRef, gateway);
-  const libraryIds = libraryRefs?.map((ref, i) => resolve("MemoryLibrary", ref, found[i]));
-  const mcpDefaultLibraryId =
-    mcpDefaultLibraryRef && (resolve("MemoryLibrary", mcpDefaultLibraryRef, found.at(-1)) ?? "");
-  return {
-    teamId: team?.id ?? null,
-    gatewayId: gatewayRef && (gateway?.id ?? ""),
-    gatewayPublicId: gateway?.publicId ?? null,
-    libraryIds: libraryIds === undefined ? null : [...new Set(libraryIds.filter((id) => id !== undefined))],
-    mcpDefaultLibraryId,
-    missing: [...new Set(missing)],
+/** What was read of references, as {@link resolveReferences} asks for it: it was read for the team that it asks for. */
+function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): ReferenceScope["find"] {
+  const libraries = new Map(
+    referencedLibraries(declared).map((ref, i) => [`${ref.namespace}/${ref.name}`, libraryIds[i]]),
+  );
+  return (kind, { namespace, name }) => {
+    if (kind === "ModelGateway") return gateway ?? "absent";
+    const id = libraries.get(`${namespace}/${name}`);
+    return id === undefined ? "absent" : { id };
   };
 }
 

@@ -2,11 +2,16 @@ import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../domain/
 import { declareKey } from "../../../domain/key/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../../../domain/key/declared-key.ts";
 import { policyOf } from "../../../domain/key/plan-key.ts";
+import {
+  referencedLibraries,
+  resolveReferences,
+  type UnresolvedReference,
+} from "../../../domain/key/resolve-references.ts";
 import type { KeyPolicy } from "../../../domain/key/stored-key.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { type Found, findInTeam } from "../../../store/references.ts";
+import { findInTeam } from "../../../store/references.ts";
 import { type Given, invalid, readGiven } from "../diagnostics.ts";
 
 /** A key that the management API is to make or change, read. */
@@ -56,31 +61,22 @@ function explainMisplaced(field: string): FieldDiagnostic[] {
  * @throws Problem `invalid` for references that lead nowhere, or to several
  */
 export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKey): Promise<KeyPolicy> {
-  const { gatewayRef, libraryRefs, mcpDefaultLibraryRef } = declared;
-  const [gateway] = await findInTeam(db, "gateways", teamId, gatewayRef === null ? [] : [gatewayRef]);
-  const wanted = [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
-  const libraries = await findInTeam(db, "libraries", teamId, wanted);
-  const diagnostics: FieldDiagnostic[] = [];
-  const idOf = (path: string, kind: string, ref: NamedRef, found: Found | undefined): string => {
-    if (typeof found === "object") return found.id;
-    const name = ref.namespace === "" ? ref.name : `${ref.namespace}/${ref.name}`;
-    const message =
-      found === "ambiguous"
-        ? `is the name of several of the team's: write its namespace`
-        : `there is no ${kind} ${name} in this team: make it first, or correct the name`;
-    diagnostics.push({ path, message });
-    return "";
-  };
-  const references = {
-    teamId,
-    gatewayId: gatewayRef && idOf("spec.gatewayRef", "gateway", gatewayRef, gateway),
-    gatewayPublicId: null,
-    libraryIds:
-      libraryRefs?.map((ref, i) => idOf(`spec.libraryAccess.libraryRefs[${i}]`, "library", ref, libraries[i])) ?? null,
-    mcpDefaultLibraryId:
-      mcpDefaultLibraryRef && idOf("spec.mcpDefaultLibraryRef", "library", mcpDefaultLibraryRef, libraries.at(-1)),
-    missing: [],
-  };
-  if (diagnostics.length > 0) throw invalid(diagnostics);
+  const { gatewayRef } = declared;
+  const refs = referencedLibraries(declared);
+  const [gateway = "absent"] = await findInTeam(db, "gateways", teamId, gatewayRef === null ? [] : [gatewayRef]);
+  const libraries = await findInTeam(db, "libraries", teamId, refs);
+  const libraryOf = (ref: NamedRef) => libraries[refs.indexOf(ref)] ?? "absent";
+  const { references, unresolved } = resolveReferences(declared, {
+    ...{ teamId, ownTeamId: teamId },
+    find: (kind, ref) => (kind === "ModelGateway" ? gateway : libraryOf(ref)),
+  });
+  if (unresolved.length > 0) throw invalid(unresolved.map(explainUnresolved));
   return policyOf(declared, references);
+}
+
+function explainUnresolved({ path, kind, ref, why }: UnresolvedReference): FieldDiagnostic {
+  if (why === "ambiguous") return { path, message: "is the name of several of the team's: write its namespace" };
+  const noun = kind === "ModelGateway" ? "gateway" : "library";
+  const name = ref.namespace === "" ? ref.name : `${ref.namespace}/${ref.name}`;
+  return { path, message: `there is no ${noun} ${name} in this team: make it first, or correct the name` };
 }

@@ -185,6 +185,14 @@ describe("keyplane plan with the data folder", () => {
     expect(lines).toContain("+ create PlatformKey dev/plain: memory:read, in Secret dev/plain");
   });
 
+  test("shows that a key whose namespace nobody claims any more is refused, and keeps what it refers to", async () => {
+    const { lines } = await changes({ team: team("research", "spare") });
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^! PlatformKey dev\/bound will not be ready: NamespaceUnclaimed/),
+    );
+    expect(lines.filter((line) => line.startsWith("~ update PlatformKey"))).toEqual([]);
+  });
+
   test("shows that a suspension and a declared revocation are that and no more", async () => {
     expect((await changes({ plain: key("plain", "preset: MCPReadOnly, state: Suspended") })).lines).toEqual([
       "~ update PlatformKey dev/plain: state: Active -> Suspended",
