@@ -5,7 +5,7 @@ import type { KeyJson } from "../server/management/keys/key-json.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";
 import { isRunning } from "./data-folder.ts";
-import { heldGroups, heldReasons } from "./held.ts";
+import { heldGroups, heldReasons, heldText } from "./held.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 import { formatTable } from "./table.ts";
@@ -84,12 +84,15 @@ const STORED_KEY: Columns<KeyJson> = [
 /** The objects of one kind in an embedded installation as text: a table, or a JSON list as kubectl would print it. */
 export async function getObjects<K extends Kind>(kind: K, data: string, output?: string): Promise<string> {
   const objects = await readStatusFiles(data, kind);
-  const reasons = await heldReasons(data);
-  const items = objects.map((object) => asDeclared(object, reasons.get(`${kind}/${refOf(object)}`)));
+  const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
+  const items = objects.map((object) => {
+    const why = reasons.get(`${kind}/${refOf(object)}`);
+    return asDeclared(object, why === undefined || isUp ? why : `when keyplane up ended: ${why}`);
+  });
   const text = format(COLUMNS[kind], objects, output, { apiVersion: "v1", kind: "List", items });
   if (output === "json") return text;
-  const held = (await heldGroups(data, kind)).map(({ titles, why }) => `held as before: ${titles}\n  ${why}`);
-  return [text, ...held, ...((await mayRun(data)) ? [] : [NOT_RUNNING])].join("\n\n");
+  const held = (await heldGroups(data, kind)).map(({ titles, why }) => `${heldText(isUp)}: ${titles}\n  ${why}`);
+  return [text, ...held, ...(isUp ? [] : [NOT_RUNNING])].join("\n\n");
 }
 
 const NOT_RUNNING =

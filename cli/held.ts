@@ -1,10 +1,16 @@
-/** What `up` holds as it was before, though its declaration is gone or faulty, for those who look at the keys. */
+/**
+ * What `up` holds as it was before, though its declaration is gone or faulty, for those who look at the keys. Where it
+ * runs no longer, this is what it held last: nothing ends, nor waits to end, before it decides anew.
+ */
 import { type HeldNote, readHeld } from "../controller/cluster/files/held.ts";
 
 /** One reason, and all that is held for it. */
 export type HeldGroup = { readonly why: string; readonly titles: string };
 
 const MAX_TITLES = 5;
+
+export const heldText = (isRunning: boolean): string =>
+  isRunning ? "held as before" : "held when keyplane up ended, and decided on anew once it runs";
 
 /** @param kind of this kind alone */
 export async function heldGroups(data: string, kind?: HeldNote["kind"]): Promise<HeldGroup[]> {

@@ -15,7 +15,7 @@ import {
   readServerFile,
 } from "../data-folder.ts";
 import { readiness } from "../get.ts";
-import { heldGroups } from "../held.ts";
+import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { readStatusFiles } from "../status-files.ts";
 import { runValidate } from "../validate.ts";
@@ -125,7 +125,8 @@ async function checkManifests(data: string): Promise<Finding[]> {
 
 /** What goes on as it was before though its declaration is gone or faulty, which no condition says. */
 async function checkHeld(data: string): Promise<Finding[]> {
-  return (await heldGroups(data)).map(({ titles, why }) => wrong(`held as before: ${titles}: ${why}`));
+  const text = heldText(await isRunning(data));
+  return (await heldGroups(data)).map(({ titles, why }) => wrong(`${text}: ${titles}: ${why}`));
 }
 
 /** What is not as declared, with the catalogue's advice, which is part of each condition's message. */

@@ -1,5 +1,5 @@
 /** The token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { Logger } from "../../runtime/log.ts";
 import { ConfigError, type ServerConfig } from "../config.ts";
 import { type ManagementToken, tokenDigest } from "./management-token.ts";
@@ -18,10 +18,11 @@ export type BootstrapToken = ManagementToken & { close(): void };
 /**
  * Opens the configured bootstrap token, which may less as soon as there is an issuer whose tokens may do the rest.
  *
+ * @param log told what becomes of the file; left out in all threads but one
  * @returns undefined where none is configured
  * @throws ConfigError as {@link openBootstrapToken}
  */
-export async function openConfiguredToken(config: TokenConfig, log: Logger): Promise<BootstrapToken | undefined> {
+export async function openConfiguredToken(config: TokenConfig, log?: Logger): Promise<BootstrapToken | undefined> {
   if (config.bootstrapTokenFile === null) return undefined;
   return openBootstrapToken(config.bootstrapTokenFile, config.oidc === null ? "bootstrap" : "emergency", log);
 }
@@ -34,16 +35,18 @@ type TokenConfig = Pick<ServerConfig, "oidc" | "bootstrapTokenFile">;
  *
  * @throws ConfigError where it holds none at the start
  */
-export async function openBootstrapToken(file: string, role: InstallationRole, log: Logger): Promise<BootstrapToken> {
+export async function openBootstrapToken(file: string, role: InstallationRole, log?: Logger): Promise<BootstrapToken> {
   const first = await readToken(file);
   if ("fault" in first) throw new ConfigError([`--bootstrap-token-file: ${file} ${first.fault}`]);
   let known: Read = first;
+  if (log !== undefined) await warnOfReaders(file, log);
   const timer = setInterval(async () => {
     const now = await readToken(file);
     if (isSame(known, now)) return;
     known = now;
-    if ("fault" in now) log.error({}, `no bootstrap token is taken: its file ${now.fault}`);
-    else log.info({}, "the bootstrap token has changed: the one before is no longer taken");
+    if (log === undefined) return;
+    if ("fault" in now) log.error({}, `no bootstrap token is taken: ${file} ${now.fault}`);
+    else log.info({}, `the bootstrap token in ${file} has changed: the one before is no longer taken`);
   }, READ_MS).unref();
   return {
     actor: "bootstrap-token",
@@ -53,6 +56,12 @@ export async function openBootstrapToken(file: string, role: InstallationRole, l
     },
     close: () => clearInterval(timer),
   };
+}
+
+async function warnOfReaders(file: string, log: Logger): Promise<void> {
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && (there.mode & 0o004) !== 0)
+    log.warn({}, `${file} can be read by everybody on this machine: chmod 600 '${file}'`);
 }
 
 type Read = { readonly digest: Uint8Array } | { readonly fault: string };

@@ -56,7 +56,7 @@ const tellSeen = () => {
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
-const bootstrapToken = await openConfiguredToken(config, log);
+const bootstrapToken = await openConfiguredToken(config);
 const deps: ServerDeps = {
   store,
   index,

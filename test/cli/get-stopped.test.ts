@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { until } from "../env/until.ts";
 import { key, keyplane, makeHome, startUp, team } from "./up.ts";
 
 it("keyplane get says that keyplane up is not running, however that has ended", async () => {
@@ -9,9 +10,18 @@ it("keyplane get says that keyplane up is not running, however that has ended", 
   try {
     await up.waitFor("dev", "agent", "Ready");
     expect(await get()).not.toContain("not running");
+    home.write("all.yaml", team("team-a", "dev"));
+    const held = "held as before: PlatformKey dev/agent\n  what does not come back ends once";
+    await until("the wait is said", async () => (await get()).includes(held));
     await up.stop("SIGKILL");
-    expect(await get()).toMatch(/agent +True +Ready(.*\n)*.*keyplane up is not running/);
-    expect(JSON.parse(await get("-o", "json")).items).toHaveLength(1);
+    const stopped = await get();
+    expect(stopped).toMatch(/agent +True +Ready(.*\n)*.*keyplane up is not running/);
+    expect(stopped).not.toContain("held as before");
+    expect(stopped).toContain("held when keyplane up ended, and decided on anew once it runs: PlatformKey dev/agent");
+    const [item, ...more] = JSON.parse(await get("-o", "json")).items;
+    expect(more).toEqual([]);
+    expect(item.metadata.annotations["keyplane.dev/held"]).toMatch(/^when keyplane up ended: what does not come back/);
+    expect((await keyplane(["doctor", "--data", home.data])).out).toContain("held when keyplane up ended");
   } finally {
     await up.stop();
     home.remove();

@@ -1,6 +1,6 @@
 /** `keyplane server` as production starts it: what it listens on, what it says, and whom its bootstrap token lets in. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
@@ -177,6 +177,26 @@ describeOnPostgres("keyplane server", (store) => {
     await until("the first one is taken again", async () => (await statusOf(token)) === 200);
     rmSync(file);
     await until("the file that is gone lets nobody in", async () => (await statusOf(token)) === 401);
+  });
+
+  test("names the bootstrap token's file, and says once, of all its threads, what is wrong with it", async () => {
+    const { file, flags, token } = tokenFile();
+    chmodSync(file, 0o644);
+    const server = await start({}, ...flags, "--workers", "2");
+    const lines = (text: string) => server.lines.filter((line) => line.includes(text));
+    const allAnswer = (status: number) =>
+      until(`all threads answer ${status}`, async () => {
+        const asked = Array.from({ length: 12 }, () => ask(server.url, token, "GET", "/keys"));
+        return (await Promise.all(asked)).every((answer) => answer.status === status);
+      });
+    await allAnswer(200);
+    writeFileSync(file, "password-password-password-password");
+    await allAnswer(401);
+    writeFileSync(file, token);
+    await allAnswer(200);
+    await until("that is said", () => lines(`the bootstrap token in ${file} has changed`).length > 0);
+    expect(lines(`no bootstrap token is taken: ${file} holds no random token`)).toHaveLength(1);
+    expect(lines(`${file} can be read by everybody on this machine: chmod 600 '${file}'`)).toHaveLength(1);
   });
 
   test("does not start with a bootstrap token that can be guessed", async () => {
