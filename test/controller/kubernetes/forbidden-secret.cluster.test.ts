@@ -68,7 +68,7 @@ describe("a Secret that is closed", () => {
     },
   ];
 
-  it.each(WITHDRAWALS)(
+  it.concurrent.each(WITHDRAWALS)(
     "c58: $what: a few looks, a condition, few lines, and the key is back once it is given",
     async ({ name, withdraw }) => {
       const [closed, open] = [inNamespace(kubernetes, name), inNamespace(kubernetes, `${name}-not`)];
