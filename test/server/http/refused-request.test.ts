@@ -53,7 +53,7 @@ const REFUSALS: readonly [name: string, status: number, requestLine: string, hea
   ["a head beyond 16 KiB", 431, "POST /atoms HTTP/1.1", () => [`X-Filler: ${"x".repeat(20_000)}`]],
 ];
 
-describe.each(REFUSALS)("b82: %s", (_name, status, requestLine, headers) => {
+describe.concurrent.each(REFUSALS)("b82: %s", (_name, status, requestLine, headers) => {
   test.each([
     ["an endless body in chunks", "Transfer-Encoding: chunked", CHUNKS],
     ["an endless body of a declared length", "Content-Length: 9000000000", Buffer.alloc(65_536, "x")],
