@@ -1,8 +1,17 @@
 /** Says of an object that is not valid by this version's schema why it is not worked on; its key stays as it was. */
+import { setTimeout as delay } from "node:timers/promises";
 import { condition, progressOf } from "../../../domain/conditions.ts";
+import { errorText } from "../../../domain/error-text.ts";
+import type { LogLine } from "../../log-line.ts";
 import { mergeConditions } from "../../object-status.ts";
 import type { ObjectStatus } from "../port.ts";
+import type { ObjectWrites } from "./object-writes.ts";
+import type { Objects } from "./objects.ts";
 import type { HeldObject } from "./read-object.ts";
+import { titleOf } from "./resources.ts";
+
+/** How long to wait before a status that could not be written is tried again. Milliseconds. */
+const STATUS_RETRY_MS = 10_000;
 
 const REPLACED: ReadonlySet<string> = new Set(["Ready", "Accepted", "Stalled", "Reconciling"]);
 
@@ -17,4 +26,28 @@ export function invalidStatus({ object, problem }: HeldObject, now: number): Obj
     observedGeneration: object.generation,
     conditions: [...mergeConditions(object, stated, now), ...others],
   };
+}
+
+/** Says so in the object's status, until it is written, or not true any more, or the signal. */
+export async function tellInvalid(
+  deps: {
+    readonly objects: Pick<Objects, "current">;
+    readonly writes: Pick<ObjectWrites, "writeStatus">;
+    readonly clock: { now(): number };
+    readonly log: LogLine;
+  },
+  held: HeldObject,
+  signal: AbortSignal,
+): Promise<void> {
+  const { objects, writes, clock, log } = deps;
+  const { object, problem } = held;
+  log("warn", `${titleOf(object)} is not worked on: ${problem}`);
+  while (!signal.aborted && objects.current(object)?.generation === object.generation) {
+    try {
+      return await writes.writeStatus(object, invalidStatus(held, clock.now()));
+    } catch (error) {
+      log("warn", errorText(error));
+      await delay(STATUS_RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
 }
