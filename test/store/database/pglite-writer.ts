@@ -1,12 +1,10 @@
 /** A process that writes to a PGlite folder until it is killed: prints `wrote N` once N is committed. */
 import { change } from "../../../store/database/change.ts";
-import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
 import { saveTeam } from "../../../store/teams.ts";
 import { teamDraft } from "../fixtures.ts";
 
 const store = await openPGlite(process.argv[2] ?? "");
-await migrate(store);
 for (let n = 1; ; n++) {
   await change(store, null, (tx) => saveTeam(tx, teamDraft({ name: `team ${n}`, namespaces: [`ns-${n}`] })));
   process.stdout.write(`wrote ${n}\n`);

@@ -12,7 +12,7 @@ import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { copyEmbedded, openEmbedded } from "../../env/embedded-database.ts";
 import { readSnapshot, teamDraft } from "../fixtures.ts";
 
 describe("The embedded database", () => {
@@ -35,8 +35,10 @@ describe("The embedded database", () => {
   });
 
   test("killed in the middle of its writing opens again, with all that was committed and no half of anything", async () => {
+    const database = join(folder, "db");
+    await copyEmbedded(database);
     for (const after of [20, 45]) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, "pglite-writer.ts"), folder], {
+      const child = spawn(process.execPath, [join(import.meta.dirname, "pglite-writer.ts"), database], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       let written = 0;
@@ -46,7 +48,7 @@ describe("The embedded database", () => {
       }
       if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
       expect(child.signalCode).toBe("SIGKILL");
-      const store = await openPGlite(folder);
+      const store = await openPGlite(database);
       const { rows } = await sql<{ name: string; namespace: string | null }>`
         select t.name, n.namespace from teams t left join team_namespaces n on n.team_id = t.id`.execute(store.db);
       const numbers = rows.map(({ name }) => Number(name.split(" ")[1])).sort((a, b) => a - b);
