@@ -1,0 +1,47 @@
+/** The kept connections to the API server: those of requests, of which there are so many, and those of watches. */
+import { Agent as HttpAgent } from "node:http";
+import { Agent as TlsAgent } from "node:https";
+import type { TlsOptions } from "./connection.ts";
+
+/** Requests under way at once; more of them wait for a connection. Watches are not counted. */
+const MAX_AT_ONCE = 32;
+/** An idle connection is probed after this many milliseconds: a peer that is gone is found out within 20 s. */
+export const PROBE_AFTER_MS = 10_000;
+
+type Kept = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly streams: HttpAgent };
+
+export type Agents = {
+  /** Those for these certificates: kept as long as the certificates are the same. */
+  with(tls: TlsOptions): Kept;
+  close(): void;
+};
+
+export function createAgents(isTls: boolean): Agents {
+  let kept: Kept | undefined;
+  return {
+    with(tls) {
+      if (kept !== undefined && sameTls(kept.tls, tls)) {
+        // The next comparison is of the same object.
+        kept = { ...kept, tls };
+        return kept;
+      }
+      const make = (maxSockets: number) => {
+        const options = { keepAlive: true, keepAliveMsecs: PROBE_AFTER_MS, maxSockets };
+        return isTls ? new TlsAgent({ ...options, ...tls }) : new HttpAgent(options);
+      };
+      kept = { tls, requests: make(MAX_AT_ONCE), streams: make(Number.POSITIVE_INFINITY) };
+      return kept;
+    },
+    close() {
+      kept?.requests.destroy();
+      kept?.streams.destroy();
+    },
+  };
+}
+
+function sameTls(a: TlsOptions, b: TlsOptions): boolean {
+  return (
+    a === b ||
+    JSON.stringify([a.ca, a.cert, a.key, a.servername]) === JSON.stringify([b.ca, b.cert, b.key, b.servername])
+  );
+}
