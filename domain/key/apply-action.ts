@@ -1,7 +1,14 @@
 import type { DeclaredKey } from "./declared-key.ts";
 import { isHeal } from "./issuance-policy.ts";
 import type { KeyAction } from "./plan-key.ts";
-import { isLiving, type RevocationReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
+import {
+  isLiving,
+  type KeyIdentity,
+  type RevocationReason,
+  type StoredKey,
+  type StoredVersion,
+  versionIn,
+} from "./stored-key.ts";
 import { MAX_RETIRING, retiringEndsAt } from "./version-room.ts";
 
 /** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
@@ -20,7 +27,7 @@ export type ActionContext = {
   readonly generation: number;
   readonly declared: Pick<DeclaredKey, "source" | "expiresAfter" | "rotationTrigger">;
   /** Of a key that is made. */
-  readonly identity: Pick<StoredKey, "id" | "cluster" | "namespace" | "name" | "ownerUid" | "teamId">;
+  readonly identity: KeyIdentity;
   /** Of a version that is reserved. */
   readonly secret: Pick<StoredVersion, "digest" | "prefix">;
   /** Since when the Secret is lost or edited, in milliseconds since the epoch; null for now. */

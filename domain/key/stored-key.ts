@@ -54,15 +54,20 @@ export type StoredVersion = {
   readonly lastUsedAt: number | null;
 };
 
-/** A key as the store holds it, with its living versions and the last few that ended, newest first. */
-export type StoredKey = {
+/** Which key it is, and whose. */
+export type KeyIdentity = {
   readonly id: string;
   readonly cluster: string;
+  /** Empty for a key that no namespace declares. */
   readonly namespace: string;
   readonly name: string;
   /** Null once the declaration has released it. */
   readonly ownerUid: string | null;
   readonly teamId: string;
+};
+
+/** A key as the store holds it, with its living versions and the last few that ended, newest first. */
+export type StoredKey = KeyIdentity & {
   readonly source: KeySource;
   readonly state: KeyState;
   readonly policy: KeyPolicy;

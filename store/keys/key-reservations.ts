@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { changedFields } from "../../domain/audited-fields.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/api-managed-key.ts";
-import type { KeyPolicy, KeySource, StoredVersion } from "../../domain/key/stored-key.ts";
+import type { KeyIdentity, KeyPolicy, KeySource, StoredVersion } from "../../domain/key/stored-key.ts";
 import { type Author, appendAudit } from "../audit.ts";
 import type { Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
@@ -23,14 +23,7 @@ import { lockLivingKey } from "./key-versions.ts";
 const ENDED: ReadonlySet<string> = new Set(ENDED_VERSION_STATES);
 
 export type Reservation = {
-  readonly key: {
-    readonly id: string;
-    readonly cluster: string;
-    /** Empty for a key that no namespace declares. */
-    readonly namespace: string;
-    readonly name: string;
-    readonly ownerUid: string | null;
-    readonly teamId: string;
+  readonly key: KeyIdentity & {
     readonly source: KeySource;
     readonly generation: number;
     /** Of a key that the management API makes. */
