@@ -187,7 +187,7 @@ function retireDue(key: StoredKey, now: number): StoredKey {
   });
 }
 
-/** Nothing delivers a reserved version any more: nobody has its secret, so nobody shall be let in by it. */
+/** A write that brings a reserved version comes too late now: its Secret goes with the declaration. */
 function release(key: StoredKey): StoredKey {
   if (key.state === "revoked" || key.ownerUid === null) return key;
   const left = changeVersions(key, ({ state }) => (state === "reserved" ? { state: "voided" } : undefined));

@@ -149,8 +149,8 @@ export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason,
 }
 
 /**
- * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Nothing
- * delivers its reserved versions any more, so nobody shall be let in by them: they are voided.
+ * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Its
+ * reserved versions are voided: a write that brings one of them comes too late, and its Secret goes with the declaration.
  */
 export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
   const released = await tx

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { describeError } from "../../cli/describe-error.ts";
+
+test("b79: what a command says of an error, and of what the system refused, shows no key", () => {
+  const refused = Object.assign(new Error("EACCES: permission denied, open '/keys/inf_0123456789abcdef'"), {
+    code: "EACCES",
+  });
+  const said = describeError(new Error("while reading inf_0123456789abcdef", { cause: refused }));
+  expect(said).toBe(
+    "while reading inf_...: EACCES: permission denied, open '/keys/inf_...: this user may not do that: see whose it is, or choose another folder",
+  );
+});
