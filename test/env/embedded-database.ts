@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { cp, glob, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { migrate } from "../../store/database/migrate.ts";
@@ -8,11 +8,13 @@ import type { EmbeddedStore } from "../../store/database/store.ts";
 import { fillOnce } from "./fill-once.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** What the bytes of a fresh database depend on. */
+const MIGRATIONS = "store/migrations";
+/** What the bytes of a fresh database depend on, beside the migrations. */
 const MADE_BY = [
   "node_modules/@electric-sql/pglite/package.json",
-  "store/database/{migrate,pglite,pglite-thread}.ts",
-  "store/migrations/*.ts",
+  "store/database/migrate.ts",
+  "store/database/pglite.ts",
+  "store/database/pglite-thread.ts",
 ];
 
 /**
@@ -39,9 +41,9 @@ export async function copyEmbedded(folder: string): Promise<void> {
 }
 
 async function template(): Promise<string> {
+  const migrations = (await readdir(join(ROOT, MIGRATIONS))).sort().map((name) => join(MIGRATIONS, name));
   const hash = createHash("sha256");
-  const files = await Array.fromAsync(glob(MADE_BY, { cwd: ROOT }));
-  for (const file of files.sort()) hash.update(await readFile(join(ROOT, file)));
+  for (const file of [...MADE_BY, ...migrations]) hash.update(await readFile(join(ROOT, file)));
   const cache = join(ROOT, "node_modules/.cache/keyplane", `database-${hash.digest("hex").slice(0, 16)}`);
   await fillOnce(cache, async (unfinished) => {
     const store = await openPGlite(join(unfinished, "db"));
