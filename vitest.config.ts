@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/longest-first.ts";
 import { filesOf, PROJECT_NAMES, PROJECTS } from "./test/projects.ts";
 
 export default defineConfig({
@@ -8,6 +9,7 @@ export default defineConfig({
   test: {
     // Most of these tests wait for a process, a database or a deadline: more of them at once than there are cores.
     maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: LongestFirst },
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,6 +1,7 @@
 import { matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
+import { LONGEST } from "../longest-first.ts";
 import { filesOf, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
 import { filesBelow, importsOf, read } from "./sources.ts";
 
@@ -45,6 +46,10 @@ describe("the suites", () => {
       return [...reachOf(file)].filter((module) => !has(module)).map((module) => `${file}: ${module}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it("begin with files that exist", () => {
+    expect(LONGEST.filter((file) => !files.includes(file))).toEqual([]);
   });
 
   it("call no program in npm test that npm does not bring", () => {
