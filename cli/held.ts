@@ -23,7 +23,7 @@ export async function heldReasons(data: string): Promise<ReadonlyMap<string, str
   return new Map((await readHeld(data)).map((note) => [`${note.kind}/${note.namespace}/${note.name}`, note.why]));
 }
 
-function listTitles(notes: readonly HeldNote[]): string {
+export function listTitles(notes: readonly Pick<HeldNote, "kind" | "namespace" | "name">[]): string {
   const titles = notes.map(
     ({ kind, namespace, name }) => `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`,
   );

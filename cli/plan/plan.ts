@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/absence.ts";
-import { decideRemoval } from "../../controller/cluster/files/removal.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { type Diagnostic, formatDiagnostic } from "../../domain/manifest/diagnostic.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
@@ -8,10 +7,12 @@ import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "../command.ts";
 import { setting } from "../config.ts";
 import { isRunning } from "../data-folder.ts";
+import { listTitles } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "../manifest-files.ts";
 import { readStatusFiles, type StatusObject } from "../status-files.ts";
 import { UsageError } from "../usage-error.ts";
+import { decideFolderRemoval, decideSettled, onlyFolder } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
 import { keyLines, objectLines } from "./plan-lines.ts";
 import { type Declared, isOfKind, type PlanWorld, titleOf, worldOf } from "./plan-world.ts";
@@ -56,21 +57,24 @@ export async function runPlan(
   const read = readAll(paths, stdin, (title) => heldBy.get(title)?.spec);
   const errors = read.diagnostics.filter(({ severity }) => severity === "error");
 
-  const missing = [...heldBy].filter(([title]) => !read.titles.has(title));
-  const removal = removalOf(
-    missing.map(([, object]) => object),
-    held,
-    read.documents,
-    errors.length,
-  );
-  const gone = new Set(removal.remove.map(titleOf));
   const before = worldOf(held.flatMap(asDeclared));
-  const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !read.declared.has(titleOf(object)));
-  const after = worldOf([...read.declared.values(), ...staying], before);
+  const folder = onlyFolder(paths);
+  const removal =
+    folder === undefined || data === undefined
+      ? decideRemovalFrom(before.objects, read, errors.length)
+      : await decideFolderRemoval(folder, data, before.objects);
+  const gone = new Set(removal.remove.map(titleOf));
+  // A second declaration of what is held does not count.
+  const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
+  const declared = new Map([...read.declared].filter(([title]) => !asBefore.has(title)));
+  const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
+  const after = worldOf([...declared.values(), ...staying], before);
 
   const lines = [
     ...errors.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),
-    ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(([why, all]) => `! ${goneText(all.length)}: ${why}`),
+    ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(
+      ([why, all]) => `! held as before: ${listTitles(all.map(({ missing }) => missing))}: ${why}`,
+    ),
     ...objectLines(before.objects, after.objects),
     ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),
   ];
@@ -148,27 +152,15 @@ function readAll(paths: readonly string[], stdin: string | undefined, storedSpec
   return { declared, titles, secrets, diagnostics, documents: entries.length };
 }
 
-/** Whether `up` would believe that what is missing was taken away on purpose: the same decision, once time has passed. */
-function removalOf(missing: readonly Held[], held: readonly Held[], documents: number, diagnostics: number) {
-  const withSpec = (objects: readonly Held[]) =>
-    objects.flatMap(({ kind, metadata: { namespace, name }, spec }) =>
-      spec === undefined ? [] : [{ kind, namespace, name, spec }],
-    );
+/** What `up` would remove if these files were all that is declared, of which nothing else is known. */
+function decideRemovalFrom(held: readonly Declared[], read: ReturnType<typeof readAll>, errors: number) {
   const absence: Absence =
-    diagnostics === 0
+    errors === 0
       ? { is: "deliberate" }
       : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
-  const view = { unreadable: undefined, documents, unchangedFor: Number.POSITIVE_INFINITY };
-  const decision = decideRemoval(
-    view,
-    withSpec(missing).map((one) => ({ ...one, absence })),
-    withSpec(held),
-  );
-  return decision.isSettled && missing.length > 0 ? decision : { remove: [], hold: [] };
+  const missing = held.filter((object) => !read.titles.has(titleOf(object))).map((one) => ({ ...one, absence }));
+  return decideSettled(read, missing, held);
 }
-
-const goneText = (count: number) =>
-  `${count} ${count === 1 ? "declaration is" : "declarations are"} gone from the manifests`;
 
 /** When each key was last used, by its id. Empty where `up` does not run. */
 async function lastUses(env: Environment, data: string | undefined): Promise<Map<string, number | null>> {

@@ -1,14 +1,13 @@
 /** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
-import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import type { ClusterChange, ObjectRef } from "../port.ts";
-import { type Absence, explainAbsence } from "./absence.ts";
-import type { Contested, Declarations } from "./declarations.ts";
+import type { Declarations } from "./declarations.ts";
 import type { DeclaredSecrets, SecretName } from "./declared-secrets.ts";
 import type { FolderReading } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { createHeldFile, type HeldNote } from "./held.ts";
+import { findMissing, type Missing } from "./missing.ts";
 import { type Objects, titleOf } from "./objects.ts";
 import type { Origins } from "./origins.ts";
 import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
@@ -24,15 +23,6 @@ export type RemovalsOptions = {
   readonly secrets: Pick<DeclaredSecrets, "all" | "remove">;
   readonly log: (level: "info" | "warn" | "error", message: string) => void;
   readonly announce: (change: ClusterChange) => void;
-};
-
-type Missing = {
-  readonly key: string;
-  readonly kind: Kind | "Secret";
-  readonly namespace: string;
-  readonly name: string;
-  readonly spec?: Spec;
-  readonly absence: Absence;
 };
 
 export type Removals = {
@@ -54,32 +44,6 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   const tellHeld = sayNew((message) => log("warn", message));
   const tellUnremoved = whileItHolds((message) => log("error", message));
   const tellUnwritten = whileItHolds((message) => log("error", message));
-
-  function findMissing(now: Declarations, { root, places, files }: FolderReading): Missing[] {
-    const known = new Map(files.map((file) => [file.name, file]));
-    const state = {
-      root,
-      places,
-      file: (name: string) => known.get(name),
-      diagnostics: now.faultyFiles,
-      hiding: now.hidingFiles,
-    };
-    const absenceOf = (key: string, name: string) => {
-      const contested = now.contested.get(key);
-      const origin = origins.get(key)?.origin;
-      if (contested !== undefined && origin === undefined) return undecided(contested);
-      const absence = explainAbsence(origin, name, state);
-      return contested?.isAlike && absence.is !== "held" ? ({ is: "declared alike" } as const) : absence;
-    };
-    const living = objects.all().filter(({ deleting }) => !deleting);
-    const missing = [...living, ...secrets.all().map(asMissing)].flatMap(({ kind, namespace, name, ...rest }) => {
-      const key = `${kind}/${namespace}/${name}`;
-      if (now.places.has(key)) return [];
-      const spec = "spec" in rest ? { spec: rest.spec } : {};
-      return [{ key, kind, namespace, name, ...spec, absence: absenceOf(key, name) }];
-    });
-    return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
-  }
 
   /** What could not be removed is missing still, and its origin says why: it is decided on anew. */
   async function remove(gone: readonly Missing[], now: Declarations): Promise<boolean> {
@@ -137,7 +101,9 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
 
   return {
     async removeMissing(now, reading, { unchangedForMs, restless }) {
-      const missing = findMissing(now, reading);
+      const held = objects.all().filter(({ deleting }) => !deleting);
+      const all = [...held, ...secrets.all().map(asMissing)];
+      const missing = findMissing(all, (key) => origins.get(key)?.origin, now, reading);
       if (missing.length === 0) {
         tellUnremoved(undefined);
         await note(faulty(now));
@@ -150,7 +116,6 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
         documents: now.documents,
         unchangedFor: isStill ? unchangedForMs : 0,
       };
-      const held = objects.all().filter(({ deleting }) => !deleting);
       const decision = decideRemoval(view, missing, held);
       if (!decision.isSettled) {
         if (restless.length > 0)
@@ -170,12 +135,6 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     },
   };
 }
-
-/** Of what is left once the declaration that governed was taken away, where that is more than one. */
-const undecided = ({ at }: Contested): Absence => ({
-  is: "held",
-  why: `${at.join(" and ")} declare it, and none as it is. Leave one of them.`,
-});
 
 const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
 const restlessText = (names: readonly string[]) =>

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { runPlan } from "../../../cli/plan/plan.ts";
 import { until } from "../../env/until.ts";
@@ -27,7 +29,10 @@ function declare(changes: Readonly<Record<string, string>> = {}): void {
     ...Object.fromEntries(Object.entries(KEYS).map(([name, spec]) => [name, key(name, spec)])),
     ...changes,
   };
-  for (const [name, text] of Object.entries(files)) wanted.write(`${name}.yaml`, text);
+  for (const [name, text] of Object.entries(files)) {
+    if (text === "") rmSync(join(wanted.manifests, `${name}.yaml`), { force: true });
+    else wanted.write(`${name}.yaml`, text);
+  }
 }
 
 async function plan(data?: string, env = {}): Promise<{ code: number; lines: string[] }> {
@@ -202,15 +207,42 @@ describe("keyplane plan with the data folder", () => {
     ]);
   });
 
-  test("refuses what may not change, says where, and believes no removal beside it", async () => {
+  test("refuses what may not change, says where, and holds what it may hide", async () => {
     const { code, lines } = await changes({
-      placed: key("placed", "preset: MCPReadOnly, secret: { name: there }"),
+      placed: `${key("placed", "preset: MCPReadOnly, secret: { name: there }")}# and plain\n---\n[`,
       plain: "",
     });
     expect(code).toBe(1);
     expect(lines).toEqual([
+      expect.stringMatching(/^! refuse DIR\/placed\.yaml:8:2: error: this is not YAML/),
       expect.stringMatching(/^! refuse DIR\/placed\.yaml:4:\d+: error: spec\.secret/),
-      expect.stringMatching(/^! 1 declaration is gone from the manifests: nothing is removed before/),
+      expect.stringMatching(
+        /^! held as before: PlatformKey dev\/plain: the fault at DIR\/placed\.yaml:\d+ may hide them/,
+      ),
+    ]);
+  });
+
+  test("c49: shows as held what up would hold, and why, beside what is new", async () => {
+    wanted.write("plain.yaml", "");
+    wanted.write("more.yaml", key("new"));
+    const { lines } = await plan(home.data);
+    const says = "! held as before: PlatformKey dev/plain: plain.yaml is empty. Write it again; to end what was in it";
+    expect(lines.filter((line) => line.includes("dev/plain"))).toEqual([expect.stringContaining(says)]);
+    expect(lines.at(-1)).toBe("1 to create, 0 to change, 0 to end, 1 to look at");
+    rmSync(join(wanted.manifests, "more.yaml"));
+  });
+
+  test("c49: shows on the folder of up itself what it holds", async () => {
+    const lines: string[] = [];
+    home.write("kept.yaml", "");
+    try {
+      await runPlan({ paths: [home.manifests], data: home.data }, {}, (line) => lines.push(line), lastUse);
+    } finally {
+      home.write("kept.yaml", key("kept", KEYS.kept));
+    }
+    expect(lines).toEqual([
+      expect.stringContaining("! held as before: PlatformKey dev/kept: kept.yaml is empty."),
+      "0 to create, 0 to change, 0 to end, 1 to look at",
     ]);
   });
 

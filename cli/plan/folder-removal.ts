@@ -1,0 +1,85 @@
+/** What of a data folder `up` would remove on a folder of manifests, once that has been still for long enough. */
+import { statSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { type Absence, foldersOf, type Origin } from "../../controller/cluster/files/absence.ts";
+import { createDeclarationReader } from "../../controller/cluster/files/declarations.ts";
+import { createFolderReader, type FolderReading, QUIET_MS } from "../../controller/cluster/files/folder.ts";
+import { findMissing } from "../../controller/cluster/files/missing.ts";
+import { openOrigins } from "../../controller/cluster/files/origins.ts";
+import { decideRemoval } from "../../controller/cluster/files/removal.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { type Declared, titleOf } from "./plan-world.ts";
+
+/** The one folder among the paths, if they are that and nothing else. */
+export function onlyFolder(paths: readonly string[]): string | undefined {
+  const [path, ...more] = paths;
+  const isFolder = path !== undefined && more.length === 0 && statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return isFolder ? path : undefined;
+}
+
+/** By the decision of `up`, from where it saw each object last. A folder at another place is taken as put in its place. */
+export async function decideFolderRemoval(
+  folder: string,
+  data: string,
+  held: readonly Declared[],
+): Promise<SettledRemoval> {
+  const origins = await openOrigins(data);
+  const heldBy = new Map(held.map((object) => [titleOf(object), object]));
+  const reading = await readStill(folder, data);
+  const readDeclarations = createDeclarationReader({
+    spec: (ref) => heldBy.get(titleOf(ref))?.spec,
+    compare(manifest) {
+      const object = manifest.kind === "Secret" ? undefined : heldBy.get(titleOf(manifest));
+      if (object === undefined || manifest.kind === "Secret") return "none";
+      return isDeepStrictEqual(object.spec, manifest.spec) ? "same" : "different";
+    },
+    known({ kind, namespace, name }) {
+      if (kind === "Secret" || !heldBy.has(titleOf({ kind, namespace, name }))) return undefined;
+      const sighting = origins.get(`${kind}/${namespace}/${name}`);
+      return sighting && { file: sighting.origin.file, rivals: sighting.rivals };
+    },
+  });
+  const now = readDeclarations(reading.files, reading.unreadable === undefined);
+  const originOf = (key: string) => inPlace(origins.get(key)?.origin, reading);
+  const missing = findMissing(held, originOf, now, reading);
+  return decideSettled({ unreadable: reading.unreadable, documents: now.documents }, missing, held);
+}
+
+export type SettledRemoval = {
+  readonly remove: readonly Declared[];
+  readonly hold: readonly { readonly missing: Declared; readonly why: string }[];
+};
+
+/** The decision of `up` once time has passed. */
+export function decideSettled(
+  view: { readonly unreadable?: string | undefined; readonly documents: number },
+  missing: readonly (Declared & { readonly absence: Absence })[],
+  held: readonly Declared[],
+): SettledRemoval {
+  const { documents, unreadable } = view;
+  const decision = decideRemoval({ unreadable, documents, unchangedFor: Number.POSITIVE_INFINITY }, missing, held);
+  return decision.isSettled && missing.length > 0 ? decision : { remove: [], hold: [] };
+}
+
+/** Reads the folder once nothing in it is being written. */
+async function readStill(root: string, data: string): Promise<FolderReading> {
+  const read = createFolderReader({ root, clock: systemClock, arrivals: { take: () => false }, except: data });
+  let reading = await read();
+  while (reading.pending.length > 0) {
+    await delay(QUIET_MS);
+    reading = await read();
+  }
+  return reading;
+}
+
+/** An origin as it would be if the folder were where `up` reads. */
+function inPlace(origin: Origin | undefined, { root, places, files }: FolderReading): Origin | undefined {
+  if (origin === undefined || origin.root === root) return origin;
+  const deviceOf = (folder: string) => {
+    const place = places.get(folder);
+    return place?.is === "folder" ? place.device : "";
+  };
+  const inode = files.find(({ name }) => name === origin.file)?.inode ?? origin.inode;
+  return { ...origin, root, inode, devices: foldersOf(origin.file).map(deviceOf) };
+}
