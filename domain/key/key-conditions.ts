@@ -4,7 +4,7 @@ import { contestedSecret } from "./contested-secret.ts";
 import { issuanceBlock, NAMESPACE_TERMINATES } from "./issuance-block.ts";
 import { isLost, isTampered, type RotationReason, wantedVersion } from "./issuance-policy.ts";
 import { nextRotation } from "./next-rotation.ts";
-import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
+import { deliveredVersion, governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "./stored-key.ts";
 import { MAX_RESERVED, retiringEndsAt, supersededReservation } from "./version-room.ts";
@@ -68,7 +68,8 @@ function readiness(
   if (ended !== undefined) return no("Expired", `The key expired at ${rfc3339(ended)}.`);
   if (delivered.status !== "True") return { ...delivered, type: "Ready" };
   if (!observed.confirmed) return no("Confirming", "The last change is on its way to every replica.");
-  return yes("Ready", `Version ${versionIn(key, "active")?.number} is delivered and enforced.`);
+  const version = deliveredVersion(observed, key) ?? versionIn(key, "active");
+  return yes("Ready", `Version ${version?.number} is delivered and enforced.`);
 }
 
 function endedAt({ declared }: ObservedKey, key: StoredKey | undefined, now: number): number | undefined {
@@ -107,13 +108,11 @@ function secretDelivered(observed: ObservedKey, key: StoredKey | undefined, now:
   if (secret.state === "ours" && secret.immutable && wanted !== undefined) {
     return no("SecretImmutable", `${name} is immutable; version ${active.number} stays.`);
   }
-  if (secret.state === "ours" && secret.holds === active.number) {
-    return condition(
-      "SecretDelivered",
-      "True",
-      "Delivered",
-      `${name} holds version ${active.number} (${active.prefix}...).`,
-    );
+  const delivered = deliveredVersion(observed, key);
+  if (delivered?.state === "active" || delivered?.state === "reserved") {
+    const waits = delivered === active ? "" : " It becomes the active one when there is room.";
+    const message = `${name} holds version ${delivered.number} (${delivered.prefix}...).${waits}`;
+    return condition("SecretDelivered", "True", "Delivered", message);
   }
   if (isLost(secret) && !declared.secret.healLost)
     return no("SecretLost", `${name} is gone, and spec.secret.onLost is Report.`);

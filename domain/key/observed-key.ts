@@ -1,6 +1,6 @@
 import type { DeclaredKey } from "./declared-key.ts";
 import type { KnownUsage, LastUse } from "./known-usage.ts";
-import type { StoredKey } from "./stored-key.ts";
+import type { StoredKey, StoredVersion } from "./stored-key.ts";
 
 /** What the references of a declaration resolve to now, within the team of its namespace. */
 export type ResolvedReferences = {
@@ -81,6 +81,12 @@ export type ObservedKey = {
 /** The key that this declaration governs now: a row that was revoked because its namespace moved is history. */
 export function governedKey({ stored }: ObservedKey): StoredKey | undefined {
   return stored?.revocation?.reason === "Moved" ? undefined : stored;
+}
+
+/** The version that the key's Secret holds. */
+export function deliveredVersion({ secret }: ObservedKey, key: StoredKey | undefined): StoredVersion | undefined {
+  const holds = secret.state === "ours" ? secret.holds : undefined;
+  return key?.versions.find(({ number }) => number === holds);
 }
 
 /**

@@ -6,7 +6,13 @@ import { expiryNotice } from "./expiry-notice.ts";
 import { mayMint } from "./issuance-block.ts";
 import { type MintReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 import { keyConditions } from "./key-conditions.ts";
-import { governedKey, isOutdated, type ObservedKey, type ResolvedReferences } from "./observed-key.ts";
+import {
+  deliveredVersion,
+  governedKey,
+  isOutdated,
+  type ObservedKey,
+  type ResolvedReferences,
+} from "./observed-key.ts";
 import { lateUsesKnownAt } from "./stale-consumers.ts";
 import {
   isLiving,
@@ -147,12 +153,6 @@ function planReservation(key: StoredKey, why: MintReason, now: number): KeyActio
 function planActivation(key: StoredKey, { number }: StoredVersion, declared: DeclaredKey, now: number): KeyAction {
   const oldEndsAt = retireOldAt(key, declared, now);
   return roomAt(key, oldEndsAt, now) > now ? NOTHING : { do: "Activate", number, retireOldAt: oldEndsAt };
-}
-
-/** The version that the key's Secret holds. */
-function deliveredVersion({ secret }: ObservedKey, key: StoredKey): StoredVersion | undefined {
-  const holds = secret.state === "ours" ? secret.holds : undefined;
-  return key.versions.find(({ number }) => number === holds);
 }
 
 /** A protected key lives on as declared, also while its declaration is being deleted. */
