@@ -16,7 +16,8 @@ import {
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
-import { digestOf, HOUR, makeTeam, NOW, policyOf, readSnapshot, reservationOf, run, unique } from "../fixtures.ts";
+import { digestOf, HOUR, makeTeam, NOW, policyOf, reservationOf, run, unique } from "../fixtures.ts";
+import { feedHead } from "../questions.ts";
 
 /** One call, of a controller, a person or a controller that comes back from long ago. */
 type Step =
@@ -84,7 +85,7 @@ describeOnEachEngine("Whatever the order of calls", (store) => {
         await run(store(), (tx) => reserve(tx, 1));
         let before = await statesOf(store(), key.id);
         for (const [index, one] of steps.entries()) {
-          const { head } = await readSnapshot(store());
+          const head = await feedHead(store());
           const at = NOW + ("hours" in one ? one.hours : 0) * HOUR;
           await run(store(), calls(one, index), at).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error;
