@@ -29,7 +29,7 @@ export async function lockLivingKey(
  * version, and fulfils a rotation that was asked for before this one was minted. An active one again is no error. A
  * version that ends here before its deadline ends by somebody's decision: it has no deadline any longer.
  *
- * @returns the numbers of the versions that it ends before their deadline
+ * @returns the numbers of the old versions that it ends, at their deadline or before it
  * @throws NoRoomError where the one it succeeds would be one old version too many
  * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
  */
@@ -56,7 +56,7 @@ export async function activateVersion(
   const over = living.some(({ state }) => state === "retiring") ? await retireDue(tx, keyId, key.team_id) : [];
   const versions = living.filter(({ number }) => !over.includes(number));
   const own = versions.find((version) => version.number === number);
-  if (own?.state === "active") return [];
+  if (own?.state === "active") return over;
   if (own?.state !== "reserved") throw new VersionEndedError(`key ${keyId}: version ${number} is not a reserved one`);
 
   const predecessor = versions.find(({ state }) => state === "active");

@@ -97,6 +97,16 @@ function lifetime(): fc.Arbitrary<number | null> {
   return fc.constantFrom(null, null, 2 * HOUR, 4 * HOUR + 7);
 }
 
+/** Six versions, of which the last would be one too many beside the others, unless they end. */
+const NO_ROOM = [9, 9, 9, 9, 9, 9, 0].flatMap((retireOldAt): Step[] => {
+  const at = { later: 1, generation: 3, expiresAfter: null, otherSecret: false, undone: false };
+  const reserve = { do: "Reserve", number: 0, newKey: false, why: "TriggerChanged", voids: null } as const;
+  return [
+    { ...at, write: { ...reserve, policy: policyOf() } },
+    { ...at, write: { do: "Activate", number: 0, retireOldAt } },
+  ];
+});
+
 describeOnEachEngine("A key's actions", (store) => {
   test("store what applyAction says, and are refused where it refuses, whatever their order", async () => {
     const home = await makeTeam(store());
@@ -104,7 +114,7 @@ describeOnEachEngine("A key's actions", (store) => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) =>
         comparesEqual(store(), home, steps),
       ),
-      { numRuns: 50 },
+      { numRuns: 50, examples: [[NO_ROOM]] },
     );
   });
 
