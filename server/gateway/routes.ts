@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import { accessNow } from "../auth/hook.ts";
+import { accessNow } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../http/errors.ts";

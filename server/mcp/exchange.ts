@@ -1,6 +1,6 @@
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { accessNow } from "../auth/hook.ts";
+import { accessNow } from "../auth/key-hook.ts";
 import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
-import { accessNow } from "../auth/hook.ts";
+import { accessNow } from "../auth/key-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";

@@ -6,7 +6,7 @@ import type { Reach } from "../../store/memory/atom.ts";
 import type { Correction } from "../../store/memory/atoms.ts";
 import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
-import { accessNow, refusalOf } from "../auth/hook.ts";
+import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
 import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";

@@ -1,0 +1,118 @@
+import type { ServerResponse } from "node:http";
+import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
+import type { OperationName } from "../../domain/access/operations.ts";
+import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import type { ServerDeps } from "../deps.ts";
+import { Problem, problem } from "../http/errors.ts";
+import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
+import { meetExpectation } from "./expect-continue.ts";
+import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
+import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
+import { recordRefusal } from "./record-refusal.ts";
+import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
+
+/**
+ * Decides each request of a route, before anything of its body is read.
+ *
+ * @param url the route's pattern
+ * @param refuse answers instead of the error handler
+ */
+export function authenticateKey(
+  deps: ServerDeps,
+  access: KeyedAccess,
+  url: string,
+  refuse: Refuse | undefined,
+): onRequestHookHandler {
+  const routeAccess = routeAccessOf(access);
+  const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
+  return (request, reply, done) => {
+    const { raw } = request;
+    const decision = decide(deps, raw.rawHeaders, raw.url ?? "", routeAccess(request));
+    tellRate(decision, reply.raw);
+    if (decision.granted) {
+      request.access = decision;
+      request.openCall = trackCall(deps.streams, request, reply, decision.key);
+      deps.usage.record(decision.key, deps.clock.now(), request);
+      done(meetExpectation(raw, reply.raw));
+      return;
+    }
+    recordRefusal(deps, request, url, decision);
+    const shown = problemFor(decision, notFound);
+    if (refuse === undefined) done(shown);
+    else refuse(request, reply, shown);
+  };
+}
+
+function problemFor({ code, rate }: Refused, notFound: Problem): Problem {
+  if (rate !== undefined) return rateLimited(rate);
+  return code === "not_found" ? notFound : REFUSAL_PROBLEMS[code];
+}
+
+/** Decides it once more when its body is there. */
+export function authenticateKeyAgain(deps: ServerDeps): preValidationHookHandler {
+  return (request, _reply, done) => {
+    const decision = accessNow(deps, request);
+    if (decision instanceof Problem) done(decision);
+    else done();
+  };
+}
+
+/**
+ * Decides a request that was let through once more, right before it takes effect: what it may do is in `request.access`
+ * from then on. Counts and records a refusal, and gives the answer to it.
+ */
+export function accessNow(deps: ServerDeps, request: FastifyRequest, operation?: OperationName): Granted | Problem {
+  const decision = decideAgain(deps, grantedOf(request), operation);
+  if (!decision.granted) return refusalOf(deps, request, decision);
+  request.access = decision;
+  return decision;
+}
+
+/** Counts and records a refusal that came after the door, and gives the answer to it. */
+export function refusalOf(deps: ServerDeps, request: FastifyRequest, refused: Refused): Problem {
+  recordRefusal(deps, request, request.routeOptions.url, refused);
+  return problemFor(refused, NOT_FOUND);
+}
+
+/** Tells a client what is left of its key's rate limit, whatever the answer will be. */
+function tellRate({ key, rate }: Granted | Refused, response: ServerResponse): void {
+  if (rate === undefined || !key?.rateLimit) return;
+  for (const [name, value] of Object.entries(rateHeaders(key.rateLimit, rate))) response.setHeader(name, value);
+}
+
+function rateLimited(rate: RateVerdict): Problem {
+  return problem("rate_limited", undefined, { "retry-after": retryAfterSeconds(rate) });
+}
+
+/** One object for each answer: what is the same for every caller is made once. */
+const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
+  unavailable: problem("unavailable"),
+  unauthorized: problem("unauthorized"),
+  forbidden: problem("forbidden"),
+  rate_limited: TOO_MANY_CALLS,
+};
+const NOT_FOUND = problem("not_found");
+/** How to read what a route needs: once at start where it is the same for every request. */
+function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {
+  const operation = "operation" in access ? access.operation : undefined;
+  if (typeof operation === "function") {
+    return (request) => ({ product: "gateway", operation: operation(request), publicId: publicIdOf(request) });
+  }
+  const product = productOf(access);
+  if (product === "gateway") return (request) => ({ product, operation, publicId: publicIdOf(request) });
+  const routeAccess: RouteAccess = { product, operation, publicId: undefined };
+  return () => routeAccess;
+}
+
+/** The public id as the router matched it; the empty string, which no gateway has, where there is none. */
+function publicIdOf(request: FastifyRequest): string {
+  const { params } = request;
+  if (typeof params !== "object" || params === null || !("publicId" in params)) return "";
+  return typeof params.publicId === "string" ? params.publicId : "";
+}
+
+/** As what a request was let through. Throws on a public route. */
+export function grantedOf(request: FastifyRequest): Granted {
+  if (request.access === null) throw new Error("a public route asked for the key of its request");
+  return request.access;
+}
