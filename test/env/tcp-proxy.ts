@@ -67,7 +67,7 @@ export async function startTcpProxy(
       sockets.add(from);
       let sent = Promise.resolve();
       /** After all that was sent before it, and not before its own time. */
-      const roundRobin = (act: () => void) => {
+      const inTurn = (act: () => void) => {
         const arrival = lag === 0 ? undefined : sleep(lag);
         sent = sent.then(() => arrival).then(act);
       };
@@ -75,12 +75,12 @@ export async function startTcpProxy(
         stuck ||= now === "frozen";
         if (from === client) caught ??= closes(client, bytes);
         if (caught === (from === client ? "sent" : "answered")) client.resetAndDestroy();
-        else if (!stuck) roundRobin(() => to.write(change(bytes)));
+        else if (!stuck) inTurn(() => to.write(change(bytes)));
       });
       from.on("error", () => {});
       from.on("close", () => {
         sockets.delete(from);
-        if (!stuck) roundRobin(() => to.destroy());
+        if (!stuck) inTurn(() => to.destroy());
       });
     }
   });
