@@ -4,12 +4,12 @@
  */
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { type FoundFiles, findFiles } from "./find-files.ts";
+import { type FoundFiles, findFiles, MANIFEST } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
@@ -40,7 +40,7 @@ export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
   readonly files: readonly ParsedFile[];
   /**
    * The files that came, went, have another content than at the reading before, or came by a rename now and not then; ""
-   * where the folders differ.
+   * where the folders differ, or what is no file at the path of one, or where all can be read again.
    */
   readonly changed: readonly string[];
   /** The files that were not looked into since they are being written: read again soon. */
@@ -74,13 +74,14 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
   const { root, clock, arrivals, except } = options;
   let known = new Map<string, KnownFile>();
   let folders: unknown;
+  let wasReadable = true;
 
   return async function readFolder() {
     const { files: found, problems: unfound, ...now } = await findFiles(root, except);
     const problems = [...unfound];
     const before = known;
     known = new Map();
-    const foldersNow = [now.root, [...now.places].filter(([, { is }]) => is === "folder")];
+    const foldersNow = [now.root, [...now.places].filter(([name, { is }]) => is === "folder" || isManifestPath(name))];
     const changed = isDeepStrictEqual(foldersNow, folders) ? [] : [""];
     const pending: string[] = [];
     for (const [name, stats] of found) {
@@ -101,6 +102,8 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
       }
     }
     changed.push(...[...before.keys()].filter((name) => !known.has(name)));
+    if (problems.length === 0 && !wasReadable) changed.push("");
+    wasReadable = problems.length === 0;
     folders = foldersNow;
     const files = [...known.values()].flatMap(({ readAs }) => readAs ?? []);
     return { ...now, files, changed, pending, unreadable: problems[0] };
@@ -153,5 +156,6 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
  * tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
+const isManifestPath = (name: string) => MANIFEST.test(basename(name));
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
 const identityOf = (stats: BigIntStats) => [inodeOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(":");

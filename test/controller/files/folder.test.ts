@@ -83,6 +83,31 @@ describe.concurrent("reading a folder of manifests", () => {
     expect(await cameWhole()).toEqual([false]);
   });
 
+  it.for([
+    ["a link to nothing", "nowhere"],
+    ["a link to a folder", "."],
+  ])(
+    "c49: has changed when %s is taken away from where a file was, so that it can be put back",
+    async ([, target = ""], context) => {
+      const folder = await makeFolder(context);
+      const file = join(folder, "a.yaml");
+      await writeFile(file, "a: 1\n");
+      await writeFile(join(folder, "b.yaml"), "b: 1\n");
+      const read = createFolderReader({
+        root: folder,
+        arrivals: createArrivals(),
+        clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
+      });
+      const changed = async () => (await read()).changed.length > 0;
+      expect([await changed(), await changed()]).toEqual([true, false]);
+      await rm(file);
+      await symlink(target, file);
+      expect([await changed(), await changed()]).toEqual([true, false]);
+      await rm(file);
+      expect([await changed(), await changed()]).toEqual([true, false]);
+    },
+  );
+
   it("c49: knows a rename in the same tick as the write by what was notified", async () => {
     const arrivals = createArrivals("linux");
     expect(arrivals.take("a.yaml")).toBe(false);
