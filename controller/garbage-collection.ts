@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import { change, type Db, type Tx } from "../store/database/change.ts";
+import { StaleLeaderError } from "../store/database/errors.ts";
 import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
 import { orphanedKeys, revokeKey } from "../store/keys/keys.ts";
 import type { Orphan, Orphans } from "../store/keys/orphans.ts";
@@ -69,44 +70,63 @@ export function createGarbageCollector(
   monotonic: () => number,
   signal: AbortSignal,
 ): () => Promise<void> {
-  let suspects: Suspects = new Map();
+  const suspects: SuspectsByKind = new Map();
   return async () => {
     forgetGone(deps);
-    suspects = await collectGarbage(deps, suspects, monotonic, signal);
+    await collectGarbage(deps, suspects, monotonic, signal);
   };
 }
 
+/** What the last look at each kind has left. */
+export type SuspectsByKind = Map<Kind, Suspects>;
+
 /**
- * One look.
+ * One look. What cannot be ended is tried again at the next one, and holds up nothing else.
  *
- * @param before what the look before left
- * @returns what this one leaves: the suspects of the next
+ * @param suspects of the look before; then those of this one, as far as it has come
+ * @throws StaleLeaderError at once; else, at the end, the first error that there was
  */
 export async function collectGarbage(
   deps: ControllerDeps,
-  before: Suspects,
+  suspects: SuspectsByKind,
   monotonic: () => number,
   signal: AbortSignal,
-): Promise<Suspects> {
-  const left: [string, Suspect][] = [];
-  for (const collected of COLLECTED) left.push(...(await collectKind(deps, collected, before, monotonic, signal)));
-  return new Map(left);
+): Promise<void> {
+  const failures: unknown[] = [];
+  const attempt = (task: Promise<void>) =>
+    task.catch((error) => {
+      if (error instanceof StaleLeaderError) throw error;
+      failures.push(error);
+    });
+  for (const collected of COLLECTED) {
+    await attempt(collectKind(deps, collected, suspects, { monotonic, signal, attempt }));
+  }
+  if (failures.length > 0) throw failures[0];
 }
+
+/** What the looks at all kinds have in common. */
+type Looking = {
+  readonly monotonic: () => number;
+  readonly signal: AbortSignal;
+  /** Resolves where the task has failed, too. */
+  readonly attempt: (task: Promise<void>) => Promise<void>;
+};
 
 async function collectKind(
   deps: ControllerDeps,
   collected: Collected,
-  before: Suspects,
-  monotonic: () => number,
-  signal: AbortSignal,
-): Promise<Suspects> {
+  suspects: SuspectsByKind,
+  { monotonic, signal, attempt }: Looking,
+): Promise<void> {
   const { cluster, store, log } = deps;
   const { kind } = collected;
+  const before = suspects.get(kind) ?? new Map<string, Suspect>();
   const listed = cluster.listedNamespaces(kind);
-  if (listed?.length === 0) return new Map();
+  if (listed?.length === 0) return void suspects.delete(kind);
   const { orphans, total } = await collected.find(store.db, cluster.uid, listed, cluster.uids(kind));
   const look = beginLook(orphans, total, before);
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
+  suspects.set(kind, left);
   let isListWrong = false;
 
   /** Each ends by its own answers: of many, the first have not to wait for the last. */
@@ -123,7 +143,7 @@ async function collectKind(
     else left.set(id, verdict.left);
   }
 
-  await Promise.all(look.ask.map(askFor));
+  await Promise.all(look.ask.map((orphan) => attempt(askFor(orphan))));
   if (look.isPaused && !isListWrong) {
     log(
       "error",
@@ -131,7 +151,6 @@ async function collectKind(
       { gone: look.suspects.length, of: total },
     );
   }
-  return left;
 }
 
 async function end(

@@ -1,6 +1,6 @@
 /** What garbage collection asks of a cluster and does with the answers, for every kind that outlives its declaration. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../controller/deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
@@ -78,6 +78,17 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
   return { ...world, world, look, living, asked, lines, keyMemory, home };
 }
 
+async function age(store: Store, cluster: string): Promise<void> {
+  await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${cluster}`.execute(store.db);
+}
+
+/** Has the database refuse whatever ends the key. */
+async function refuseToEnd({ db }: Store, id: string, { onTestFinished }: TestContext): Promise<void> {
+  await sql`create trigger refuses_its_end before update of state on keys
+    for each row when (old.id = ${sql.lit(id)}) execute function refuse_revival()`.execute(db);
+  onTestFinished(async () => void (await sql`drop trigger refuses_its_end on keys`.execute(db)));
+}
+
 const each = (count: number) => Object.fromEntries(KINDS.map((kind) => [kind, count]));
 
 describeOnEachEngine("Garbage collection", (store) => {
@@ -139,9 +150,7 @@ describeOnEachEngine("Garbage collection", (store) => {
   test("c13: of many that are gone each ends at its own second answer, whatever the last is waited for", async () => {
     const { world, look, living, home, asked } = await sweeping(store());
     for (let i = 0; i < 4; i++) await reserveKey(store(), home);
-    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
-      store().db,
-    );
+    await age(store(), home.cluster);
     await look();
     world.now = LOOKS_APART_MS;
     const last = Promise.withResolvers<Presence>();
@@ -175,9 +184,7 @@ describeOnEachEngine("Garbage collection", (store) => {
   test("c13: pauses for a kind of which too many have gone, says so, and asks for few of them", async () => {
     const { world, look, living, asked, lines, home } = await sweeping(store());
     for (let i = 0; i < 11; i++) await reserveKey(store(), home);
-    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
-      store().db,
-    );
+    await age(store(), home.cluster);
     for (let i = 0; i < 3; i++) {
       await look();
       world.now += LOOKS_APART_MS;
@@ -192,9 +199,7 @@ describeOnEachEngine("Garbage collection", (store) => {
   test("c48: does not say that too many have gone where one of them is there: the list was wrong", async () => {
     const { world, look, lines, home } = await sweeping(store());
     for (let i = 0; i < 11; i++) await reserveKey(store(), home);
-    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
-      store().db,
-    );
+    await age(store(), home.cluster);
     world.says = () => "unknown";
     await look();
     let found = 0;
@@ -207,9 +212,7 @@ describeOnEachEngine("Garbage collection", (store) => {
   test("c48: asks for all of a kind at once, so that one without an answer holds up no other", async () => {
     const { world, look, asked, home } = await sweeping(store());
     await reserveKey(store(), home);
-    await sql`update keys set created_at = created_at - interval '1 hour' where cluster = ${home.cluster}`.execute(
-      store().db,
-    );
+    await age(store(), home.cluster);
     const { promise, resolve } = Promise.withResolvers<Presence>();
     world.says = ({ kind }) => {
       if (asked.filter((one) => one === "PlatformKey").length === 2) resolve("unknown");
@@ -217,5 +220,33 @@ describeOnEachEngine("Garbage collection", (store) => {
     };
     await look();
     expect(asked).toHaveLength(5);
+  });
+
+  test("c48: what is found to be there is no suspect any more, although another could not be ended at that look", async (context) => {
+    const { world, look, living, home } = await sweeping(store());
+    const stuck = await reserveKey(store(), home);
+    await age(store(), home.cluster);
+    await refuseToEnd(store(), stuck.key.id, context);
+    let there = false;
+    world.says = ({ kind, name }) => (there && kind === "PlatformKey" && name !== stuck.key.name ? "present" : "gone");
+    await look();
+    world.now = LOOKS_APART_MS;
+    there = true;
+    await expect(look()).rejects.toThrow("is final");
+    world.now += LOOKS_APART_MS;
+    there = false;
+    await expect(look()).rejects.toThrow("is final");
+    expect((await living()).PlatformKey).toBe(2);
+  });
+
+  test("c23: what cannot be ended holds up nothing else", async (context) => {
+    const { world, look, living, home } = await sweeping(store());
+    const stuck = await reserveKey(store(), home);
+    await age(store(), home.cluster);
+    await refuseToEnd(store(), stuck.key.id, context);
+    await look();
+    world.now = LOOKS_APART_MS;
+    await expect(look()).rejects.toThrow("is final");
+    expect(await living()).toEqual({ ...each(0), PlatformKey: 1 });
   });
 });

@@ -7,7 +7,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
 import type { ControllerDeps } from "../../../controller/deps.ts";
-import { collectGarbage } from "../../../controller/garbage-collection.ts";
+import { collectGarbage, type SuspectsByKind } from "../../../controller/garbage-collection.ts";
 import { keyDigest } from "../../../domain/key/key-format.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
@@ -234,8 +234,9 @@ describe("keyplane controller on Kubernetes", () => {
     const suspects = async (namespaces: string[] | null) => {
       const blind = { uid, listedNamespaces: () => namespaces, uids: () => [], lookUp: async () => "unknown" };
       const deps = { cluster: blind as unknown as Cluster, store } as unknown as ControllerDeps;
-      const found = await collectGarbage(deps, new Map(), () => 0, new AbortController().signal);
-      return [...found.keys()].filter((id) => id.startsWith("key")).length;
+      const found: SuspectsByKind = new Map();
+      await collectGarbage(deps, found, () => 0, new AbortController().signal);
+      return found.get("PlatformKey")?.size ?? 0;
     };
     expect(await suspects(["elsewhere"])).toBe(0);
     expect(await suspects(null)).toBe(now);
