@@ -1,3 +1,4 @@
+/** The requests of docs/api.md as a reader pastes them: it takes bash, curl and sed. */
 import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";

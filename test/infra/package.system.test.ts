@@ -1,4 +1,4 @@
-/** The package as its users have it: packed, installed into an empty folder without a network, run by plain Node. */
+/** The package as its users have it: packed, installed by tar into an empty folder without a network, run by plain Node. */
 import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
