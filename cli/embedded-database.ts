@@ -1,5 +1,5 @@
 /** The embedded database of a data folder, which knows whose folder it is when `cluster-id` does not. */
-import { access } from "node:fs/promises";
+import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { migrate } from "../store/database/migrate.ts";
 import { openPGlite } from "../store/database/pglite.ts";
@@ -46,6 +46,24 @@ export function embeddedDatabase(data: string) {
       throw new Error(
         `${join(data, "cluster-id")} is missing, and the database has keys of several: ${listOf(clusters)}. ` +
           "Write the right one into that file; nothing was changed.",
+      );
+    },
+
+    /**
+     * Asks for the objects of DATA before anything takes what they declared for gone (threats c53). Folders of them stay
+     * when the last one is removed, so that none at all are a loss.
+     *
+     * @throws Error where there are none, and the database has what they declared
+     */
+    async assertObjects(uid: string): Promise<void> {
+      const objects = join(data, "objects");
+      if ((await readdir(objects)).length > 0) return;
+      const cluster = (await declaredClusters((await open()).db)).find(({ cluster }) => cluster === uid);
+      if (cluster === undefined) return;
+      throw new Error(
+        `${objects} is empty, and the database has what was declared (${cluster.keys} living keys): put it back from ` +
+          `a backup. If it is lost for good, make the folder ${join(objects, "_cluster")}: then what was declared ends, ` +
+          "and of each key that is declared still, keyplane up says what its Secret needs to be made anew.",
       );
     },
 

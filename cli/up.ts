@@ -97,6 +97,7 @@ export async function runUp(
     // Heard where it is waited for; while others close, it is too late to tell.
     broken.catch(() => {});
     await database.assertClusterId(cluster.uid);
+    await database.assertObjects(cluster.uid);
     // The folder is locked: a replica that is still registered was killed, and no key shall wait for its lease to end.
     await removeAllReplicas(store);
     const keyring = await openKeyring(env, flags, store);
