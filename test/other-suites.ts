@@ -1,7 +1,10 @@
 /** The last lines of `npm test`: what else there is to run. */
 import { PROJECT_NAMES, PROJECTS } from "./projects.ts";
 
-console.log("\nMore tests, of what npm alone does not bring (docs/testing.md):");
-for (const { command, needs } of PROJECT_NAMES.filter((name) => name !== "npm").map((name) => PROJECTS[name])) {
-  console.log(`  ${command.padEnd(22)} ${needs}`);
-}
+const suites = [
+  ...PROJECT_NAMES.filter((name) => name !== "npm").map((name) => PROJECTS[name]),
+  { command: "npm run test:postgres15", needs: "a network, to fetch PostgreSQL 15" },
+  { command: "npm run nightly", needs: "all of it: the tests at their full length" },
+];
+console.log("\nMore tests, and what they take besides npm (docs/testing.md):");
+for (const { command, needs } of suites) console.log(`  ${command.padEnd(24)} ${needs}`);
