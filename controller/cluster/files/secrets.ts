@@ -6,7 +6,7 @@
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
-import type { DeclaredSecrets } from "./declared-secrets.ts";
+import { type DeclaredSecrets, isSameData } from "./declared-secrets.ts";
 import { ensureFolder, hasCode, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { secretPath } from "./paths.ts";
 import { createSecretFiles } from "./secret-files.ts";
@@ -144,7 +144,7 @@ export async function openSecrets(
     const next = await saveMetadata({ ...draft, namespace, name }, read.uid, metadata.revision + 1);
     let committed = false;
     try {
-      if (!sameData(read.data, draft.data)) {
+      if (!isSameData(read.data, draft.data)) {
         await files.replace(namespace, name, draft.data, () => {
           committed = true;
         });
@@ -228,11 +228,6 @@ export async function openSecrets(
       return taken;
     },
   };
-}
-
-function sameData(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
 }
 
 const isTaken = (error: unknown) => hasCode(error, "EEXIST", "ENOTEMPTY", "ENOTDIR");
