@@ -3,7 +3,7 @@ import { errorMessage } from "../domain/error-text.ts";
 import { DISK_FULL } from "../store/database/errors.ts";
 
 /** What to do about what the system refuses, by its code. */
-const WARNINGS: readonly (readonly [readonly string[], string])[] = [
+const ADVICE: readonly (readonly [readonly string[], string])[] = [
   [["EADDRINUSE"], "choose another with --port or --admin-port"],
   [["EADDRNOTAVAIL"], "this machine does not have that address: choose another with --host or --admin-host"],
   [["ENOSPC", "EDQUOT", DISK_FULL], "make room there, then start again"],
@@ -35,5 +35,5 @@ function wayOutOf(error: Error): string | undefined {
   if (hasCode(error, "EACCES", "EPERM")) {
     return "syscall" in error && error.syscall === "listen" ? PORT_REFUSED : FILE_REFUSED;
   }
-  return WARNINGS.find(([codes]) => hasCode(error, ...codes))?.[1];
+  return ADVICE.find(([codes]) => hasCode(error, ...codes))?.[1];
 }

@@ -45,7 +45,7 @@ export type Subject = {
 type Explain = (refusal: Refusal, subject: Subject) => string;
 
 /** What to do about a refusal, by its code. */
-const WARNINGS: Readonly<Record<string, Explain>> = {
+const ADVICE: Readonly<Record<string, Explain>> = {
   invalid: ({ diagnostics, message }) =>
     diagnostics.length === 0 ? message : diagnostics.map(({ path, message }) => `${path}: ${message}`).join("; "),
   exists: ({ id }, { type, resource, name }) =>
@@ -70,5 +70,5 @@ export const OUTRUN =
 
 /** A refusal as a person should read it, who runs `pulumi up`. */
 export function explainRefusal(refusal: Refusal, subject: Subject): string {
-  return WARNINGS[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
+  return ADVICE[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
 }
