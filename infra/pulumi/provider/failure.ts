@@ -2,6 +2,7 @@ import type { ServiceError } from "@grpc/grpc-js";
 import providerMessages from "@pulumi/pulumi/proto/provider_pb.js";
 import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
 import { errorMessage } from "../../../domain/error-text.ts";
+import { redactKeys } from "../../../domain/redact.ts";
 import { redact } from "./check.ts";
 import { HalfDoneError } from "./lifecycle.ts";
 import { Any, grpc, Struct } from "./protocol.ts";
@@ -32,7 +33,7 @@ export function failureOf(
 function textOf(error: unknown, subject: Subject | undefined): string {
   if (error instanceof HalfDoneError) return textOf(error.cause, subject);
   if (error instanceof Refusal && subject !== undefined) {
-    return `${subject.noun} "${subject.name}": ${explainRefusal(error, subject)}`;
+    return redactKeys(`${subject.noun} "${subject.name}": ${explainRefusal(error, subject)}`);
   }
   return errorMessage(error);
 }

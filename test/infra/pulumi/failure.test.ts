@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { failureOf } from "../../../infra/pulumi/provider/failure.ts";
+import { Refusal } from "../../../infra/pulumi/provider/refusal.ts";
+
+const subject = { type: "keyplane:index:PlatformKey", noun: "key", resource: "reader", name: "reader" };
+
+test.for([
+  ["in its detail", { code: "conflict", detail: "inf_0123456789abcdef is taken." }],
+  ["in what is wrong with a field", { code: "invalid", errors: [{ path: "spec.x", message: "inf_0123456789abcdef" }] }],
+  ["with a code that we do not know", { code: "teapot", detail: "no inf_0123456789abcdef" }],
+] as const)("b75: a refusal that quotes a key, %s, is said without it", ([, body]) => {
+  const { details } = failureOf(new Refusal(400, body), subject, []);
+  expect(details).toContain("inf_...");
+  expect(details).not.toContain("inf_0");
+});
