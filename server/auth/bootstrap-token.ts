@@ -61,7 +61,10 @@ export async function openBootstrapToken(file: string, role: InstallationRole, l
 async function warnOfReaders(file: string, log: Logger): Promise<void> {
   const there = await stat(file).catch(() => undefined);
   if (there !== undefined && (there.mode & 0o004) !== 0)
-    log.warn({}, `${file} can be read by everybody on this machine: chmod 600 '${file}'`);
+    log.warn(
+      {},
+      `${file} can be read by everybody on this machine: chmod o-r '${file}', or defaultMode 0440 of a mounted Secret`,
+    );
 }
 
 type Read = { readonly digest: Uint8Array } | { readonly fault: string };

@@ -196,7 +196,9 @@ describeOnPostgres("keyplane server", (store) => {
     await allAnswer(200);
     await until("that is said", () => lines(`the bootstrap token in ${file} has changed`).length > 0);
     expect(lines(`no bootstrap token is taken: ${file} holds no random token`)).toHaveLength(1);
-    expect(lines(`${file} can be read by everybody on this machine: chmod 600 '${file}'`)).toHaveLength(1);
+    expect(lines(`${file} can be read by everybody on this machine: chmod o-r '${file}', or defaultMode`)).toHaveLength(
+      1,
+    );
   });
 
   test("does not start with a bootstrap token that can be guessed", async () => {
