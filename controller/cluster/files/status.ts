@@ -32,7 +32,7 @@ export type StatusFiles = {
 
 /** @param report told of each file that cannot be kept up, once for as long as it cannot */
 export function createStatusFiles(root: string, report: (message: string) => void): StatusFiles {
-  const roundRobin = createSerial();
+  const serially = createSerial();
   /** What is still to be done, by path: the last that was asked for. */
   const owed = new Map<string, () => Promise<void>>();
   const reported = new Set<string>();
@@ -40,7 +40,7 @@ export function createStatusFiles(root: string, report: (message: string) => voi
   /** Does what a file has come to want. Never fails. */
   function keep(path: string, work: () => Promise<void>): Promise<void> {
     owed.set(path, work);
-    return roundRobin(path, async () => {
+    return serially(path, async () => {
       const last = owed.get(path);
       if (last === undefined) return;
       try {
