@@ -162,11 +162,16 @@ function nameOf({ kind, namespace, name }: Item): string {
   return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 }
 
-/** Whether something that works is to end: that passes whatever is to begin. */
+/**
+ * Whether something that works is to end: that passes whatever is to begin. A declaration that has no key yet begins,
+ * whatever state it asks for.
+ */
 function isUrgent(cluster: Cluster, { kind, namespace, name }: Item): boolean {
   const object = cluster.get(kind, namespace, name);
   if (object === undefined) return false;
-  return object.deleting || ("state" in object.spec && object.spec.state !== "Active" && !isReconciled(object));
+  if (object.deleting) return true;
+  const hasKey = object.status?.keyID !== undefined;
+  return hasKey && "state" in object.spec && object.spec.state !== "Active" && !isReconciled(object);
 }
 
 async function reconcile(

@@ -62,4 +62,25 @@ describeWorlds("a flood of new keys", (setup) => {
     await world.rest();
     for (const name of FLOOD) expect(world.condition("Ready", name), name).toBe("True/Ready");
   });
+
+  it("c20: holds up no revocation although each of them is declared suspended or revoked", async (context) => {
+    const { wrap, held, open } = holdingSecrets();
+    const world = await startWorld(context, { ...setup(), wrap }, key("ended"));
+    context.onTestFinished(open);
+    await world.write(...FLOOD.map((name) => key(name)));
+    await until("every worker has its hands full", () => held.length === 16);
+    const born = Array.from({ length: 8 }, (_, i) => [`suspended-${i}`, `revoked-${i}`]).flat();
+    await world.write(
+      ...born.map((name) => key(name, { state: name.startsWith("suspended") ? "Suspended" : "Revoked" })),
+    );
+    await until("they are noticed", () => born.every((name) => world.get("PlatformKey", name) !== undefined));
+    await world.write(key("ended", { state: "Revoked" }));
+    await until("the revocation is noticed", () => world.get("PlatformKey", "ended")?.spec.state === "Revoked");
+    for (const go of held.splice(0, 1)) go();
+    await until("it has ended", async () => (await world.stored("ended")).state === "revoked");
+    open();
+    await world.rest();
+    expect(world.condition("Ready", "suspended-0")).toBe("True/Suspended");
+    expect(world.condition("Ready", "revoked-0")).toBe("True/Revoked");
+  });
 });
