@@ -192,10 +192,12 @@ describeOnPostgres("keyplane server", (store) => {
     await allAnswer(200);
     writeFileSync(file, "password-password-password-password");
     await allAnswer(401);
+    const refused = `no bootstrap token is taken: ${file} holds no random token`;
+    await until("that is said", () => lines(refused).length > 0);
     writeFileSync(file, token);
     await allAnswer(200);
     await until("that is said", () => lines(`the bootstrap token in ${file} has changed`).length > 0);
-    expect(lines(`no bootstrap token is taken: ${file} holds no random token`)).toHaveLength(1);
+    expect(lines(refused)).toHaveLength(1);
     expect(lines(`${file} can be read by everybody on this machine: chmod o-r '${file}', or defaultMode`)).toHaveLength(
       1,
     );
