@@ -10,6 +10,7 @@ import { orphanedLibraries, removeLibrary } from "../store/memory/libraries.ts";
 import { deleteTeam, orphanedTeams } from "../store/teams.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
+import { createSerial } from "./serial.ts";
 
 /** From the beginning of a look to that of the next, in milliseconds: two of them come within a minute (threats c13). */
 export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
@@ -128,6 +129,8 @@ async function collectKind(
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
   suspects.set(kind, left);
   let isListWrong = false;
+  // However many end, others have the database in between.
+  const inTurn = createSerial();
 
   /** Each ends by its own answers: of many, the first have not to wait for the last. */
   async function askFor(orphan: Orphan): Promise<void> {
@@ -138,7 +141,7 @@ async function collectKind(
     const presence = await cluster.lookUp({ kind, namespace, name }, ownerUid);
     if (presence === "present") isListWrong = true;
     const verdict = judge(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
-    if (verdict.ends) await end(deps, collected, orphan);
+    if (verdict.ends) await inTurn(kind, () => end(deps, collected, orphan));
     if (verdict.left === undefined) left.delete(id);
     else left.set(id, verdict.left);
   }

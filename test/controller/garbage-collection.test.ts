@@ -7,6 +7,7 @@ import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "../../co
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { LOOKS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
@@ -87,6 +88,24 @@ async function refuseToEnd({ db }: Store, id: string, { onTestFinished }: TestCo
   await sql`create trigger refuses_its_end before update of state on keys
     for each row when (old.id = ${sql.lit(id)}) execute function refuse_revival()`.execute(db);
   onTestFinished(async () => void (await sql`drop trigger refuses_its_end on keys`.execute(db)));
+}
+
+/** Counts the transactions that are open at once. */
+function counting(db: Db, count: { open: number; most: number }): Db {
+  const execute: ReturnType<Db["transaction"]>["execute"] = async (body) => {
+    count.most = Math.max(count.most, ++count.open);
+    return db
+      .transaction()
+      .execute(body)
+      .finally(() => count.open--);
+  };
+  return new Proxy(db, {
+    get(target, name) {
+      if (name === "transaction") return () => ({ execute });
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
 
 const each = (count: number) => Object.fromEntries(KINDS.map((kind) => [kind, count]));
@@ -248,5 +267,17 @@ describeOnEachEngine("Garbage collection", (store) => {
     world.now = LOOKS_APART_MS;
     await expect(look()).rejects.toThrow("is final");
     expect(await living()).toEqual({ ...each(0), PlatformKey: 1 });
+  });
+
+  test("c13: of many that end it ends one after the other, so that others have the database in between", async () => {
+    const transactions = { open: 0, most: 0 };
+    const { world, look, living, home } = await sweeping({ ...store(), db: counting(store().db, transactions) });
+    for (let i = 0; i < 4; i++) await reserveKey(store(), home);
+    await age(store(), home.cluster);
+    await look();
+    world.now = LOOKS_APART_MS;
+    transactions.most = 0;
+    await look();
+    expect([await living(), transactions.most]).toEqual([each(0), 1]);
   });
 });

@@ -8,10 +8,10 @@ import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import { KINDS, type Kind, type Spec } from "../../../domain/manifest/kinds.ts";
+import { createSerial } from "../../serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
 import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";
-import { createSerial } from "./serial.ts";
 import type { HeldObject, StatusFiles } from "./status.ts";
 
 /** What a file of DATA/objects holds; the rest of an object is in its path. Times are milliseconds since the epoch. */

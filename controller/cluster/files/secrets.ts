@@ -5,12 +5,12 @@
  */
 import { dirname, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
+import { createSerial } from "../../serial.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
 import { type DeclaredSecrets, isSameData } from "./declared-secrets.ts";
 import { ensureFolder, hasCode, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { secretPath } from "./paths.ts";
 import { createSecretFiles } from "./secret-files.ts";
-import { createSerial } from "./serial.ts";
 
 type SecretMetadata = Pick<SecretDraft, "labels" | "annotations" | "owner"> & {
   readonly uid: string;

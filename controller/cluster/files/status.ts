@@ -9,10 +9,10 @@ import { errorText } from "../../../domain/error-text.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
+import { createSerial } from "../../serial.ts";
 import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectPath } from "./paths.ts";
-import { createSerial } from "./serial.ts";
 
 /** An object of the cluster, with the moment its removal was asked for, in milliseconds since the epoch. */
 export type HeldObject = DeclaredObject & { readonly deletedAt: number | null };
