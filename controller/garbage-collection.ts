@@ -130,7 +130,7 @@ async function collectKind(
   suspects.set(kind, left);
   let isListWrong = false;
   // However many end, others have the database in between.
-  const inTurn = createSerial();
+  const serially = createSerial();
 
   /** Each ends by its own answers: of many, the first have not to wait for the last. */
   async function askFor(orphan: Orphan): Promise<void> {
@@ -141,7 +141,7 @@ async function collectKind(
     const presence = await cluster.lookUp({ kind, namespace, name }, ownerUid);
     if (presence === "present") isListWrong = true;
     const verdict = judge(look, { presence, askedAt, answeredAt: monotonic() }, before.get(id));
-    if (verdict.ends) await inTurn(kind, () => end(deps, collected, orphan));
+    if (verdict.ends) await serially(kind, () => end(deps, collected, orphan));
     if (verdict.left === undefined) left.delete(id);
     else left.set(id, verdict.left);
   }
