@@ -1,5 +1,6 @@
 /** What `keyplane up` keeps in its data folder for the other commands, and how they find out whether it runs. */
 import { randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson, replaceFile, whenMissing } from "../controller/cluster/files/disk.ts";
@@ -48,9 +49,17 @@ export async function isRunning(data: string): Promise<boolean> {
   return isLocked(data);
 }
 
+/** What is in every data folder once `up` has been started on it. */
+const SIGNS = ["cluster-id", "db"];
+
+/** Whether a folder that is come upon is one of `up`: it has all the signs. */
+export function isDataFolder(path: string): boolean {
+  return SIGNS.every((sign) => statSync(join(path, sign), { throwIfNoEntry: false }) !== undefined);
+}
+
 /** @throws UsageError when there is no such folder, or it is not one of `up` */
 export async function assertDataFolder(data: string): Promise<void> {
-  for (const sign of ["cluster-id", "db"]) {
+  for (const sign of SIGNS) {
     if ((await stat(join(data, sign)).catch(whenMissing(undefined))) !== undefined) return;
   }
   throw new UsageError(`${data} is no data folder of keyplane up: name it with --data, and start keyplane up first`);

@@ -8,6 +8,7 @@ import type { Kind, Spec } from "../domain/manifest/kinds.ts";
 import type { SetEntry } from "../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../domain/manifest/parse.ts";
 import { readManifest } from "../domain/manifest/validate.ts";
+import { isDataFolder } from "./data-folder.ts";
 
 export const MANIFEST_EXTENSIONS = [".yaml", ".yml", ".json"];
 
@@ -27,7 +28,10 @@ export function findAbsent(paths: readonly string[]): string | undefined {
   return paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
 }
 
-/** A file as it is named; of a folder the manifests in it and below, in the order of their names, without dot files. */
+/**
+ * A file as it is named; of a folder the manifests in it and below, in the order of their names, without dot files and
+ * what is in a data folder of `up`.
+ */
 export function listManifestFiles(path: string): string[] {
   if (path === STDIN || !statSync(path).isDirectory()) return [path];
   return readdirSync(path, { withFileTypes: true })
@@ -35,7 +39,7 @@ export function listManifestFiles(path: string): string[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const inner = join(path, entry.name);
-      if (entry.isDirectory()) return listManifestFiles(inner);
+      if (entry.isDirectory()) return isDataFolder(inner) ? [] : listManifestFiles(inner);
       return MANIFEST_EXTENSIONS.some((extension) => entry.name.endsWith(extension)) ? [inner] : [];
     });
 }

@@ -45,6 +45,15 @@ test("a folder of valid manifests ends with 0 and a summary, those below it and 
   expect(await validate(folder)).toEqual({ code: 0, lines: ["4 manifests, 0 errors, 0 warnings"] });
 });
 
+test("what keyplane up keeps in a data folder among the manifests is no manifest", async () => {
+  write("a.yaml", library("a"));
+  write("db/b.yaml", library("b"));
+  write("data/cluster-id", "1");
+  write("data/db/PG_VERSION", "18");
+  write("data/status/team-a/MemoryLibrary/a.json", library("a"));
+  expect(await validate(folder)).toEqual({ code: 0, lines: ["2 manifests, 0 errors, 0 warnings"] });
+});
+
 test("each fault is one line with its place, in the order of files and lines, and the command fails", async () => {
   write("a.yaml", key("k", "{ scopes: [memory:reed] }"));
   write("b.yaml", `${library("b")}---\n${key("l", "{ preset: MCPReadOnly, colour: red }")}`);
