@@ -62,15 +62,21 @@ export function decideSettled(
   return decision.isSettled && missing.length > 0 ? decision : { remove: [], hold: [] };
 }
 
-/** Reads the folder once nothing in it is being written. */
+/** How long what is being written is waited for. */
+const MAX_WAIT_MS = 3_000;
+
+/** Reads the folder once nothing in it is being written; where that does not end, it cannot be read in full. */
 async function readStill(root: string, data: string): Promise<FolderReading> {
   const read = createFolderReader({ root, clock: systemClock, arrivals: { take: () => false }, except: data });
-  let reading = await read();
-  while (reading.pending.length > 0) {
+  const startedAt = systemClock.monotonic();
+  for (;;) {
+    const reading = await read();
+    const [pending] = reading.pending;
+    if (pending === undefined) return reading;
+    if (systemClock.monotonic() - startedAt >= MAX_WAIT_MS)
+      return { ...reading, unreadable: `${pending} is being written` };
     await delay(QUIET_MS);
-    reading = await read();
   }
-  return reading;
 }
 
 /** An origin as it would be if the folder were where `up` reads. */

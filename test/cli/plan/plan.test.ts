@@ -246,6 +246,22 @@ describe("keyplane plan with the data folder", () => {
     ]);
   });
 
+  test("c49: shows what is gone as held where a file is being written all the time", async () => {
+    declare({ plain: "" });
+    const writer = setInterval(() => wanted.write("busy.yaml", "# being written"), 20);
+    try {
+      const why = "nothing is removed while the manifests cannot be read in full (busy.yaml is being written).";
+      const { lines } = await plan(home.data);
+      expect(lines.filter((line) => line.includes("dev/plain"))).toEqual([
+        expect.stringMatching(/^! held as before: /),
+      ]);
+      expect(lines[0]).toContain(why);
+    } finally {
+      clearInterval(writer);
+      rmSync(join(wanted.manifests, "busy.yaml"));
+    }
+  });
+
   test("shows the same while keyplane up does not run, but for what only a server knows", async () => {
     await up.stop();
     expect((await changes({ placed: "" })).lines).toEqual([
