@@ -51,7 +51,7 @@ export async function openObjects(
 ): Promise<Objects> {
   await ensureFolder(root);
   const held = new Map<string, HeldObject>();
-  const inTurn = createSerial();
+  const serially = createSerial();
   let revisions = 0;
 
   async function save(object: Omit<HeldObject, "resourceVersion">): Promise<void> {
@@ -167,11 +167,11 @@ export async function openObjects(
     },
     all: () => [...held.values()],
     lookUp,
-    apply: (ref, spec) => inTurn(refKey(ref), () => apply(ref, spec)),
-    remove: (ref) => inTurn(refKey(ref), () => remove(ref)),
-    addFinalizer: (object) => inTurn(refKey(object), () => addFinalizer(object)),
-    removeFinalizer: (object) => inTurn(refKey(object), () => removeFinalizer(object)),
-    writeStatus: (object, status) => inTurn(refKey(object), () => writeStatus(object, status)),
+    apply: (ref, spec) => serially(refKey(ref), () => apply(ref, spec)),
+    remove: (ref) => serially(refKey(ref), () => remove(ref)),
+    addFinalizer: (object) => serially(refKey(object), () => addFinalizer(object)),
+    removeFinalizer: (object) => serially(refKey(object), () => removeFinalizer(object)),
+    writeStatus: (object, status) => serially(refKey(object), () => writeStatus(object, status)),
   };
 }
 

@@ -51,7 +51,7 @@ export async function openSecrets(
     async (namespace, name) => (await loadMetadata(namespace, name))?.dataKeys,
   );
   let blocked: SecretReference[] = [];
-  const inTurn = createSerial();
+  const serially = createSerial();
   const recordPath = (namespace: string, name: string) => `${secretPath(records, namespace, name)}.json`;
 
   async function loadMetadata(namespace: string, name: string): Promise<SecretMetadata | undefined> {
@@ -187,7 +187,7 @@ export async function openSecrets(
 
   /** One at a time for each Secret, and none before what was left to be done is done. */
   function settled<T>({ namespace, name }: SecretReference, work: () => Promise<T>): Promise<T> {
-    return inTurn(`${namespace}/${name}`, async () => {
+    return serially(`${namespace}/${name}`, async () => {
       await files.settle(namespace, name);
       return work();
     });
