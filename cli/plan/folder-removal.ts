@@ -72,20 +72,25 @@ async function readStill(root: string, data: string): Promise<FolderReading> {
   for (;;) {
     const reading = await read();
     const [pending] = reading.pending;
-    if (pending === undefined) return reading;
+    if (pending === undefined) return asRenamed(reading);
     if (systemClock.monotonic() - startedAt >= MAX_WAIT_MS)
       return { ...reading, unreadable: `${pending} is being written` };
     await delay(QUIET_MS);
   }
 }
 
-/** An origin as it would be if the folder were where `up` reads. */
-function inPlace(origin: Origin | undefined, { root, places, files }: FolderReading): Origin | undefined {
+/** What replaces another file may come whole, by a rename, and then nothing in it is taken for cut off. */
+const asRenamed = (reading: FolderReading): FolderReading => ({
+  ...reading,
+  files: reading.files.map((file) => ({ ...file, cameWhole: true })),
+});
+
+/** An origin as it would be if the folder were where `up` reads, and its files others than those of before. */
+function inPlace(origin: Origin | undefined, { root, places }: FolderReading): Origin | undefined {
   if (origin === undefined || origin.root === root) return origin;
   const deviceOf = (folder: string) => {
     const place = places.get(folder);
     return place?.is === "folder" ? place.device : "";
   };
-  const inode = files.find(({ name }) => name === origin.file)?.inode ?? origin.inode;
-  return { ...origin, root, inode, devices: foldersOf(origin.file).map(deviceOf) };
+  return { ...origin, root, inode: "", devices: foldersOf(origin.file).map(deviceOf) };
 }

@@ -246,6 +246,15 @@ describe("keyplane plan with the data folder", () => {
     ]);
   });
 
+  test("c49: shows as ended what ends where the file is replaced whole, though it ends within a line", async () => {
+    const { lines } = await changes({ plain: key("new").trimEnd() });
+    expect(lines).toEqual([
+      expect.stringMatching(/^\+ create PlatformKey dev\/new/),
+      expect.stringMatching(/^- revoke PlatformKey dev\/plain/),
+      expect.stringMatching(/^- delete Secret dev\/plain/),
+    ]);
+  });
+
   test("c49: shows what is gone as held where a file is being written all the time", async () => {
     declare({ plain: "" });
     const writer = setInterval(() => wanted.write("busy.yaml", "# being written"), 20);
