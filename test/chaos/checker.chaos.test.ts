@@ -31,7 +31,7 @@ describe("what a replica answers", () => {
     ended: false,
     until: null,
     seq: 1,
-    teamSeq: 1,
+    interruptions: 1,
   };
   const GONE: Partial<Row> = { versionState: "revoked", usable: false, ended: true, seq: 2 };
   /** The standing after looks that ended at these times. */
@@ -67,7 +67,7 @@ describe("what a replica answers", () => {
     const resumed = standingAfter([0, { usable: false }], [1_000, { seq: 2 }]);
     expect(judge(answer(401, 2_000), resumed, 0)).toBeUndefined();
     expect(judge(answer(401, 1_000 + BOUND), resumed, 0)?.rule).toBe("I2");
-    const moved = standingAfter([0, {}], [1_000, { seq: 3, teamSeq: 3 }]);
+    const moved = standingAfter([0, {}], [1_000, { seq: 3, interruptions: 3 }]);
     expect(judge(answer(401, 500), moved, 0)).toBeUndefined();
     expect(judge(answer(401, 1_000 + BOUND), moved, 0)?.rule).toBe("I2");
   });

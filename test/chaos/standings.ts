@@ -17,8 +17,11 @@ export type Row = {
   readonly until: number | null;
   /** The last change of the key or its team. */
   readonly seq: number;
-  /** The last change of its team: between two looks a namespace may have left it and come back. */
-  readonly teamSeq: number;
+  /**
+   * Grows with what may have had it refused between two looks: its team changes (a namespace may have left it and come
+   * back), and the key is suspended or resumed.
+   */
+  readonly interruptions: number;
 };
 
 /** One look, and when it was begun and answered on the monotonic clock. */
@@ -29,8 +32,8 @@ export type Standing = Row & {
   /** From when every look has found it refused, with no change in between; undefined while it is usable. */
   readonly refusedSince: number | undefined;
   /**
-   * From when every look has found it usable, with no change of its team in between; minus infinity for a minted one that
-   * was never found otherwise.
+   * From when every look has found it usable, with no interruption in between; minus infinity for a minted one that was
+   * never found otherwise.
    */
   readonly usableSince: number | undefined;
   readonly endedSince: number | undefined;
@@ -43,7 +46,9 @@ export type Standings = ReadonlyMap<string, Standing>;
 export async function lookAtSecrets(store: Store): Promise<Look> {
   const beganAt = performance.now();
   const { rows } = await sql<Row>`
-    with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref)
+    with last as (select kind, ref, max(seq) as seq from changes where kind in ('key', 'team') group by kind, ref),
+      switched as (select key_id, count(*) as times from audit_events
+        where kind = 'key.policy_updated' and detail->'changed' ? 'suspended' group by key_id)
     select encode(v.digest, 'hex') as digest, v.key_id as "keyId", v.number as version, v.state as "versionState",
       v.source_kind = 'minted' as minted,
       v.state in ('reserved', 'active', 'retiring') and k.state = 'active' and t.state = 'active'
@@ -51,12 +56,14 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
       k.state = 'revoked' or v.state in ('revoked', 'retired', 'voided') as ended,
       (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
         * 1000)::float8 as until,
-      greatest(of_key.seq, of_team.seq, 0) as seq, coalesce(of_team.seq, 0) as "teamSeq"
+      greatest(of_key.seq, of_team.seq, 0) as seq,
+      (coalesce(of_team.seq, 0) + coalesce(switched.times, 0))::float8 as interruptions
     from key_versions v
     join keys k on k.id = v.key_id
     join teams t on t.id = k.team_id
     left join team_namespaces n on n.cluster = k.cluster and n.namespace = k.namespace
     left join last of_key on of_key.kind = 'key' and of_key.ref = k.id
+    left join switched on switched.key_id = k.id
     left join last of_team on of_team.kind = 'team' and of_team.ref = k.team_id`.execute(store.db);
   return { beganAt, endedAt: performance.now(), rows };
 }
@@ -74,7 +81,7 @@ function standingOf(before: Standing | undefined, row: Row, now: number): Standi
     usableSince: row.usable
       ? before === undefined && row.minted
         ? Number.NEGATIVE_INFINITY
-        : ((before?.teamSeq === row.teamSeq ? before.usableSince : undefined) ?? now)
+        : ((before?.interruptions === row.interruptions ? before.usableSince : undefined) ?? now)
       : undefined,
     endedSince: row.ended ? (before?.endedSince ?? now) : undefined,
     untilSince: before === undefined ? Number.NEGATIVE_INFINITY : before.until === row.until ? before.untilSince : now,

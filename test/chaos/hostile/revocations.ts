@@ -108,7 +108,7 @@ function standingOf(key: TenantKey, { receivedAt }: Answer, { usableSince, ended
     ended,
     until: null,
     seq: 0,
-    teamSeq: 0,
+    interruptions: 0,
     refusedSince: ended ? endedSince : undefined,
     usableSince: ended ? undefined : usableSince,
     endedSince: ended ? endedSince : undefined,

@@ -71,9 +71,10 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     args = { ...args, name: "two" };
     const third = await stack.up();
     expect(third.summary.resourceChanges).toEqual({ same: 2, replace: 1 });
-    expect([await call(first.outputs.secret?.value), await call(third.outputs.secret?.value)]).toEqual([401, 200]);
+    expect(await call(first.outputs.secret?.value)).toBe(401);
 
-    // The same name at the same time: the key is not another one, but its secret is.
+    // The same name at the same time: the key is not another one, but its secret is. It has not been used yet, since a
+    // used one is taken for another stack's.
     const urn = "urn:pulumi:test::tests::keyplane:index:PlatformKey::key";
     const fourth = await stack.up({ replace: [urn] });
     expect(fourth.outputs.keyID?.value).toBe(third.outputs.keyID?.value);
