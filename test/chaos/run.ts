@@ -18,7 +18,7 @@ import { type Secrets, watchSecrets } from "./secrets.ts";
 import { checkSilence, nextDeadline } from "./silence.ts";
 import { furnishAll, openStage, type Stage } from "./stage.ts";
 import { lookAtSecrets, type Standings, takeIn } from "./standings.ts";
-import { watchAll } from "./watch.ts";
+import { type Seen, watchAll } from "./watch.ts";
 import { runWorkloads } from "./workloads.ts";
 import { type Rights, startWorld, type World } from "./world.ts";
 
@@ -55,7 +55,7 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
       watchAll(
         world.kubernetes,
         "/apis/keyplane.dev/v1alpha1/platformkeys",
-        (object, gone) => gone && void checkGone(world, model, object.metadata.uid, report),
+        (object, gone) => gone && void checkGone(world, model, object.metadata, report),
         over.signal,
       ),
     ];
@@ -133,9 +133,13 @@ async function playFaults(world: World, seed: number, lasts: number, report: Rep
   return scheduled.length;
 }
 
-/** I6: when an object has gone, no key of it lives, unless somebody stripped its finalizer. */
-async function checkGone({ store }: World, model: Model, uid: string, report: Report): Promise<void> {
-  if (model.stripped.has(uid)) return;
+/**
+ * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: somebody stripped it, or it was
+ * added while the API server was about to delete an object that it had read without one. Garbage collection has those.
+ */
+async function checkGone({ store }: World, model: Model, gone: Seen["metadata"], report: Report): Promise<void> {
+  const { uid, finalizers = [], deletionTimestamp } = gone;
+  if (model.stripped.has(uid) || (finalizers.length > 0 && deletionTimestamp === undefined)) return;
   const ask = async () => ({ living: await livingKeysOf(store, [uid]) });
   const { living } = await until("the store answers", ask, { timeoutMs: 60_000 });
   for (const found of living) report.violation({ rule: "I6", ...found });
