@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { isManifestPath } from "../controller/cluster/files/find-files.ts";
 import { errorText } from "../domain/error-text.ts";
 import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../domain/manifest/identity.ts";
@@ -9,8 +10,6 @@ import type { SetEntry } from "../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../domain/manifest/parse.ts";
 import { readManifest } from "../domain/manifest/validate.ts";
 import { isDataFolder } from "./data-folder.ts";
-
-export const MANIFEST_EXTENSIONS = [".yaml", ".yml", ".json"];
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
 export type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
@@ -40,7 +39,7 @@ export function listManifestFiles(path: string): string[] {
     .flatMap((entry) => {
       const inner = join(path, entry.name);
       if (entry.isDirectory()) return isDataFolder(inner) ? [] : listManifestFiles(inner);
-      return MANIFEST_EXTENSIONS.some((extension) => entry.name.endsWith(extension)) ? [inner] : [];
+      return isManifestPath(inner) ? [inner] : [];
     });
 }
 

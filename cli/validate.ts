@@ -1,7 +1,8 @@
+import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/find-files.ts";
 import { type Diagnostic, formatDiagnostic } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
-import { findAbsent, listManifestFiles, MANIFEST_EXTENSIONS, readManifestFile, readStdin } from "./manifest-files.ts";
+import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type Absence, foldersOf, type Origin } from "../../controller/cluster/files/absence.ts";
+import { type Absence, devicesOf, type Origin } from "../../controller/cluster/files/absence.ts";
 import { createDeclarationReader } from "../../controller/cluster/files/declarations.ts";
 import { createFolderReader, type FolderReading, QUIET_MS } from "../../controller/cluster/files/folder.ts";
 import { findMissing } from "../../controller/cluster/files/missing.ts";
@@ -88,9 +88,5 @@ const asRenamed = (reading: FolderReading): FolderReading => ({
 /** An origin as it would be if the folder were where `up` reads, and its files others than those of before. */
 function inPlace(origin: Origin | undefined, { root, places }: FolderReading): Origin | undefined {
   if (origin === undefined || origin.root === root) return origin;
-  const deviceOf = (folder: string) => {
-    const place = places.get(folder);
-    return place?.is === "folder" ? place.device : "";
-  };
-  return { ...origin, root, inode: "", devices: foldersOf(origin.file).map(deviceOf) };
+  return { ...origin, root, inode: "", devices: devicesOf(origin.file, places) };
 }

@@ -125,6 +125,14 @@ export function foldersOf(file: string): string[] {
   return ["", ...steps.map((_, depth) => steps.slice(0, depth + 1).join("/"))];
 }
 
+/** The devices of the folders on the way to a file, that of manifests first. */
+export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>): string[] {
+  return foldersOf(file).map((folder) => {
+    const place = places.get(folder);
+    return place?.is === "folder" ? place.device : "";
+  });
+}
+
 const words = new WeakMap<ParsedFile, ReadonlySet<string>>();
 
 /** All that could be an object's name in a file, wherever in it. */

@@ -3,8 +3,7 @@
  * notified as both, one that is renamed there only as new.
  */
 import type { WatchEventType } from "node:fs";
-import { basename } from "node:path";
-import { MANIFEST } from "./find-files.ts";
+import { isManifestPath } from "./find-files.ts";
 
 export type Arrivals = {
   note(path: string, event: WatchEventType): void;
@@ -17,7 +16,7 @@ export function createArrivals(platform: NodeJS.Platform = process.platform): Ar
   const arrived = new Set<string>();
   return {
     note(path, event) {
-      if (!MANIFEST.test(basename(path))) return;
+      if (!isManifestPath(path)) return;
       if (event === "rename" && platform === "linux") arrived.add(path);
       else arrived.delete(path);
     },

@@ -1,13 +1,19 @@
 /** Walks through the folder of manifests: which files there are, and in what state the folders are. */
 import type { BigIntStats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
 import { whenMissing } from "./disk.ts";
 
 const MAX_DEPTH = 32;
-/** The name of a file that is looked into. */
-export const MANIFEST = /^[^.].*\.(ya?ml|json)$/s;
+/** What the names of manifests end in. */
+export const MANIFEST_EXTENSIONS = [".yaml", ".yml", ".json"];
+
+/** Whether a path is that of a file that is looked into, by its name. */
+export function isManifestPath(path: string): boolean {
+  const name = basename(path);
+  return !name.startsWith(".") && MANIFEST_EXTENSIONS.some((extension) => name.endsWith(extension));
+}
 
 /** A folder, or whatever stands at a path that is neither a folder nor a manifest: a link to a folder, say. */
 export type FoundEntry =
@@ -57,7 +63,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
       if (depth < MAX_DEPTH) await search(name, depth + 1);
       return;
     }
-    if (MANIFEST.test(entry.name)) {
+    if (isManifestPath(entry.name)) {
       const stats = await stat(join(root, name), { bigint: true });
       if (stats.isFile()) {
         files.push([name, stats]);

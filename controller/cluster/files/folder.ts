@@ -4,12 +4,12 @@
  */
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";
 import { MAX_FILE_BYTES, parseManifests } from "../../../domain/manifest/parse.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { type FoundFiles, findFiles, MANIFEST } from "./find-files.ts";
+import { type FoundFiles, findFiles, isManifestPath } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
 /** How long a file must have been left alone. Milliseconds. */
@@ -156,6 +156,5 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
  * tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
-const isManifestPath = (name: string) => MANIFEST.test(basename(name));
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
 const identityOf = (stats: BigIntStats) => [inodeOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(":");

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange } from "../port.ts";
-import { foldersOf, type Origin } from "./absence.ts";
+import { devicesOf, type Origin } from "./absence.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
 import { createDeclaredSecrets, type DeclaredSecrets } from "./declared-secrets.ts";
@@ -166,15 +166,13 @@ export function createManifests(options: ManifestsOptions): Manifests {
 function originsIn({ root, places, files }: FolderReading) {
   const made = new Map<ParsedFile, Origin>();
   const byName = new Map(files.map((file) => [file.name, file]));
-  const deviceOf = (folder: string) => {
-    const place = places.get(folder);
-    return place?.is === "folder" ? place.device : "";
-  };
   return {
     of(file: ParsedFile): Origin {
       const { name, inode, ending } = file;
-      const devices = foldersOf(name).map(deviceOf);
-      const origin = made.get(file) ?? { file: name, root, devices, inode, ending, cutShort: null };
+      const origin = made.get(file) ?? {
+        ...{ file: name, root, inode, ending, cutShort: null },
+        devices: devicesOf(name, places),
+      };
       made.set(file, origin);
       return origin;
     },
