@@ -2,12 +2,15 @@
  * What `up` holds as it was before, though its declaration is gone or faulty, for those who look at the keys. Where it
  * runs no longer, this is what it held last: nothing ends, nor waits to end, before it decides anew.
  */
+
 import { type HeldNote, readHeld } from "../controller/cluster/files/held.ts";
+import { listTitles } from "../controller/cluster/titles.ts";
 
 /** One reason, and all that is held for it. */
 export type HeldGroup = { readonly why: string; readonly titles: string };
 
-const MAX_TITLES = 5;
+/** So many are named. */
+export const MAX_TITLES = 5;
 
 export const heldText = (isRunning: boolean): string =>
   isRunning ? "held as before" : "held when keyplane up ended, and decided on anew once it runs";
@@ -15,18 +18,13 @@ export const heldText = (isRunning: boolean): string =>
 /** @param kind of this kind alone */
 export async function heldGroups(data: string, kind?: HeldNote["kind"]): Promise<HeldGroup[]> {
   const held = (await readHeld(data)).filter((note) => kind === undefined || note.kind === kind);
-  return [...Map.groupBy(held, ({ why }) => why)].map(([why, notes]) => ({ why, titles: listTitles(notes) }));
+  return [...Map.groupBy(held, ({ why }) => why)].map(([why, notes]) => ({
+    why,
+    titles: listTitles(notes, MAX_TITLES),
+  }));
 }
 
 /** By what `get -o json` shows of each object: kind, namespace and name. */
 export async function heldReasons(data: string): Promise<ReadonlyMap<string, string>> {
   return new Map((await readHeld(data)).map((note) => [`${note.kind}/${note.namespace}/${note.name}`, note.why]));
-}
-
-export function listTitles(notes: readonly Pick<HeldNote, "kind" | "namespace" | "name">[]): string {
-  const titles = notes.map(
-    ({ kind, namespace, name }) => `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`,
-  );
-  const more = titles.length - MAX_TITLES;
-  return titles.slice(0, MAX_TITLES).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }

@@ -3,6 +3,7 @@ import type { Kind } from "../domain/manifest/kinds.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import type { Cluster } from "./cluster/port.ts";
+import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { reconcileKey } from "./key/reconcile-key.ts";
@@ -70,14 +71,14 @@ export async function runController(
   const until = AbortSignal.any([signal, deposed.signal]);
   const start = startupOrder();
   const queue = createWorkQueue<Item>({
-    key: nameOf,
+    key: titleOf,
     work,
     isUrgent: (item) => isUrgent(cluster, item),
     concurrency: CONCURRENCY,
     clock: options.clock,
     random: options.random,
     onFailure: (item, error, retryInMs) =>
-      log("warn", `while reconciling ${nameOf(item)}: ${errorText(error)}`, { retryInMs: Math.round(retryInMs) }),
+      log("warn", `while reconciling ${titleOf(item)}: ${errorText(error)}`, { retryInMs: Math.round(retryInMs) }),
     ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
   });
   const enqueue = (item: Item) => {
@@ -156,10 +157,6 @@ export async function runController(
     runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),
   ]);
   deposed.signal.throwIfAborted();
-}
-
-function nameOf({ kind, namespace, name }: Item): string {
-  return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 }
 
 /**

@@ -8,6 +8,7 @@ import { orphanedKeys, revokeKey } from "../store/keys/keys.ts";
 import type { Orphan, Orphans } from "../store/keys/orphans.ts";
 import { orphanedLibraries, removeLibrary } from "../store/memory/libraries.ts";
 import { deleteTeam, orphanedTeams } from "../store/teams.ts";
+import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 import { createSerial } from "./serial.ts";
@@ -162,8 +163,7 @@ async function end(
   orphan: Orphan,
 ): Promise<void> {
   await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
-  const name = orphan.namespace === "" ? orphan.name : `${orphan.namespace}/${orphan.name}`;
-  log("warn", `${collected.done} ${collected.kind} ${name}, whose declaration is gone`);
+  log("warn", `${collected.done} ${titleOf({ ...orphan, kind: collected.kind })}, whose declaration is gone`);
 }
 
 async function delayed(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { errorText } from "../domain/error-text.ts";
 import type { ClusterEvent, DeclaredObject } from "./cluster/port.ts";
+import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 
 /** Records an event. It informs people: that it cannot be written (its namespace is ending) holds up nothing. */
@@ -13,7 +14,6 @@ export async function recordEvent(
   try {
     await deps.cluster.recordEvent(object, { type, reason, message });
   } catch (error) {
-    const name = object.namespace === "" ? object.name : `${object.namespace}/${object.name}`;
-    deps.log("warn", `no event for ${object.kind} ${name}: ${errorText(error)}`);
+    deps.log("warn", `no event for ${titleOf(object)}: ${errorText(error)}`);
   }
 }

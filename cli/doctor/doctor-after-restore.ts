@@ -1,5 +1,7 @@
 /** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
+
 import type { Cluster } from "../../controller/cluster/port.ts";
+import { titleOf } from "../../controller/cluster/titles.ts";
 import { COLLECTED } from "../../controller/garbage-collection.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
@@ -35,7 +37,7 @@ async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
     if (isPaused)
       findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`));
     for (const { id, namespace, name } of orphans) {
-      const title = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+      const title = titleOf({ kind, namespace, name });
       const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);
       const what = isBack ? "was restored with another uid" : "has no declaration any more";
       const then = isPaused ? stepFor(kind, id) : "the controller ends what it stood for within a minute";
@@ -75,6 +77,6 @@ function findOutdated(cluster: Cluster): Finding[] {
   return KINDS.flatMap((kind) => [...cluster.list(kind)]).flatMap(({ kind, namespace, name, status }) => {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     if (ready?.reason !== "Outdated") return [];
-    return [wrong(`${kind} ${namespace === "" ? name : `${namespace}/${name}`}: ${ready.message}`)];
+    return [wrong(`${titleOf({ kind, namespace, name })}: ${ready.message}`)];
   });
 }

@@ -2,6 +2,7 @@ import { type Dirent, statSync } from "node:fs";
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
+import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
@@ -139,7 +140,7 @@ async function checkObjects(data: string): Promise<Finding[]> {
       const { namespace, name } = object.metadata;
       const ready = readiness(object);
       if (ready?.type === "Ready" && ready.status === "True") continue;
-      const title = `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+      const title = titleOf({ kind, namespace, name });
       findings.push(
         ready === undefined
           ? wrong(`${title} has not been reconciled yet: see that keyplane up runs`)

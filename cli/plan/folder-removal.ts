@@ -8,8 +8,9 @@ import { createFolderReader, type FolderReading, QUIET_MS } from "../../controll
 import { findMissing } from "../../controller/cluster/files/missing.ts";
 import { openOrigins } from "../../controller/cluster/files/origins.ts";
 import { decideRemoval } from "../../controller/cluster/files/removal.ts";
+import { titleOf } from "../../controller/cluster/titles.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import { type Declared, titleOf } from "./plan-world.ts";
+import type { Declared } from "./plan-world.ts";
 
 /** The one folder among the paths, if they are that and nothing else. */
 export function onlyFolder(paths: readonly string[]): string | undefined {

@@ -1,11 +1,13 @@
 /** How a plan is shown: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be. */
+
+import { titleOf } from "../../controller/cluster/titles.ts";
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { changedFields, policyDifferences } from "./key-difference.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
-import { type Declared, isOfKind, titleOf } from "./plan-world.ts";
+import { type Declared, isOfKind } from "./plan-world.ts";
 
 /** Why a new version is minted, for whoever reads the plan. */
 const WHY: Readonly<Record<MintReason, string>> = {

@@ -1,4 +1,6 @@
 /** What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds. */
+
+import { titleOf } from "../../controller/cluster/titles.ts";
 import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";
 import type { ResolvedReferences } from "../../domain/key/observed-key.ts";
 import { type Found, resolveReferences } from "../../domain/key/resolve-references.ts";
@@ -23,9 +25,6 @@ export type PlanWorld = {
 export function isOfKind<K extends Kind>(object: Declared, kind: K): object is Declared & Declared<K> {
   return object.kind === kind;
 }
-
-export const titleOf = ({ kind, namespace, name }: Pick<Declared, "kind" | "namespace" | "name">): string =>
-  `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 
 /**
  * @param before the world that these declarations come into: of two teams that claim a namespace, the one that holds

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/absence.ts";
+import { listTitles, titleOf } from "../../controller/cluster/titles.ts";
 import type { Environment } from "../../domain/environment.ts";
 import { type Diagnostic, formatDiagnostic } from "../../domain/manifest/diagnostic.ts";
 import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
@@ -7,7 +8,7 @@ import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "../command.ts";
 import { setting } from "../config.ts";
 import { isRunning } from "../data-folder.ts";
-import { listTitles } from "../held.ts";
+import { MAX_TITLES } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "../manifest-files.ts";
 import { readStatusFiles, type StatusObject } from "../status-files.ts";
@@ -15,7 +16,7 @@ import { UsageError } from "../usage-error.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
 import { keyLines, objectLines } from "./plan-lines.ts";
-import { type Declared, isOfKind, type PlanWorld, titleOf, worldOf } from "./plan-world.ts";
+import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
 
 export const addPlan: AddCommand = (program, { env, out, exit }) => {
   program
@@ -73,7 +74,11 @@ export async function runPlan(
   const lines = [
     ...errors.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),
     ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(
-      ([why, all]) => `! held as before: ${listTitles(all.map(({ missing }) => missing))}: ${why}`,
+      ([why, all]) =>
+        `! held as before: ${listTitles(
+          all.map(({ missing }) => missing),
+          MAX_TITLES,
+        )}: ${why}`,
     ),
     ...objectLines(before.objects, after.objects),
     ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),

@@ -1,6 +1,6 @@
 import { errorText } from "../../../domain/error-text.ts";
 import type { ObjectRef } from "../port.ts";
-import { titleOf } from "./objects.ts";
+import { titleOf } from "../titles.ts";
 
 /** How many objects are written at once: disks answer many requests for a sync together. */
 const BATCH = 32;

@@ -3,6 +3,7 @@
  * generation, its finalizers and its last good spec. A uid is random and dies with its object. What is read comes from
  * memory; what is changed is on the disk before it is seen.
  */
+
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -10,6 +11,7 @@ import type { Presence } from "../../../domain/garbage-collection.ts";
 import { KINDS, type Kind, type Spec } from "../../../domain/manifest/kinds.ts";
 import { createSerial } from "../../serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
+import { titleOf } from "../titles.ts";
 import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
 import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";
 import type { HeldObject, StatusFiles } from "./status.ts";
@@ -34,9 +36,6 @@ export type Objects = {
 };
 
 export const refKey = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
-/** For messages. */
-export const titleOf = ({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string =>
-  `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 
 /**
  * Reads the objects of a DATA folder into memory.

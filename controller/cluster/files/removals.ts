@@ -2,13 +2,14 @@
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange, ObjectRef } from "../port.ts";
+import { listTitles } from "../titles.ts";
 import type { Declarations } from "./declarations.ts";
 import type { DeclaredSecrets, SecretName } from "./declared-secrets.ts";
 import type { FolderReading } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { createHeldFile, type HeldNote } from "./held.ts";
 import { findMissing, type Missing } from "./missing.ts";
-import { type Objects, titleOf } from "./objects.ts";
+import type { Objects } from "./objects.ts";
 import type { Origins } from "./origins.ts";
 import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
 import { sayNew, whileItHolds } from "./say-once.ts";
@@ -57,7 +58,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
       removed.add(ref);
     });
     const inOrder = refs.map(({ ref }) => ref).filter((ref) => removed.has(ref));
-    if (inOrder.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(inOrder)}`);
+    if (inOrder.length > 0) log("info", `gone from the manifests, and removed: ${listTitles(inOrder, MAX_TITLES)}`);
     tellUnremoved(failed && `${failed.what} cannot be removed: ${failed.why}. It is tried again.`);
     for (const { kind, key, namespace, name } of gone) {
       if (now.contested.has(key)) origins.forget(key);
@@ -146,12 +147,5 @@ const asMissing = ({ namespace, name }: SecretName) => ({ kind: "Secret" as cons
 
 function goneText(all: readonly HeldNote[]): string {
   const what = all.length === 1 ? "1 declaration is" : `${all.length} declarations are`;
-  return `${what} gone from the manifests (${listTitles(all)})`;
-}
-
-/** The first of them, and how many more there are. */
-function listTitles(all: readonly { kind: string; namespace: string; name: string }[]): string {
-  const more = all.length - MAX_TITLES;
-  const first = all.slice(0, MAX_TITLES).map(titleOf).join(", ");
-  return more > 0 ? `${first} and ${more} more` : first;
+  return `${what} gone from the manifests (${listTitles(all, MAX_TITLES)})`;
 }

@@ -2,9 +2,10 @@
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterEvent, DeclaredObject } from "../port.ts";
+import { titleOf } from "../titles.ts";
 import type { ApiClient } from "./api-client.ts";
 import { writeError } from "./api-error.ts";
-import { eventsPath, titleOf } from "./resources.ts";
+import { eventsPath } from "./resources.ts";
 
 /** What the API server takes of a note. */
 const MAX_NOTE = 1024;

@@ -2,10 +2,11 @@
 import { isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { ObjectRef } from "../port.ts";
+import { titleOf } from "../titles.ts";
 import { isForbidden, isNotServed } from "./api-error.ts";
 import type { Objects } from "./objects.ts";
 import type { Reflectors } from "./reflectors.ts";
-import { objectsPath, titleOf, watchedCollections } from "./resources.ts";
+import { objectsPath, watchedCollections } from "./resources.ts";
 
 export type ObjectWatches = {
   /** Watches until the signal. Resolves once all that does not refuse us has been listed. */

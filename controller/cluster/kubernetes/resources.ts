@@ -80,8 +80,3 @@ export function watchedCollections(namespaces: readonly string[] | null): { kind
     (isClusterScoped(kind) ? [""] : (namespaces ?? [""])).map((namespace) => ({ kind, namespace })),
   );
 }
-
-/** For messages. */
-export function titleOf({ kind, namespace, name }: Named & { readonly kind: string }): string {
-  return `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
-}

@@ -2,9 +2,10 @@
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
+import { titleOf } from "../titles.ts";
 import type { ApiClient } from "./api-client.ts";
 import { type ApiError, isConflict, isNotFound, readError, writeError } from "./api-error.ts";
-import { secretPath, secretResource, secretsPath, titleOf } from "./resources.ts";
+import { secretPath, secretResource, secretsPath } from "./resources.ts";
 import { secretMarks } from "./secret-marks.ts";
 import type { SecretNews } from "./secret-watch.ts";
 

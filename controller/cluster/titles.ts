@@ -1,0 +1,12 @@
+/** Objects as messages name them. */
+type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+
+export const titleOf = ({ kind, namespace, name }: Named): string =>
+  `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
+
+/** The first of them, and how many more there are. */
+export function listTitles(all: readonly Named[], max: number): string {
+  const more = all.length - max;
+  const first = all.slice(0, max).map(titleOf).join(", ");
+  return more > 0 ? `${first} and ${more} more` : first;
+}
