@@ -9,7 +9,7 @@ import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbag
 import { reconcileKey } from "./key/reconcile-key.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
-import { runPeriodically } from "./periodic.ts";
+import { type PeriodicTask, runPeriodically } from "./periodic.ts";
 import { reconcileGateway } from "./reconcile-gateway.ts";
 import { reconcileLibrary } from "./reconcile-library.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
@@ -138,6 +138,18 @@ export async function runController(
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await findMoved().catch(() => {});
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
+  const periodic: readonly PeriodicTask[] = [
+    { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
+    { what: "resyncing", intervalMs: resyncIntervalMs, run: resync },
+    {
+      what: "collecting what is without a declaration",
+      intervalMs: GARBAGE_COLLECTION_INTERVAL_MS,
+      // Leaders that come and go would else leave it all to the last, for whom it may be too much to be believed.
+      isDueAtOnce: true,
+      run: () => whileLeading(collectGarbage),
+    },
+    { what: "forgetting what is over", intervalMs: PRUNE_INTERVAL_MS, run: forget },
+  ];
   const working = queue.run(until);
   const requestsFor = createWatchMapping(cluster);
   await cluster.watch((change) => requestsFor(change).forEach(enqueue), until);
@@ -145,16 +157,7 @@ export async function runController(
     working,
     start.run(cluster, enqueue, until),
     watchManualChanges(deps, enqueue, lookAtEverything, until),
-    runPeriodically("looking for namespaces that moved", MOVED_INTERVAL_MS, lookAtMoved, log, until),
-    runPeriodically("resyncing", resyncIntervalMs, resync, log, until),
-    runPeriodically(
-      "collecting what is without a declaration",
-      GARBAGE_COLLECTION_INTERVAL_MS,
-      () => whileLeading(collectGarbage),
-      log,
-      until,
-    ),
-    runPeriodically("forgetting what is over", PRUNE_INTERVAL_MS, forget, log, until),
+    ...periodic.map((task) => runPeriodically(task, log, until)),
   ]);
   deposed.signal.throwIfAborted();
 }

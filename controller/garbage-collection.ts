@@ -61,9 +61,10 @@ export const COLLECTED: readonly Collected[] = [
 ];
 
 /**
- * Makes the garbage collector: it ends what a declaration stood for that is gone though nothing told us so, its finalizer having
- * been stripped or the cluster restored. It touches this cluster's rows alone, and of those what the cluster itself says
- * to be gone, at two looks. Run it every {@link GARBAGE_COLLECTION_INTERVAL_MS}.
+ * Makes the garbage collector: it ends what a declaration stood for that is gone though nothing told us so, its
+ * finalizer having been stripped or the cluster restored. It touches this cluster's rows alone, and of those what the
+ * cluster itself says to be gone, at two looks. Run it once the lists are complete, and then every
+ * {@link GARBAGE_COLLECTION_INTERVAL_MS}.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */

@@ -1,6 +1,9 @@
 /** In which order the controller works on what has changed. */
+import { sql } from "kysely";
 import { expect, it } from "vitest";
-import type { Cluster, SecretDraft } from "../../controller/cluster/port.ts";
+import type { Cluster, ObjectRef, SecretDraft } from "../../controller/cluster/port.ts";
+import { GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
+import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { Store } from "../../store/database/store.ts";
 import { until } from "../env/until.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
@@ -82,5 +85,28 @@ describeWorlds("a flood of new keys", (setup) => {
     await world.rest();
     expect(world.condition("Ready", "suspended-0")).toBe("True/Suspended");
     expect(world.condition("Ready", "revoked-0")).toBe("True/Revoked");
+  });
+});
+
+describeWorlds("a controller that has just become the leader", (setup) => {
+  it("c13: asks at once for what its lists lack, so that leaders that come and go leave nothing to pile up", async (context) => {
+    const asked: string[] = [];
+    const wrap = (cluster: Cluster, store: Store) => ({
+      store,
+      cluster: {
+        ...cluster,
+        uids: (kind: Kind) => (kind === "PlatformKey" ? [] : cluster.uids(kind)),
+        lookUp: async (ref: ObjectRef, uid: string) => {
+          asked.push(ref.name);
+          return cluster.lookUp(ref, uid);
+        },
+      },
+    });
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    await sql`update keys set created_at = created_at - interval '1 hour'`.execute(world.store.db);
+    expect(asked).toEqual([]);
+    await world.restart();
+    // An interval after the start would be too late.
+    await until("it is asked for", () => asked.length > 0, { timeoutMs: GARBAGE_COLLECTION_INTERVAL_MS / 2 });
   });
 });
