@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { findCondition } from "../domain/conditions.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
@@ -134,5 +135,5 @@ function format<T>(columns: Columns<T>, objects: readonly T[], output: string | 
 
 /** What the object is, all in all: its Ready condition, or why it was not admitted. */
 export function readiness({ status }: StatusObject<Kind>) {
-  return status?.conditions?.find(({ type }) => type === "Ready") ?? status?.conditions?.[0];
+  return findCondition(status?.conditions, "Ready") ?? status?.conditions?.[0];
 }

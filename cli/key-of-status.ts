@@ -1,6 +1,7 @@
 /** A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest. */
 
 import type { VersionState } from "../domain/access/key-record.ts";
+import { findCondition } from "../domain/conditions.ts";
 import { declareKey } from "../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../domain/key/declared-key.ts";
 import type { ObservedSecret } from "../domain/key/observed-key.ts";
@@ -76,9 +77,8 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorl
   const [active] = versions.filter(({ state }) => state === "active");
   const used = time(status.lastUsedTime);
   if (active !== undefined && used !== null) active.lastUsedAt = Math.max(used, active.lastUsedAt ?? 0);
-  const byHand = status.conditions?.some(
-    (one) => one.type === "Ready" && one.status === "False" && one.reason === "Revoked",
-  );
+  const ready = findCondition(status.conditions, "Ready");
+  const byHand = ready?.status === "False" && ready.reason === "Revoked";
   return {
     ...NO_KEY,
     id: status.keyID,
@@ -102,7 +102,7 @@ export function observedSecret(
   object: KeyObject | undefined,
   key: StoredKey | undefined,
 ): ObservedSecret {
-  const { status, reason } = object?.status?.conditions?.find(({ type }) => type === "SecretDelivered") ?? {};
+  const { status, reason } = findCondition(object?.status?.conditions, "SecretDelivered") ?? {};
   const active = versionIn(key, "active");
   if (reason === "SecretConflict") return { state: "unmanaged" };
   if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Scope } from "../domain/access/scopes.ts";
+import { findCondition } from "../domain/conditions.ts";
 import { getObjects } from "./get.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 
@@ -33,7 +34,7 @@ export async function welcome(data: string, url: string): Promise<string> {
 }
 
 function isReady({ status }: { status?: { conditions?: { type: string; status: string }[] } }): boolean {
-  return status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+  return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
 function keyWith(keys: readonly StatusObject<"PlatformKey">[], scope: Scope): StatusObject<"PlatformKey"> | undefined {

@@ -1,4 +1,4 @@
-import { condition, progressOf, type StatedCondition } from "../domain/conditions.ts";
+import { condition, findCondition, progressOf, type StatedCondition } from "../domain/conditions.ts";
 import { errorText } from "../domain/error-text.ts";
 import { rfc3339 } from "../domain/rfc3339.ts";
 import type { Condition, DeclaredObject, ObjectStatus } from "./cluster/port.ts";
@@ -6,7 +6,7 @@ import type { Condition, DeclaredObject, ObjectStatus } from "./cluster/port.ts"
 /** Conditions as they are written: a transition time stays while its status does. */
 export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {
   return stated.map((condition) => {
-    const before = object.status?.conditions?.find(({ type }) => type === condition.type);
+    const before = findCondition(object.status?.conditions, condition.type);
     return {
       ...condition,
       observedGeneration: object.generation,
@@ -41,7 +41,7 @@ export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStat
 export function retryingStatus(object: DeclaredObject, error: unknown, now: number): ObjectStatus {
   const message = `The last attempt failed: ${errorText(error)}.`;
   const stated = [condition("Reconciling", "True", "Retrying", message)];
-  const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
+  const ready = findCondition(object.status?.conditions, "Ready");
   if (ready === undefined || ready.reason === "Pending" || ready.status === "Unknown") {
     stated.unshift(condition("Ready", "Unknown", "Retrying", message));
   } else if (ready.observedGeneration !== object.generation || ready.reason === "Retrying") {

@@ -1,3 +1,4 @@
+import { findCondition } from "../domain/conditions.ts";
 import type { Cluster, DeclaredObject } from "./cluster/port.ts";
 import { allObjects } from "./watch-mapping.ts";
 
@@ -21,6 +22,6 @@ export function roundRobin(
 
 /** Whether an object's status says that the world is as its present generation declares. */
 export function isReconciled({ generation, deleting, status }: DeclaredObject): boolean {
-  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  const ready = findCondition(status?.conditions, "Ready");
   return !deleting && status?.observedGeneration === generation && ready?.status === "True";
 }

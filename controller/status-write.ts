@@ -1,4 +1,4 @@
-import type { Reason } from "../domain/conditions.ts";
+import { findCondition, type Reason } from "../domain/conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
@@ -16,9 +16,8 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
  * have yet, an event says so too: once, and not at every look.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
-  const readyOf = ({ conditions }: ObjectStatus) => conditions?.find(({ type }) => type === "Ready");
-  const ready = readyOf(status);
-  const before = readyOf(object.status ?? {});
+  const ready = findCondition(status.conditions, "Ready");
+  const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
   const isFirst = before === undefined || before.status === "Unknown";
   const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);

@@ -86,6 +86,14 @@ export function condition(
   return { type, status, reason, message: advice === "" ? message : `${message} ${advice}` };
 }
 
+/** The condition of that type among a status's own or a plan's; undefined where there is none. */
+export function findCondition<C extends { readonly type: string }>(
+  conditions: readonly C[] | undefined,
+  type: ConditionType,
+): C | undefined {
+  return conditions?.find((one) => one.type === type);
+}
+
 /** Said of a declaration that is older than the one last applied: which of the two is meant, only a person knows. */
 export const OUTDATED = "A later generation of this declaration has been applied than the one that the cluster shows.";
 

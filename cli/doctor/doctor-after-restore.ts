@@ -3,6 +3,7 @@
 import type { Cluster } from "../../controller/cluster/port.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { COLLECTED } from "../../controller/garbage-collection.ts";
+import { findCondition } from "../../domain/conditions.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -75,7 +76,7 @@ async function findRevived(cluster: Cluster, db: Db): Promise<Finding[]> {
 /** Declarations older than what was applied. */
 function findOutdated(cluster: Cluster): Finding[] {
   return KINDS.flatMap((kind) => [...cluster.list(kind)]).flatMap(({ kind, namespace, name, status }) => {
-    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    const ready = findCondition(status?.conditions, "Ready");
     if (ready?.reason !== "Outdated") return [];
     return [wrong(`${titleOf({ kind, namespace, name })}: ${ready.message}`)];
   });

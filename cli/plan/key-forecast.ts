@@ -3,7 +3,7 @@
  * to rest (architecture §2).
  */
 import { isDeepStrictEqual } from "node:util";
-import type { StatedCondition } from "../../domain/conditions.ts";
+import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
 import { type ActionContext, applyAction } from "../../domain/key/apply-action.ts";
 import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
@@ -44,7 +44,7 @@ export function forecastKey(input: ForecastInput): KeyForecast {
   while (observed !== undefined && steps.length < MAX_STEPS) {
     const { action, conditions } = planKey(observed, input.now);
     if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
-      return { steps, ready: conditions.find(({ type }) => type === "Ready") };
+      return { steps, ready: findCondition(conditions, "Ready") };
     }
     steps.push({ action, before: observed.stored });
     observed = take(observed, action, input.now);

@@ -1,6 +1,7 @@
 /** How a plan is shown: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be. */
 
 import { titleOf } from "../../controller/cluster/titles.ts";
+import { findCondition } from "../../domain/conditions.ts";
 import type { MintReason } from "../../domain/key/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
@@ -44,7 +45,7 @@ export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, la
   const lines = steps.flatMap((step) => stepLines(title, step, steps, input, lastUsedAt));
   const begins = steps.some(({ action }) => (action.do === "Reserve" && action.newKey) || action.do === "Import");
   if (object === undefined && !begins) lines.push(`+ create ${title}: no key is minted yet`);
-  const before = object?.status?.conditions?.find(({ type }) => type === "Ready");
+  const before = findCondition(object?.status?.conditions, "Ready");
   const isNews = ready !== undefined && ready.status !== "True" && ready.reason !== "Deleting";
   if (isNews && (ready.reason !== before?.reason || object === undefined)) {
     lines.push(`! ${title} will not be ready: ${ready.reason}: ${ready.message}`);

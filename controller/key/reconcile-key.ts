@@ -1,3 +1,4 @@
+import { findCondition } from "../../domain/conditions.ts";
 import { type KeyAction, type KeyPlan, planKey } from "../../domain/key/plan-key.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/declared-key.ts";
@@ -51,16 +52,12 @@ async function reportFailureInStatus<T>(
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object !== undefined) {
       const found = attempt.found?.();
-      const isWorse = found?.uid === object.uid && !isReady(found.status);
+      const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
       const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
       await deps.cluster.writeStatus(object, status);
     }
     throw error;
   }
-}
-
-function isReady({ conditions }: ObjectStatus): boolean {
-  return conditions?.find(({ type }) => type === "Ready")?.status === "True";
 }
 
 async function runUntilStable(

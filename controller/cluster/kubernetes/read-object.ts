@@ -1,6 +1,7 @@
 /** An object of the API server as the port has it. */
 
 import { isDeepStrictEqual } from "node:util";
+import { findCondition } from "../../../domain/conditions.ts";
 import { type Complaint, formatPath } from "../../../domain/manifest/diagnostic.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
@@ -67,7 +68,7 @@ type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;
 
 /** Whether a controller found this generation of the spec valid. */
 function wasTaken({ status, generation }: Pick<DeclaredObject, "status" | "generation">): boolean {
-  const accepted = status?.conditions?.find(({ type }) => type === "Accepted");
+  const accepted = findCondition(status?.conditions, "Accepted");
   return status?.observedGeneration === generation && accepted !== undefined && accepted.reason !== "Invalid";
 }
 
