@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { beginLook, judge, LOOKS_APART_MS, type Suspect, type Suspects } from "../domain/garbage-collection.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
-import { change, type Db, type Tx } from "../store/database/change.ts";
+import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
-import { orphanedGateways, releaseGateway } from "../store/gateways.ts";
-import { orphanedKeys, revokeKey } from "../store/keys/keys.ts";
-import type { Orphan, Orphans } from "../store/keys/orphans.ts";
-import { orphanedLibraries, removeLibrary } from "../store/memory/libraries.ts";
-import { deleteTeam, orphanedTeams } from "../store/teams.ts";
+import { releaseGateway } from "../store/gateways.ts";
+import { revokeKey } from "../store/keys/keys.ts";
+import { removeLibrary } from "../store/memory/libraries.ts";
+import { findOrphans, type Orphan } from "../store/orphans.ts";
+import { deleteTeam } from "../store/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
@@ -17,14 +17,8 @@ import { createSerial } from "./serial.ts";
 export const GARBAGE_COLLECTION_INTERVAL_MS = LOOKS_APART_MS + 500;
 
 /** What of a kind outlives its declaration, and how it ends. */
-export type Collected = {
+type Collected = {
   readonly kind: Kind;
-  readonly find: (
-    db: Db,
-    cluster: string,
-    namespaces: readonly string[] | null,
-    presentUids: readonly string[],
-  ) => Promise<Orphans>;
   readonly end: (tx: Tx, cluster: string, orphan: Orphan) => Promise<unknown>;
   /** For the log, before the declaration's kind and name. */
   readonly done: string;
@@ -34,19 +28,16 @@ export type Collected = {
 export const COLLECTED: readonly Collected[] = [
   {
     kind: "PlatformKey",
-    find: orphanedKeys,
     end: (tx, _, { id }) => revokeKey(tx, id, "Orphaned"),
     done: "revoked the key of",
   },
   {
     kind: "ModelGateway",
-    find: orphanedGateways,
     end: (tx, cluster, { ownerUid }) => releaseGateway(tx, cluster, ownerUid),
     done: "took the gateway out of service of",
   },
   {
     kind: "MemoryLibrary",
-    find: orphanedLibraries,
     // Whatever its policy was: nobody has asked for the end of its atoms.
     end: (tx, cluster, { namespace, name, ownerUid }) =>
       removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: "Retain" }),
@@ -54,7 +45,6 @@ export const COLLECTED: readonly Collected[] = [
   },
   {
     kind: "PlatformTeam",
-    find: (db, cluster, _, presentUids) => orphanedTeams(db, cluster, presentUids),
     end: (tx, cluster, { name, ownerUid }) => deleteTeam(tx, cluster, name, ownerUid),
     done: "freed the namespaces of",
   },
@@ -126,7 +116,11 @@ async function collectKind(
   const before = suspects.get(kind) ?? new Map<string, Suspect>();
   const listed = cluster.listedNamespaces(kind);
   if (listed?.length === 0) return void suspects.delete(kind);
-  const { orphans, total } = await collected.find(store.db, cluster.uid, listed, cluster.uids(kind));
+  const { orphans, total } = await findOrphans(store.db, kind, {
+    cluster: cluster.uid,
+    namespaces: listed,
+    uids: cluster.uids(kind),
+  });
   const look = beginLook(orphans, total, before);
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
   suspects.set(kind, left);

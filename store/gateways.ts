@@ -7,7 +7,6 @@ import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
 import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
-import { findOrphans, type Orphans } from "./keys/orphans.ts";
 
 export type GatewayDraft = {
   readonly cluster: string;
@@ -188,16 +187,6 @@ async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPubli
     .executeTakeFirst();
   if (released === undefined) return;
   await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", released.id).execute();
-}
-
-/** The gateways of a scope that are in service although no declaration owns them any longer. */
-export function orphanedGateways(
-  db: Db,
-  cluster: string,
-  namespaces: readonly string[] | null,
-  presentUids: readonly string[],
-): Promise<Orphans> {
-  return findOrphans(db, "gateways", sql`declared.state = 'active'`, cluster, namespaces, presentUids);
 }
 
 /** The gateway of this name, where this team has it and it is in service. */

@@ -5,7 +5,6 @@ import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { StaleDeclarationError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
-import { findOrphans, type Orphans } from "./keys/orphans.ts";
 
 export type TeamDraft = {
   readonly cluster: string;
@@ -114,11 +113,6 @@ async function deleteWholeTeam(tx: Tx, cluster: string, name: string, ownerUid: 
   if (deleted === undefined) return;
   await tx.deleteFrom("team_namespaces").where("team_id", "=", deleted.id).execute();
   await tx.deleteFrom("team_members").where("team_id", "=", deleted.id).execute();
-}
-
-/** The teams of a cluster that are there although no declaration owns them any longer. */
-export function orphanedTeams(db: Db, cluster: string, presentUids: readonly string[]): Promise<Orphans> {
-  return findOrphans(db, "teams", sql`declared.state = 'active'`, cluster, null, presentUids);
 }
 
 /** The team that holds a namespace. */

@@ -8,6 +8,7 @@ import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import { listKeys } from "../../store/keys/keys.ts";
+import { findOrphans } from "../../store/orphans.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;
@@ -18,21 +19,29 @@ const PAGE = 500;
  * @param cluster whose objects have been listed
  */
 export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Finding[]> {
-  const findings = [...(await findOrphans(cluster, db)), ...(await findRevived(cluster, db)), ...findOutdated(cluster)];
+  const findings = [
+    ...(await findOrphaned(cluster, db)),
+    ...(await findRevived(cluster, db)),
+    ...findOutdated(cluster),
+  ];
   const rest = "what was revoked by hand after a backup of the database is not in it: revoke it again";
   return [...(findings.length > 0 ? findings : [ok("the cluster and the database tell of the same")]), note(rest)];
 }
 
 /** What the database has and no declaration owns. */
-async function findOrphans(cluster: Cluster, db: Db): Promise<Finding[]> {
+async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const { kind, find } of COLLECTED) {
+  for (const { kind } of COLLECTED) {
     const listed = cluster.listedNamespaces(kind);
     if (listed?.length === 0) {
       findings.push(wrong(`nothing is known of any ${kind}: see that crds/ and infra/rbac are applied`));
       continue;
     }
-    const { orphans, total } = await find(db, cluster.uid, listed, cluster.uids(kind));
+    const { orphans, total } = await findOrphans(db, kind, {
+      cluster: cluster.uid,
+      namespaces: listed,
+      uids: cluster.uids(kind),
+    });
     const isPaused = exceedsDeletionLimit(orphans.length, total);
     const tell = isPaused ? wrong : note;
     if (isPaused)

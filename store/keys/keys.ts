@@ -12,7 +12,6 @@ import { DATABASE_NOW } from "../database/times.ts";
 import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
-import { findOrphans, type Orphans } from "./orphans.ts";
 
 export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
 export { reserveVersion } from "./key-reservations.ts";
@@ -56,16 +55,6 @@ export async function livingKeysByNamespace(
     where cluster = ${cluster} and owner_uid is not null and state <> 'revoked'
     group by namespace order by namespace`.execute(db);
   return rows;
-}
-
-/** The keys of a scope that live although no declaration owns them any longer. */
-export function orphanedKeys(
-  db: Db,
-  cluster: string,
-  namespaces: readonly string[] | null,
-  presentUids: readonly string[],
-): Promise<Orphans> {
-  return findOrphans(db, "keys", sql`declared.state <> 'revoked'`, cluster, namespaces, presentUids);
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Author } from "../audit.ts";
 import { auditObject } from "../audit-objects.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
-import { findOrphans, type Orphans } from "../keys/orphans.ts";
 
 export type LibraryDraft = {
   readonly cluster: string;
@@ -104,16 +103,6 @@ async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> 
     .set({ state: "retained", owner_uid: null })
     .where((is) => is.and(declared))
     .execute();
-}
-
-/** The libraries of a scope that are in service although no declaration owns them any longer. */
-export function orphanedLibraries(
-  db: Db,
-  cluster: string,
-  namespaces: readonly string[] | null,
-  presentUids: readonly string[],
-): Promise<Orphans> {
-  return findOrphans(db, "libraries", sql`declared.state = 'active'`, cluster, namespaces, presentUids);
 }
 
 /** The library of this name, where this team has it and it is not deleted. */

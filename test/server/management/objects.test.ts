@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { orphanedGateways } from "../../../store/gateways.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
@@ -298,7 +298,8 @@ describeOnEachEngine("what the management API makes", (store) => {
         }
         expect((await api.send("DELETE", path)).body).toMatchObject({ confirmed: true });
         expect((await call()).status).toBe(403);
-        expect((await orphanedGateways(store().db, team.id, null, [])).orphans).toEqual([]);
+        const none = { cluster: team.id, namespaces: null, uids: [] };
+        expect((await findOrphans(store().db, "ModelGateway", none)).orphans).toEqual([]);
       } finally {
         provider.close();
       }

@@ -18,7 +18,6 @@ import {
   endRetiring,
   findKey,
   listKeys,
-  orphanedKeys,
   releaseKey,
   requestRotation,
   reserveVersion,
@@ -28,6 +27,7 @@ import {
 } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { findOrphans } from "../../../store/orphans.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
@@ -315,8 +315,10 @@ describeOnEachEngine("b63: SQL metacharacters", (store) => {
       versions: [{ prefix: nasty, rotationTrigger: nasty }],
     });
     expect(await listKeys(store().db, { cluster, team: teamId, afterId: "'", limit: 9 })).toHaveLength(1);
-    expect(await orphanedKeys(store().db, cluster, [namespace, nasty], [nasty])).toMatchObject({ total: 1 });
-    expect(await orphanedKeys(store().db, cluster, [namespace], [key.ownerUid ?? ""])).toMatchObject({ orphans: [] });
+    const list = { cluster, namespaces: [namespace, nasty] };
+    expect(await findOrphans(store().db, "PlatformKey", { ...list, uids: [nasty] })).toMatchObject({ total: 1 });
+    const owned = { ...list, uids: [key.ownerUid ?? ""] };
+    expect(await findOrphans(store().db, "PlatformKey", owned)).toMatchObject({ orphans: [] });
     const record = (await readSnapshot(store())).keys.find(({ digest }) => digest === reservation.digest);
     expect(record).toMatchObject({
       keyId: key.id,

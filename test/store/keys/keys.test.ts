@@ -19,7 +19,6 @@ import {
   endRetiring,
   findKey,
   listKeys,
-  orphanedKeys,
   releaseKey,
   requestRotation,
   reserveVersion,
@@ -28,6 +27,7 @@ import {
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
+import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import {
   digestOf,
@@ -432,16 +432,20 @@ describeOnEachEngine("A key", (store) => {
     await reserveKey(store(), elsewhere);
     await run(store(), (tx) => revokeKey(tx, revoked.key.id, "Deleted"));
     await run(store(), (tx) => releaseKey(tx, released.key.id));
-    const present = [kept.key.ownerUid ?? ""];
-    expect(await orphanedKeys(store().db, cluster, [home.namespace], present)).toMatchObject({
+    const find = (namespaces: readonly string[] | null, present: readonly (typeof kept)[]) =>
+      findOrphans(store().db, "PlatformKey", {
+        cluster,
+        namespaces,
+        uids: present.map(({ key }) => key.ownerUid ?? ""),
+      });
+    expect(await find([home.namespace], [kept])).toMatchObject({
       orphans: [{ id: orphan.key.id, ownerUid: orphan.key.ownerUid, name: orphan.key.name }],
       total: 2,
     });
-    const all = await orphanedKeys(store().db, cluster, null, present);
+    const all = await find(null, [kept]);
     expect(all.orphans.map(({ id }) => id).sort()).toEqual([orphan.key.id, far.key.id].sort());
     expect(all.total).toBe(3);
-    const everyone = [kept, orphan, far].map(({ key }) => key.ownerUid ?? "");
-    expect(await orphanedKeys(store().db, cluster, null, everyone)).toEqual({ orphans: [], total: 3 });
+    expect(await find(null, [kept, orphan, far])).toEqual({ orphans: [], total: 3 });
   });
 
   test("every transition is in the audit log, and no secret's digest is", async () => {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { orphanedGateways, releaseGateway, saveGateway } from "../../../store/gateways.ts";
-import { parseKeyring } from "../../../store/keyring.ts";
-import { orphanedLibraries, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
-import { deleteTeam, orphanedTeams, saveTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
-import { makeTeam, run, unique } from "../fixtures.ts";
+import { releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { parseKeyring } from "../../store/keyring.ts";
+import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
+import { findOrphans } from "../../store/orphans.ts";
+import { deleteTeam, saveTeam } from "../../store/teams.ts";
+import { describeOnEachEngine } from "../env/engines.ts";
+import { makeTeam, run, unique } from "./fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
 
@@ -24,6 +25,7 @@ describeOnEachEngine("What has lost its declaration", (store) => {
     const home = await makeTeam(store());
     const { cluster, namespace, teamId } = home;
     const draft = () => ({ cluster, namespace, teamId, name: unique("a"), ownerUid: unique("uid") });
+    const none = { cluster, namespaces: null, uids: [] };
     const libraries = [draft(), draft()];
     for (const library of libraries) {
       const rest = { displayName: "", description: "", deletionPolicy: "Delete" } as const;
@@ -34,31 +36,40 @@ describeOnEachEngine("What has lost its declaration", (store) => {
       const rest = { publicId: unique("g"), routesOnly: false, upstreams: [], routes: [] };
       await run(store(), (tx) => saveGateway(tx, { ...gateway, ...rest }, keyring));
     }
-    for (const [find, drafts] of [
-      [orphanedLibraries, libraries],
-      [orphanedGateways, gateways],
+    for (const [kind, drafts] of [
+      ["MemoryLibrary", libraries],
+      ["ModelGateway", gateways],
     ] as const) {
       const [kept, orphan] = drafts.map(({ ownerUid }) => ownerUid);
-      const found = await find(store().db, cluster, [namespace], [String(kept)]);
+      const found = await findOrphans(store().db, kind, { cluster, namespaces: [namespace], uids: [String(kept)] });
       expect(found.orphans.map(({ ownerUid }) => ownerUid)).toEqual([orphan]);
       expect(found.total).toBe(2);
-      expect(await find(store().db, cluster, ["elsewhere"], [])).toEqual({ orphans: [], total: 0 });
-      expect(await find(store().db, unique("cluster"), null, [])).toEqual({ orphans: [], total: 0 });
+      expect(await findOrphans(store().db, kind, { cluster, namespaces: ["elsewhere"], uids: [] })).toEqual({
+        orphans: [],
+        total: 0,
+      });
+      expect(await findOrphans(store().db, kind, { ...none, cluster: unique("cluster") })).toEqual({
+        orphans: [],
+        total: 0,
+      });
     }
     for (const library of libraries) await run(store(), (tx) => removeLibrary(tx, { ...library, policy: "Retain" }));
     for (const { ownerUid } of gateways) await run(store(), (tx) => releaseGateway(tx, cluster, ownerUid));
-    expect(await orphanedLibraries(store().db, cluster, null, [])).toEqual({ orphans: [], total: 0 });
-    expect(await orphanedGateways(store().db, cluster, null, [])).toEqual({ orphans: [], total: 0 });
+    for (const kind of ["MemoryLibrary", "ModelGateway"] as const) {
+      expect(await findOrphans(store().db, kind, none)).toEqual({ orphans: [], total: 0 });
+    }
   });
 
   test("c13: a team is found in its cluster, and not once it was deleted", async () => {
     const cluster = unique("cluster");
     const [kept, orphan] = [teamDraft(cluster), teamDraft(cluster)];
     for (const draft of [kept, orphan]) await run(store(), (tx) => saveTeam(tx, draft));
-    const found = await orphanedTeams(store().db, cluster, [kept.ownerUid]);
+    // A controller that serves namespaces sees the teams of the whole cluster.
+    const list = { cluster, namespaces: ["a-namespace"], uids: [kept.ownerUid] };
+    const found = await findOrphans(store().db, "PlatformTeam", list);
     expect(found.orphans.map(({ namespace, name }) => [namespace, name])).toEqual([["", orphan.name]]);
     expect(found.total).toBe(2);
     await run(store(), (tx) => deleteTeam(tx, cluster, orphan.name, orphan.ownerUid));
-    expect(await orphanedTeams(store().db, cluster, [kept.ownerUid])).toEqual({ orphans: [], total: 1 });
+    expect(await findOrphans(store().db, "PlatformTeam", list)).toEqual({ orphans: [], total: 1 });
   });
 });
