@@ -45,7 +45,7 @@ export const COLLECTED: readonly Collected[] = [
   },
   {
     kind: "PlatformTeam",
-    end: (tx, cluster, { name, ownerUid }) => deleteTeam(tx, cluster, name, ownerUid),
+    end: (tx, cluster, { name, ownerUid }) => deleteTeam(tx, { cluster, name, ownerUid }),
     done: "freed the namespaces of",
   },
 ];

@@ -2,7 +2,8 @@ import { condition, type StatedCondition } from "../domain/conditions.ts";
 import { generatedPublicId } from "../domain/public-id.ts";
 import { change } from "../store/database/change.ts";
 import { PublicIdTakenError } from "../store/database/errors.ts";
-import { findGateway, type GatewayDraft, releaseGateway, saveGateway } from "../store/gateways.ts";
+import { type GatewayDraft, releaseGateway, saveGateway } from "../store/gateways.ts";
+import { findObject } from "../store/objects.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -48,13 +49,11 @@ export async function reconcileGateway(
     return AT_REST;
   }
   const { upstreams, missing } = read;
-  const before = await findGateway(store.db, cluster.uid, object.namespace, object.name, team.id);
+  const place = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
+  const before = await findObject(store.db, "gateway", place);
   const saved = await save(deps, {
-    cluster: cluster.uid,
-    namespace: object.namespace,
-    name: object.name,
+    ...place,
     ownerUid: object.uid,
-    teamId: team.id,
     publicId,
     routesOnly: object.spec.routesOnly,
     upstreams,

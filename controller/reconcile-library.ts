@@ -1,7 +1,8 @@
 import { condition } from "../domain/conditions.ts";
 import { change } from "../store/database/change.ts";
 import { type DeletionProgress, deletionProgress, libraryDeletion } from "../store/memory/deleted-libraries.ts";
-import { findLibrary, removeLibrary, saveLibrary } from "../store/memory/libraries.ts";
+import { removeLibrary, saveLibrary } from "../store/memory/libraries.ts";
+import { findObject } from "../store/objects.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -32,14 +33,12 @@ export async function reconcileLibrary(
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
     return AT_REST;
   }
-  const before = await findLibrary(store.db, cluster.uid, namespace, name, team.id);
+  const place = { cluster: cluster.uid, namespace, name, teamId: team.id };
+  const before = await findObject(store.db, "library", place);
   const { result } = await change(store, fence, (tx) =>
     saveLibrary(tx, {
-      cluster: cluster.uid,
-      namespace,
-      name,
+      ...place,
       ownerUid,
-      teamId: team.id,
       displayName: spec.displayName ?? name,
       description: spec.description ?? "",
       deletionPolicy: spec.deletionPolicy,

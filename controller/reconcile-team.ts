@@ -3,7 +3,7 @@ import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/database/change.ts";
 import { StaleDeclarationError } from "../store/database/errors.ts";
-import { findLibrary } from "../store/memory/libraries.ts";
+import { findObject } from "../store/objects.ts";
 import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -24,7 +24,9 @@ export async function reconcileTeam(
   const { cluster, store, fence } = deps;
   const before = (await findTeam(store.db, cluster.uid, object.name))?.namespaces ?? [];
   if (object.deleting) {
-    await change(store, fence, (tx) => deleteTeam(tx, cluster.uid, object.name, object.uid));
+    await change(store, fence, (tx) =>
+      deleteTeam(tx, { cluster: cluster.uid, name: object.name, ownerUid: object.uid }),
+    );
     moved(before);
     await cluster.removeFinalizer(object);
     return AT_REST;
@@ -54,7 +56,7 @@ export async function reconcileTeam(
 
   const library =
     defaultLibrary &&
-    (await findLibrary(store.db, cluster.uid, defaultLibrary.namespace, defaultLibrary.name, result.teamId));
+    (await findObject(store.db, "library", { ...defaultLibrary, cluster: cluster.uid, teamId: result.teamId }));
   await writeStatus(deps, object, {
     ...declaredStatus(object, [claims(result.refused, reserved), policy(library)], deps.clock.now()),
     teamID: result.teamId,

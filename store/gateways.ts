@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
-import type { Db, Tx } from "./database/change.ts";
+import type { Tx } from "./database/change.ts";
 import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
@@ -187,25 +187,6 @@ async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPubli
     .executeTakeFirst();
   if (released === undefined) return;
   await tx.deleteFrom("gateway_upstreams").where("gateway_id", "=", released.id).execute();
-}
-
-/** The gateway of this name, where this team has it and it is in service. */
-export async function findGateway(
-  db: Db,
-  cluster: string,
-  namespace: string,
-  name: string,
-  teamId: string,
-): Promise<{ id: string; publicId: string } | undefined> {
-  return db
-    .selectFrom("gateways")
-    .select(["id", "public_id as publicId"])
-    .where("cluster", "=", cluster)
-    .where("namespace", "=", namespace)
-    .where("name", "=", name)
-    .where("team_id", "=", teamId)
-    .where("state", "=", "active")
-    .executeTakeFirst();
 }
 
 /**

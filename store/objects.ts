@@ -110,6 +110,23 @@ export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter:
 
 const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as const;
 
+/** The gateway or library of this name, where the team has it and it is in service. */
+export async function findObject(
+  db: Db,
+  kind: Exclude<ObjectKind, "team">,
+  { cluster, namespace, name, teamId }: Pick<StoredObject, "cluster" | "namespace" | "name" | "teamId">,
+): Promise<{ id: string } | undefined> {
+  return db
+    .selectFrom(TABLES[kind])
+    .select("id")
+    .where("cluster", "=", cluster)
+    .where("namespace", "=", namespace)
+    .where("name", "=", name)
+    .where("team_id", "=", teamId)
+    .where("state", "=", "active")
+    .executeTakeFirst();
+}
+
 /** One of them, locked until the transaction ends. */
 export async function lockObject<K extends ObjectKind>(tx: Tx, kind: K, id: string): Promise<StoredOf[K] | undefined> {
   await sql`select from ${sql.table(TABLES[kind])} where id = ${id} for update`.execute(tx);

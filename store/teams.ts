@@ -95,12 +95,15 @@ async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[
  * Deletes a team: its namespaces are free, and its keys suspended, until it is made again. One that was made again by a
  * later declaration stays.
  */
-export function deleteTeam(tx: Tx, cluster: string, name: string, ownerUid: string, by?: Author): Promise<void> {
-  const task = () => deleteWholeTeam(tx, cluster, name, ownerUid);
+export function deleteTeam(tx: Tx, deletion: TeamDeletion): Promise<void> {
+  const { cluster, name, by } = deletion;
+  const task = () => deleteWholeTeam(tx, deletion);
   return auditObject(tx, { kind: "team", where: { cluster, name }, by, task });
 }
 
-async function deleteWholeTeam(tx: Tx, cluster: string, name: string, ownerUid: string): Promise<void> {
+type TeamDeletion = Pick<TeamDraft, "cluster" | "name" | "ownerUid" | "by">;
+
+async function deleteWholeTeam(tx: Tx, { cluster, name, ownerUid }: TeamDeletion): Promise<void> {
   const deleted = await tx
     .updateTable("teams")
     .set({ state: "deleted", owner_uid: null })

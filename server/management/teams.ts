@@ -54,7 +54,7 @@ export const TEAMS: Resource<"team", CreateBody> = {
 
   async remove(tx, { author, rights }, { cluster, name, ownerUid }) {
     requireInstallation(rights, "delete a team");
-    await deleteTeam(tx, cluster, name, ownerUid, author);
+    await deleteTeam(tx, { cluster, name, ownerUid, by: author });
   },
 };
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Author } from "../audit.ts";
 import { auditObject } from "../audit-objects.ts";
-import type { Db, Tx } from "../database/change.ts";
+import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 
 export type LibraryDraft = {
@@ -103,23 +103,4 @@ async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> 
     .set({ state: "retained", owner_uid: null })
     .where((is) => is.and(declared))
     .execute();
-}
-
-/** The library of this name, where this team has it and it is not deleted. */
-export async function findLibrary(
-  db: Db,
-  cluster: string,
-  namespace: string,
-  name: string,
-  teamId: string,
-): Promise<{ id: string } | undefined> {
-  return db
-    .selectFrom("libraries")
-    .select("id")
-    .where("cluster", "=", cluster)
-    .where("namespace", "=", namespace)
-    .where("name", "=", name)
-    .where("team_id", "=", teamId)
-    .where("state", "=", "active")
-    .executeTakeFirst();
 }

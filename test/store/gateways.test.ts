@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import type { UpstreamRecord } from "../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../store/database/errors.ts";
-import { findGateway, type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { findObject } from "../../store/objects.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
 import { type Home, makeTeam, readSnapshot, run, unique } from "./fixtures.ts";
 
@@ -61,12 +62,9 @@ describeOnEachEngine("A gateway", (store) => {
     });
     const stored = Buffer.from((await credentialRow(gatewayId)) ?? []).toString("latin1");
     expect(stored).not.toContain("canary");
-    expect(await findGateway(store().db, draft.cluster, draft.namespace, draft.name, draft.teamId)).toEqual({
-      id: gatewayId,
-      publicId: draft.publicId,
-    });
+    expect(await findObject(store().db, "gateway", draft)).toEqual({ id: gatewayId });
     const other = await makeTeam(store());
-    expect(await findGateway(store().db, draft.cluster, draft.namespace, draft.name, other.teamId)).toBeUndefined();
+    expect(await findObject(store().db, "gateway", { ...draft, teamId: other.teamId })).toBeUndefined();
   });
 
   test("a change takes effect and leaves out what is no longer declared", async () => {
@@ -119,7 +117,7 @@ describeOnEachEngine("A gateway", (store) => {
     await release(draft);
     expect(await credentialRow(gatewayId)).toBeUndefined();
     await expect(sealed(gatewayId)).rejects.toThrow("not served");
-    expect(await findGateway(store().db, draft.cluster, draft.namespace, draft.name, draft.teamId)).toBeUndefined();
+    expect(await findObject(store().db, "gateway", draft)).toBeUndefined();
     const stranger = draftOf(await makeTeam(store()), { publicId: draft.publicId });
     await expect(save(stranger)).rejects.toThrow(PublicIdTakenError);
     const heir = draftOf(draft, { publicId: draft.publicId });

@@ -69,7 +69,7 @@ describeOnEachEngine("What has lost its declaration", (store) => {
     const found = await findOrphans(store().db, "PlatformTeam", list);
     expect(found.orphans.map(({ namespace, name }) => [namespace, name])).toEqual([["", orphan.name]]);
     expect(found.total).toBe(2);
-    await run(store(), (tx) => deleteTeam(tx, cluster, orphan.name, orphan.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, orphan));
     expect(await findOrphans(store().db, "PlatformTeam", list)).toEqual({ orphans: [], total: 1 });
   });
 });

@@ -38,7 +38,7 @@ describeOnEachEngine("A team", (store) => {
   test("that was declared again is not deleted by the end of the declaration before", async () => {
     const draft = teamDraft({ namespaces: [unique("ns")] });
     const { teamId } = await save({ ...draft, ownerUid: "the next incarnation" });
-    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, draft));
     expect(await findTeam(store().db, "c1", draft.name)).toMatchObject({ id: teamId });
   });
 
@@ -50,8 +50,8 @@ describeOnEachEngine("A team", (store) => {
       generation: 9,
     });
     const { teamId } = await save(draft);
-    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
-    await run(store(), (tx) => deleteTeam(tx, "c1", draft.name, draft.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, draft));
+    await run(store(), (tx) => deleteTeam(tx, draft));
     expect(await findTeamOfNamespace(store().db, "c1", namespace)).toBeUndefined();
     expect(await findTeam(store().db, "c1", draft.name)).toBeUndefined();
     expect(await membersOfTeam(store().db, teamId)).toEqual([]);

@@ -63,7 +63,7 @@ describeOnEachEngine("a replica's index", (store) => {
     const key = await storeKey(store(), home);
     const { view } = follow(store());
     await until("the key is there", () => view.findKey(key.digest));
-    await run(store(), (tx) => deleteTeam(tx, home.cluster, home.name, home.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, home));
     await until("the key is unusable", () => {
       const record = view.findKey(key.digest);
       return record !== undefined && unusableBecause(record, Date.now()) !== undefined;
@@ -249,7 +249,7 @@ describeOnEachEngine("a replica's index", (store) => {
     expect(view.findKey(keyDigest("inf_dev-key"))).toMatchObject({ teamId: home.teamId, libraryIds: null });
     expect(view.findKey(keyDigest("inf_nobody"))).toBeUndefined();
     expect(lines.join("")).toContain("placeholder keys name no team");
-    await run(store(), (tx) => deleteTeam(tx, home.cluster, home.name, home.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, home));
     await until("the placeholder is gone", () => view.findKey(keyDigest("inf_dev-key")) === undefined);
   });
 });

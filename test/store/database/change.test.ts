@@ -26,7 +26,8 @@ import {
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
-import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { findObject } from "../../../store/objects.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
@@ -114,8 +115,8 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
       ["a member", (tx) => saveTeam(tx, { ...rename, members: [member] }), own],
       ["its default library", (tx) => saveTeam(tx, { ...rename, defaultLibrary: { namespace, name: "l" } }), own],
       ["another's refused claim", (tx) => saveTeam(tx, other), []],
-      ["deletion", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), own],
-      ["deletion again", (tx) => deleteTeam(tx, draft.cluster, draft.name, draft.ownerUid), []],
+      ["deletion", (tx) => deleteTeam(tx, draft), own],
+      ["deletion again", (tx) => deleteTeam(tx, draft), []],
     ];
     for (const [what, body, expected, at] of steps) expect(await changesOf(body, at), what).toEqual(expected);
   });
@@ -292,7 +293,7 @@ describeOnEachEngine("b63: SQL metacharacters", (store) => {
     const { libraryId } = await run(store(), (tx) =>
       saveLibrary(tx, { ...library, description: nasty, deletionPolicy: "Retain" }),
     );
-    expect(await findLibrary(store().db, cluster, namespace, libraryName, teamId)).toEqual({ id: libraryId });
+    expect(await findObject(store().db, "library", library)).toEqual({ id: libraryId });
 
     const publicId = tag("public");
     const upstream = { name: nasty, dialect: "openai", baseUrl: nasty, credential: nasty } as const;

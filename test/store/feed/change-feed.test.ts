@@ -383,7 +383,7 @@ describeOnEachEngine("The change feed", (store) => {
     expect(without.keys.find(({ digest }) => digest === plain.digest)?.attributes).toMatchObject({
       teamDefaultLibraryId: null,
     });
-    await run(store(), (tx) => deleteTeam(tx, home.cluster, home.name, home.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, home));
     const homeless = await changesAfter(store(), without.head, 50);
     expect(homeless.removed.teamIds).toEqual([home.teamId]);
     expect(homeless.keys.map(({ attributes }) => attributes.teamHoldsNamespace)).toEqual([false, false]);

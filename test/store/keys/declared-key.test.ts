@@ -67,7 +67,7 @@ describeOnEachEngine("What is stored of a declaration", (store) => {
     const home = await makeTeam(store());
     const { key } = await reserveKey(store(), home);
     const one = await library(home, "one");
-    await run(store(), (tx) => deleteTeam(tx, home.cluster, home.name, home.ownerUid));
+    await run(store(), (tx) => deleteTeam(tx, home));
     expect(await find(home, key.ownerUid ?? "", { libraries: ["one"] })).toMatchObject({
       team: undefined,
       libraryIds: [one],

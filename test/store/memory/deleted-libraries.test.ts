@@ -4,7 +4,8 @@ import type { Store } from "../../../store/database/store.ts";
 import type { Reach } from "../../../store/memory/atom.ts";
 import { insertAtom, listAtoms } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
-import { findLibrary, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { findObject } from "../../../store/objects.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
@@ -33,7 +34,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     expect(await count("atoms"), "none of them within the removal").toBe(100);
     const page = { libraryId: "lib-diary", tag: null, after: null, limit: 10 };
     expect(await listAtoms(opened().db, REACH, page)).toEqual([]);
-    expect(await findLibrary(opened().db, "c", "a-dev", "diary", "team-a")).toBeUndefined();
+    expect(await findObject(opened().db, "library", { ...DIARY, teamId: "team-a" })).toBeUndefined();
 
     const again = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
     const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...again, ownerUid: "uid-2" }));

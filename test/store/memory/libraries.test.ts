@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { findLibrary, type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
+import { findObject } from "../../../store/objects.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { type Home, makeTeam, run, unique } from "../fixtures.ts";
 
@@ -17,8 +18,7 @@ describeOnEachEngine("A library", (store) => {
   const save = (draft: LibraryDraft) => run(store(), (tx) => saveLibrary(tx, draft));
   const remove = (draft: LibraryDraft, policy: "Retain" | "Delete") =>
     run(store(), (tx) => removeLibrary(tx, { ...draft, policy }));
-  const find = (draft: LibraryDraft, teamId = draft.teamId) =>
-    findLibrary(store().db, draft.cluster, draft.namespace, draft.name, teamId);
+  const find = (draft: LibraryDraft, teamId = draft.teamId) => findObject(store().db, "library", { ...draft, teamId });
 
   test("is found by its name within its team, and in no other", async () => {
     const draft = draftOf(await makeTeam(store()));

@@ -258,7 +258,8 @@ describe("a list", () => {
       revoked: [await makeKey({ policy: ended }), await makeKey()],
     };
     const orphans = [await makeKey(), await makeKey({ policy: ended })];
-    for (const { team } of orphans) await run(store, (tx) => deleteTeam(tx, "c1", team, `uid-${team}`));
+    for (const { team } of orphans)
+      await run(store, (tx) => deleteTeam(tx, { cluster: "c1", name: team, ownerUid: `uid-${team}` }));
     keys.suspended.push(...orphans.slice(0, 1));
     keys.expired.push(...orphans.slice(1));
     for (const { id } of keys.revoked) await run(store, (tx) => revokeKey(tx, id, "Declared"));
