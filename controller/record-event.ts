@@ -4,15 +4,9 @@ import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 
 /** Records an event. It informs people: that it cannot be written (its namespace is ending) holds up nothing. */
-export async function recordEvent(
-  deps: ControllerDeps,
-  object: DeclaredObject,
-  type: ClusterEvent["type"],
-  reason: string,
-  message: string,
-): Promise<void> {
+export async function recordEvent(deps: ControllerDeps, object: DeclaredObject, event: ClusterEvent): Promise<void> {
   try {
-    await deps.cluster.recordEvent(object, { type, reason, message });
+    await deps.cluster.recordEvent(object, event);
   } catch (error) {
     deps.log("warn", `no event for ${titleOf(object)}: ${errorText(error)}`);
   }

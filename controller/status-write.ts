@@ -22,7 +22,8 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const isFirst = before === undefined || before.status === "Unknown";
   const isInOrder = isFirst && ready !== undefined && ORDER_OF_START.has(ready.reason);
   if (ready?.status === "False" && isNews && !isInOrder && !object.deleting) {
-    await recordEvent(deps, object, "Warning", ready.reason, ready.message);
+    const { reason, message } = ready;
+    await recordEvent(deps, object, { type: "Warning", reason, message });
   }
   await deps.cluster.writeStatus(object, status);
 }

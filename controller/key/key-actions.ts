@@ -83,7 +83,8 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       });
       await activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 });
     });
-    await recordEvent(deps, object, "Normal", "Imported", `Version 1 (${prefix}...) is imported and active.`);
+    const message = `Version 1 (${prefix}...) is imported and active.`;
+    await recordEvent(deps, object, { type: "Normal", reason: "Imported", message });
   },
 
   async Publish(deps, object, observation, { number }) {
@@ -103,7 +104,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     deps.keyMemory.held.delete(object.uid);
     const prefix = stored.versions.find((version) => version.number === number)?.prefix;
     const message = `Version ${number} (${prefix}...) is delivered and active${whyIssued(stored, number)}.`;
-    await recordEvent(deps, object, "Normal", "Issued", message);
+    await recordEvent(deps, object, { type: "Normal", reason: "Issued", message });
     for (const version of stored.versions)
       if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
@@ -114,7 +115,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       updateKeyPolicy(tx, { keyId: stored.id, policy, expiresAfter, generation: object.generation }),
     );
     const message = policyChange(stored, policy, expiresAfter);
-    if (message !== "") await recordEvent(deps, object, "Normal", "Updated", message);
+    if (message !== "") await recordEvent(deps, object, { type: "Normal", reason: "Updated", message });
   },
 
   async Retire(deps, object, { observed: { stored } }) {
@@ -148,8 +149,8 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       } catch (error) {
         // One that is not there reads the new value when it starts; one that is closed to us is for a person to restart.
         if (!(error instanceof ClusterError && PASSED_OVER.has(error.code))) throw error;
-        const name = `${target.kind} ${target.name}`;
-        await recordEvent(deps, object, "Warning", "NotRestarted", `${name} is not restarted: ${errorText(error)}`);
+        const message = `${target.kind} ${target.name} is not restarted: ${errorText(error)}`;
+        await recordEvent(deps, object, { type: "Warning", reason: "NotRestarted", message });
       }
     };
     await Promise.all(declared.restartTargets.map(restart));
@@ -160,7 +161,8 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     if (stored === undefined) return;
     await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason));
     deps.keyMemory.held.delete(object.uid);
-    await recordEvent(deps, object, "Normal", "Revoked", `The key and all its versions are revoked (${reason}).`);
+    const message = `The key and all its versions are revoked (${reason}).`;
+    await recordEvent(deps, object, { type: "Normal", reason: "Revoked", message });
   },
 
   async DetachSecret(deps, object, { secret }) {
@@ -243,7 +245,8 @@ function recordRetired(
   object: DeclaredObject<"PlatformKey">,
   { number, prefix }: StoredVersion,
 ): Promise<void> {
-  return recordEvent(deps, object, "Normal", "Retired", `Version ${number} (${prefix}...) no longer works.`);
+  const message = `Version ${number} (${prefix}...) no longer works.`;
+  return recordEvent(deps, object, { type: "Normal", reason: "Retired", message });
 }
 
 async function changeKey<T>(

@@ -160,5 +160,5 @@ async function warnOfExpiry(
 ): Promise<void> {
   if (expiryWarned === undefined || expiryWarned === object.status?.expiryWarned || object.deleting) return;
   const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
-  await recordEvent(deps, object, "Warning", "Expiring", message);
+  await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
 }
