@@ -2,7 +2,6 @@ import { errorText } from "../../domain/error-text.ts";
 import { isHeal } from "../../domain/key/issuance-policy.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
 import { policyChange, whyIssued } from "../../domain/key/key-history.ts";
-import type { ObservedKey } from "../../domain/key/observed-key.ts";
 import type { KeyAction } from "../../domain/key/plan-key.ts";
 import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
 import { change } from "../../store/database/change.ts";
@@ -28,7 +27,6 @@ import { rememberSecret, secretToRecord } from "./observe-secret.ts";
 
 type Act<A extends KeyAction["do"]> = (
   deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
   observation: KeyObservation,
   action: Extract<KeyAction, { do: A }>,
 ) => Promise<void>;
@@ -41,19 +39,19 @@ const PASSED_OVER: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "For
 
 /** How each planned action is carried out: one effect each, so that a crash is always between two observations. */
 const ACTS: { readonly [A in Effect]: Act<A> } = {
-  AddFinalizer: (deps, object) => deps.cluster.addFinalizer(object),
+  AddFinalizer: (deps, { object }) => deps.cluster.addFinalizer(object),
 
-  async Reserve(deps, object, { observed, rows }, action) {
+  async Reserve(deps, observation, action) {
+    const { object, observed, rows, declared, stored } = observation;
     const plaintext = mintKey(deps.randomBytes);
     const digest = keyDigest(plaintext);
-    const { declared, stored } = observed;
     // Held before it is sent: should the answer be lost, the same plaintext is still there to be published.
     deps.keyMemory.held.set(object.uid, { plaintext, digest });
     await changeKey(deps, object, (tx) =>
       reserveVersion(tx, {
         key:
           action.newKey || stored === undefined
-            ? newKey(deps, object, observed)
+            ? newKey(deps, observation)
             : { ...stored, generation: object.generation },
         policy: action.policy,
         number: action.number,
@@ -67,9 +65,9 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     );
   },
 
-  async Import(deps, object, { observed }, { policy, digest, prefix }) {
-    const { declared } = observed;
-    const key = newKey(deps, object, observed);
+  async Import(deps, observation, { policy, digest, prefix }) {
+    const { object, declared } = observation;
+    const key = newKey(deps, observation);
     await changeKey(deps, object, async (tx) => {
       await reserveVersion(tx, {
         key,
@@ -87,15 +85,16 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     await recordEvent(deps, object, { type: "Normal", reason: "Imported", message });
   },
 
-  async Publish(deps, object, observation, { number }) {
-    const held = deps.keyMemory.held.get(object.uid);
-    if (held !== undefined) await deliver(deps, object, observation, held.plaintext, number);
+  async Publish(deps, observation, { number }) {
+    const held = deps.keyMemory.held.get(observation.object.uid);
+    if (held !== undefined) await deliver(deps, observation, held.plaintext, number);
   },
 
-  async Activate(deps, object, { observed: { declared }, rows, stored }, { number, retireOldAt }) {
+  async Activate(deps, observation, { number, retireOldAt }) {
+    const { object, rows, stored } = observation;
     if (stored === undefined) return;
     const overlapMs = retireOldAt - rows.now;
-    const found = secretToRecord(deps, object, declared, stored);
+    const found = secretToRecord(deps, observation);
     const ended = await changeKey(deps, object, async (tx) => {
       const numbers = await activateVersion(tx, { keyId: stored.id, number, overlapMs });
       if (found !== undefined) await recordKeySecret(tx, stored.id, found);
@@ -109,7 +108,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
 
-  async UpdatePolicy(deps, object, { observed: { stored } }, { policy, expiresAfter }) {
+  async UpdatePolicy(deps, { object, stored }, { policy, expiresAfter }) {
     if (stored === undefined) return;
     await changeKey(deps, object, (tx) =>
       updateKeyPolicy(tx, { keyId: stored.id, policy, expiresAfter, generation: object.generation }),
@@ -118,28 +117,28 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     if (message !== "") await recordEvent(deps, object, { type: "Normal", reason: "Updated", message });
   },
 
-  async Retire(deps, object, { observed: { stored } }) {
+  async Retire(deps, { object, stored }) {
     if (stored === undefined) return;
     const ended = await changeKey(deps, object, (tx) => retireVersions(tx, stored.id));
     for (const version of stored.versions)
       if (ended.includes(version.number)) await recordRetired(deps, object, version);
   },
 
-  async RetireAdopted(deps, object, { observed: { stored } }, { number }) {
+  async RetireAdopted(deps, { object, stored }, { number }) {
     const version = stored?.versions.find((one) => one.number === number);
     if (stored === undefined || version === undefined) return;
     await changeKey(deps, object, (tx) => endRetiring(tx, stored.id, number));
     await recordRetired(deps, object, version);
   },
 
-  async Render(deps, object, observation) {
-    const { observed, secret } = observation;
-    const active = versionIn(observed.stored, "active");
-    const value = secret?.data[observed.declared.secret.dataKey];
-    if (value !== undefined && active !== undefined) await deliver(deps, object, observation, value, active.number);
+  async Render(deps, observation) {
+    const { declared, stored, secret } = observation;
+    const active = versionIn(stored, "active");
+    const value = secret?.data[declared.secret.dataKey];
+    if (value !== undefined && active !== undefined) await deliver(deps, observation, value, active.number);
   },
 
-  async Restart(deps, object, { observed: { declared, stored } }, { version }) {
+  async Restart(deps, { object, declared, stored }, { version }) {
     if (stored === undefined) return;
     // A key that was declared again under this name counts its versions from 1 again.
     const annotation = { name: `${RESTART_ANNOTATION_PREFIX}/${object.name}`, value: `${stored.id}.${version}` };
@@ -157,7 +156,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     deps.keyMemory.restarted.set(object.uid, version);
   },
 
-  async Revoke(deps, object, { observed: { stored } }, { reason }) {
+  async Revoke(deps, { object, stored }, { reason }) {
     if (stored === undefined) return;
     await changeKey(deps, object, (tx) => revokeKey(tx, stored.id, reason));
     deps.keyMemory.held.delete(object.uid);
@@ -165,23 +164,23 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     await recordEvent(deps, object, { type: "Normal", reason: "Revoked", message });
   },
 
-  async DetachSecret(deps, object, { secret }) {
+  async DetachSecret(deps, { object, secret }) {
     deps.keyMemory.delivered.set(object.uid, null);
     if (secret !== undefined) await deps.cluster.replaceSecret(secret, { ...secret, owner: null });
   },
 
-  async Release(deps, object, { observed: { stored } }) {
+  async Release(deps, { object, stored }) {
     if (stored === undefined) return;
     await changeKey(deps, object, (tx) => releaseKey(tx, stored.id));
     deps.keyMemory.held.delete(object.uid);
   },
 
-  async DeleteSecret(deps, object, { secret }) {
+  async DeleteSecret(deps, { object, secret }) {
     deps.keyMemory.delivered.set(object.uid, null);
     if (secret !== undefined) await deps.cluster.deleteSecret(secret);
   },
 
-  async ReleaseFinalizer(deps, object) {
+  async ReleaseFinalizer(deps, { object }) {
     // Before it, since nobody comes back to an object that is gone.
     forgetKey(deps.keyMemory, object.uid);
     deps.confirmations.forget(object.uid);
@@ -196,21 +195,16 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
  */
 export function actOnKey(
   deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
   observation: KeyObservation,
   action: Extract<KeyAction, { do: Effect }>,
 ): Promise<void> {
   // The table's type pairs each action with its own act; the compiler cannot follow the pairing through the index.
   const act = ACTS[action.do] as Act<Effect>;
-  return act(deps, object, observation, action);
+  return act(deps, observation, action);
 }
 
 /** The row that a declaration gets with its first version. */
-function newKey(
-  deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
-  observed: ObservedKey,
-): Reservation["key"] {
+function newKey(deps: ControllerDeps, { object, observed, declared }: KeyObservation): Reservation["key"] {
   return {
     id: newId("key"),
     cluster: deps.cluster.uid,
@@ -218,7 +212,7 @@ function newKey(
     name: object.name,
     ownerUid: object.uid,
     teamId: observed.references.teamId ?? "",
-    source: observed.declared.source.type,
+    source: declared.source.type,
     generation: object.generation,
   };
 }
@@ -226,18 +220,18 @@ function newKey(
 /** Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none. */
 async function deliver(
   deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
-  { observed: { declared }, stored, secret, endpoints }: KeyObservation,
+  observation: KeyObservation,
   plaintext: string,
   number: number,
 ): Promise<void> {
+  const { object, stored, secret } = observation;
   if (stored === undefined) return;
-  const draft = draftSecret(object, declared, plaintext, { keyId: stored.id, number }, endpoints);
+  const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
   // Whatever is answered, or not answered: what was known of it is so no more.
   deps.keyMemory.delivered.set(object.uid, null);
   const written =
     secret === undefined ? await deps.cluster.createSecret(draft) : await deps.cluster.replaceSecret(secret, draft);
-  rememberSecret(deps, { object, declared, stored, endpoints }, written);
+  rememberSecret(deps, observation, written);
 }
 
 function recordRetired(

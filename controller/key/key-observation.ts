@@ -4,7 +4,6 @@ import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
-import type { Endpoints } from "../../domain/key/secret-template.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
@@ -13,21 +12,18 @@ import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
+import type { SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
-import type { SecretContext, SecretObservation } from "./observe-secret.ts";
+import type { SecretObservation } from "./observe-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
 
 /** What was observed of a key, and what only acting on it needs. */
-export type KeyObservation = {
+export type KeyObservation = SecretContext & {
   readonly observed: ObservedKey;
   readonly rows: DeclaredRows;
-  /** What the Secret's template writes of addresses. */
-  readonly endpoints: Endpoints;
   /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
   readonly secret: SecretObject | undefined;
   readonly isRead: boolean;
-  /** The key as the plan has it, with what is recorded of its Secret. */
-  readonly stored: LoadedKey | undefined;
   /** The name of the team that holds the namespace. */
   readonly team: string | null;
 };
@@ -55,7 +51,8 @@ export async function observeKey(
     find: foundIn(declared, found),
   });
   const endpoints = { publicUrl: deps.publicUrl, gatewayPublicId: references.gatewayPublicId };
-  const { observed: secretNow, secret, isRead } = await look(deps, { object, declared, stored, endpoints });
+  const context = { object, declared, stored, endpoints };
+  const { observed: secretNow, secret, isRead } = await look(deps, context);
   const observed: ObservedKey = {
     uid: object.uid,
     generation: object.generation,
@@ -66,7 +63,7 @@ export async function observeKey(
     stored,
     secret: secretNow,
     namespaceTerminates: await namespaceTerminates(deps, object, stored, secretNow),
-    undoneSince: observeUndone(deps, object.uid, stored, secretNow, found.now),
+    undoneSince: noteUndone(deps, object.uid, isUndone(stored, secretNow) ? found.now : null),
     secretMarks: stored?.secretFound?.marks ?? [],
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
@@ -79,7 +76,7 @@ export async function observeKey(
     reportedUse: reportedUse(object),
     steadyFrom: deps.databaseClock.steadyFrom(found.now),
   };
-  return { observed, rows: found, endpoints, secret, isRead, stored, team: team?.name ?? null };
+  return { ...context, observed, rows: found, secret, isRead, team: team?.name ?? null };
 }
 
 function readRows(
@@ -158,21 +155,25 @@ function observeHeld({ keyMemory }: ControllerDeps, uid: string, stored: Observe
   return version?.number ?? null;
 }
 
-/** Since when the Secret is lost or edited, as far as this process knows. */
-function observeUndone(
+/** Whether the Secret of a key that is delivered is lost or edited. */
+function isUndone(stored: LoadedKey | undefined, secret: ObservedKey["secret"]): boolean {
+  const active = versionIn(stored, "active");
+  return active !== undefined && (isLost(secret) || isTampered(secret, active));
+}
+
+/**
+ * Since when the Secret is lost or edited, as far as this process knows.
+ *
+ * @param foundAt when it was found to be so now; null where it is not
+ */
+function noteUndone(
   { keyMemory: { undoneSince } }: ControllerDeps,
   uid: string,
-  stored: LoadedKey | undefined,
-  secret: ObservedKey["secret"],
-  now: number,
+  foundAt: number | null,
 ): number | null {
-  const active = versionIn(stored, "active");
-  if (active === undefined || !(isLost(secret) || isTampered(secret, active))) {
-    undoneSince.delete(uid);
-    return null;
-  }
-  const since = undoneSince.get(uid) ?? now;
-  undoneSince.set(uid, since);
+  const since = foundAt === null ? null : (undoneSince.get(uid) ?? foundAt);
+  if (since === null) undoneSince.delete(uid);
+  else undoneSince.set(uid, since);
   return since;
 }
 

@@ -4,6 +4,7 @@ import { keyDigest } from "../../domain/key/key-format.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
+import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import {
   type DeclaredObject,
   KEY_ID_ANNOTATION,
@@ -14,13 +15,23 @@ import {
 } from "../cluster/port.ts";
 import type { Delivered } from "./key-memory.ts";
 
+/** A key's Secret is the one that its declaration names; these decide what it should be. */
+export type SecretContext = {
+  readonly object: DeclaredObject<"PlatformKey">;
+  readonly declared: DeclaredKey;
+  /** The key as the plan has it, with what is recorded of its Secret. */
+  readonly stored: LoadedKey | undefined;
+  /** What the Secret's template writes of addresses. */
+  readonly endpoints: Endpoints;
+};
+
+type VersionName = { readonly keyId: string; readonly number: number };
+
 /** The Secret that delivers a version: the whole of it, as the declaration wants it. */
 export function draftSecret(
-  object: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
+  { object, declared, endpoints }: SecretContext,
   plaintext: string,
-  version: { readonly keyId: string; readonly number: number },
-  endpoints: Endpoints,
+  version: VersionName,
 ): SecretDraft {
   return {
     namespace: object.namespace,
@@ -42,18 +53,16 @@ export function draftSecret(
 export function secretState(
   secret: SecretObject | undefined,
   mintedForThisName: boolean,
-  object: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
-  key: StoredKey | undefined,
-  endpoints: Endpoints,
+  context: SecretContext,
 ): ObservedSecret {
+  const { object, declared, stored } = context;
   if (secret === undefined) return { state: "absent" };
   const owned = secret.owner?.uid === object.uid;
-  const carriesId = key !== undefined && secret.annotations[KEY_ID_ANNOTATION] === key.id;
+  const carriesId = stored !== undefined && secret.annotations[KEY_ID_ANNOTATION] === stored.id;
   const unowned = secret.owner === null && (mintedForThisName || (carriesId && !declared.secret.deleteWithKey));
   if (!owned && !unowned) return { state: "unmanaged" };
   const value = secret.data[declared.secret.dataKey];
-  const holds = value === undefined ? "nothing" : (versionHolding(value, key)?.number ?? "unknown");
+  const holds = value === undefined ? "nothing" : (versionHolding(value, stored)?.number ?? "unknown");
   return {
     state: "ours",
     holds,
@@ -61,9 +70,9 @@ export function secretState(
     owned,
     rendered:
       value === undefined ||
-      key === undefined ||
+      stored === undefined ||
       typeof holds === "string" ||
-      sameSecret(secret, draftSecret(object, declared, value, { keyId: key.id, number: holds }, endpoints)),
+      sameSecret(secret, draftSecret(context, value, { keyId: stored.id, number: holds })),
   };
 }
 
@@ -74,43 +83,30 @@ const NO_KEY = "";
 export function deliveredAs(
   secret: SecretObject,
   observed: ObservedSecret,
-  object: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
-  key: StoredKey | undefined,
-  endpoints: Endpoints,
+  context: SecretContext,
 ): Delivered | undefined {
-  if (key === undefined || observed.state !== "ours" || !observed.rendered) return undefined;
-  const version = key.versions.find(({ number }) => number === observed.holds);
+  const { stored } = context;
+  if (stored === undefined || observed.state !== "ours" || !observed.rendered) return undefined;
+  const version = stored.versions.find(({ number }) => number === observed.holds);
   if (version === undefined) return undefined;
   const { resourceVersion } = secret;
-  const content = contentOf(object, declared, key, version.number, endpoints);
+  const content = contentOf(context, { keyId: stored.id, number: version.number });
   return { resourceVersion, digest: version.digest, content, marks: secret.marks };
 }
 
 /** What a Secret that has not changed since is now: undefined where something else is declared of it by now. */
-export function observeDelivered(
-  { digest, content }: Delivered,
-  object: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
-  key: StoredKey,
-  endpoints: Endpoints,
-): ObservedSecret | undefined {
-  const version = key.versions.find((one) => one.digest === digest);
-  if (version === undefined || contentOf(object, declared, key, version.number, endpoints) !== content)
-    return undefined;
+export function observeDelivered({ digest, content }: Delivered, context: SecretContext): ObservedSecret | undefined {
+  const { declared, stored } = context;
+  const version = stored?.versions.find((one) => one.digest === digest);
+  if (stored === undefined || version === undefined) return undefined;
+  if (contentOf(context, { keyId: stored.id, number: version.number }) !== content) return undefined;
   const { deleteWithKey } = declared.secret;
   // Whether it is immutable matters to whoever would write to it, and that one reads it first.
   return { state: "ours", holds: version.number, immutable: false, rendered: true, owned: deleteWithKey };
 }
 
-function contentOf(
-  object: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
-  key: StoredKey,
-  number: number,
-  endpoints: Endpoints,
-): string {
-  const draft = draftSecret(object, declared, NO_KEY, { keyId: key.id, number }, endpoints);
+function contentOf(context: SecretContext, version: VersionName): string {
+  const draft = draftSecret(context, NO_KEY, version);
   return hash("sha256", JSON.stringify(draft), "base64url");
 }
 

@@ -19,13 +19,11 @@ const LAST_USED_STEP = 24 * 3_600_000;
 
 /** What is written back for a key: never more of it than its prefix. */
 export function keyStatus(
-  object: DeclaredObject<"PlatformKey">,
-  { observed, team }: KeyObservation,
+  { object, observed, declared, team }: KeyObservation,
   plan: KeyPlan,
   now: number,
 ): ObjectStatus {
   const key = governedKey(observed);
-  const { declared } = observed;
   const active = versionIn(key, "active");
   const rotation = nextRotation(observed, now);
   const ends = [declared.expiresAt, active?.expiresAt ?? null].filter((at) => at !== null);

@@ -3,26 +3,16 @@
  * reading it. What is heard may keep a key at rest. That a Secret is lost or was edited is decided by a read alone.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { keyDigest } from "../../domain/key/key-format.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
-import type { Endpoints } from "../../domain/key/secret-template.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import type { KeySecret } from "../../store/keys/key-secrets.ts";
 import { findKeyOfDigest } from "../../store/keys/keys.ts";
-import { type DeclaredObject, KEY_LABEL, type SecretObject } from "../cluster/port.ts";
+import { KEY_LABEL, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import type { Delivered } from "./key-memory.ts";
-import { deliveredAs, observeDelivered, secretState } from "./key-secret.ts";
+import { deliveredAs, observeDelivered, type SecretContext, secretState } from "./key-secret.ts";
 import { readIfAllowed } from "./secret-reading.ts";
-
-/** A key's Secret is the one that its declaration names; these decide what it should be. */
-export type SecretContext = {
-  readonly object: DeclaredObject<"PlatformKey">;
-  readonly declared: DeclaredKey;
-  readonly stored: LoadedKey | undefined;
-  readonly endpoints: Endpoints;
-};
 
 export type SecretObservation = {
   readonly observed: ObservedSecret;
@@ -38,7 +28,7 @@ export async function observeSecret(deps: ControllerDeps, context: SecretContext
 }
 
 function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSecret | undefined {
-  const { object, declared, stored, endpoints } = context;
+  const { object, declared, stored } = context;
   const known = knownSecret(deps, object.uid, stored);
   if (known === null) return undefined;
   const heard = deps.cluster.cachedSecretVersion(object.namespace, declared.secret.name);
@@ -46,9 +36,8 @@ function recallSecret(deps: ControllerDeps, context: SecretContext): ObservedSec
     // Creating it decides: where there is one all the same, nothing is written, and it is read.
     return { state: "absent" };
   }
-  if (heard === undefined || heard === null || known?.resourceVersion !== heard || stored === undefined)
-    return undefined;
-  return observeDelivered(known, object, declared, stored, endpoints);
+  if (heard === undefined || heard === null || known?.resourceVersion !== heard) return undefined;
+  return observeDelivered(known, context);
 }
 
 /** What this process has seen of it last, or else what was found by one before it. */
@@ -67,9 +56,7 @@ function knownSecret(
 /** What a process after this one should know of a key's Secret; undefined where that is recorded, or there is nothing. */
 export function secretToRecord(
   { cluster, keyMemory }: ControllerDeps,
-  { namespace, uid }: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
-  stored: LoadedKey | undefined,
+  { object: { namespace, uid }, declared, stored }: SecretContext,
 ): KeySecret | undefined {
   const seen = keyMemory.delivered.get(uid);
   const version = stored?.versions.find(({ digest }) => digest === seen?.digest);
@@ -95,15 +82,15 @@ function isUnpublished({ keyMemory }: ControllerDeps, uid: string, stored: Loade
 
 /** Reads a key's Secret. */
 export async function readSecretOf(deps: ControllerDeps, context: SecretContext): Promise<SecretObservation> {
-  const { object, declared, stored, endpoints } = context;
+  const { object, declared } = context;
   const read = await readIfAllowed(deps.cluster, object.namespace, declared.secret.name);
   if ("why" in read) {
     deps.keyMemory.delivered.set(object.uid, null);
     return { observed: { state: "unreadable", why: read.why }, secret: undefined, isRead: true };
   }
   const { secret } = read;
-  const isMinted = await isMintedForThisName(deps, secret, object, declared);
-  const observed = secretState(secret, isMinted, object, declared, stored, endpoints);
+  const isMinted = await isMintedForThisName(deps, secret, context);
+  const observed = secretState(secret, isMinted, context);
   rememberSecret(deps, context, secret, observed);
   return { observed, secret, isRead: true };
 }
@@ -111,12 +98,12 @@ export async function readSecretOf(deps: ControllerDeps, context: SecretContext)
 /** Takes note of a Secret as the cluster has answered with it. */
 export function rememberSecret(
   { keyMemory }: ControllerDeps,
-  { object, declared, stored, endpoints }: SecretContext,
+  context: SecretContext,
   secret: SecretObject | undefined,
-  observed: ObservedSecret = secretState(secret, false, object, declared, stored, endpoints),
+  observed: ObservedSecret = secretState(secret, false, context),
 ): void {
-  const delivered = secret && deliveredAs(secret, observed, object, declared, stored, endpoints);
-  keyMemory.delivered.set(object.uid, delivered ?? null);
+  const delivered = secret && deliveredAs(secret, observed, context);
+  keyMemory.delivered.set(context.object.uid, delivered ?? null);
 }
 
 /**
@@ -126,8 +113,7 @@ export function rememberSecret(
 async function isMintedForThisName(
   { cluster, store }: ControllerDeps,
   secret: SecretObject | undefined,
-  { uid, namespace, name }: DeclaredObject<"PlatformKey">,
-  declared: DeclaredKey,
+  { object: { uid, namespace, name }, declared }: SecretContext,
 ): Promise<boolean> {
   const value = secret?.data[declared.secret.dataKey];
   if (secret?.owner !== null || secret.labels[KEY_LABEL] !== name || value === undefined) return false;

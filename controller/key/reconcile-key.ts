@@ -78,9 +78,9 @@ async function runUntilStable(
     if (plan.action.do === "Nothing") {
       if (signal.aborted) return AT_REST;
       deps.keyMemory.held.delete(object.uid);
-      await recordSecret(deps, object, observation);
+      await recordSecret(deps, observation);
       const { now } = observation.rows;
-      const status = keyStatus(object, observation, plan, now);
+      const status = keyStatus(observation, plan, now);
       await warnOfExpiry(deps, object, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
@@ -89,11 +89,11 @@ async function runUntilStable(
     if (plan.action.do === "Wait") return { unconfirmed: object.uid };
     attempt.found = () => ({
       uid: object.uid,
-      status: keyStatus(object, observation, plan, observation.rows.now),
+      status: keyStatus(observation, plan, observation.rows.now),
     });
-    if (plan.action.do === "Restart") return { done: actOnKey(deps, object, observation, plan.action) };
+    if (plan.action.do === "Restart") return { done: actOnKey(deps, observation, plan.action) };
     try {
-      await actOnKey(deps, object, observation, plan.action);
+      await actOnKey(deps, observation, plan.action);
     } catch (error) {
       // Somebody else was there first, or what was taken for granted is not so: nothing was written, and what is there
       // now decides.
@@ -113,12 +113,9 @@ const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Pub
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
 /** So that a process after this one need not read it again. */
-async function recordSecret(
-  deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
-  { observed, stored }: KeyObservation,
-): Promise<void> {
-  const found = secretToRecord(deps, object, observed.declared, stored);
+async function recordSecret(deps: ControllerDeps, observation: KeyObservation): Promise<void> {
+  const { stored } = observation;
+  const found = secretToRecord(deps, observation);
   if (stored !== undefined && found !== undefined) await recordKeySecret(deps.store.db, stored.id, found);
 }
 
