@@ -26,25 +26,25 @@ const MAX_STEPS = 32;
  */
 export async function reconcileKey(
   deps: ControllerDeps,
-  name: { readonly namespace: string; readonly name: string },
+  name: Attempt["name"],
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
-  const attempt: Attempt = { found: undefined };
-  const result = await reportFailureInStatus(deps, name, signal, attempt, runUntilStable(deps, name, signal, attempt));
-  return "done" in result ? { done: reportFailureInStatus(deps, name, signal, attempt, result.done) } : result;
+  const attempt: Attempt = { name, signal, found: undefined };
+  const result = await reportFailureInStatus(deps, attempt, runUntilStable(deps, attempt));
+  return "done" in result ? { done: reportFailureInStatus(deps, attempt, result.done) } : result;
 }
 
-/** The status as it was found to be before the step that is under way; undefined between two steps. */
-type Attempt = { found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined };
+/** One attempt at bringing a key to rest. */
+type Attempt = {
+  readonly name: { readonly namespace: string; readonly name: string };
+  readonly signal: AbortSignal;
+  /** The status as it was found to be before the step that is under way; undefined between two steps. */
+  found: (() => { readonly uid: string; readonly status: ObjectStatus }) | undefined;
+};
 
 /** Has the status tell of a failure, and of what was found not to be as declared before it. */
-async function reportFailureInStatus<T>(
-  deps: ControllerDeps,
-  name: { readonly namespace: string; readonly name: string },
-  signal: AbortSignal,
-  attempt: Attempt,
-  task: Promise<T>,
-): Promise<T> {
+async function reportFailureInStatus<T>(deps: ControllerDeps, attempt: Attempt, task: Promise<T>): Promise<T> {
+  const { name, signal } = attempt;
   try {
     return await task;
   } catch (error) {
@@ -60,12 +60,8 @@ async function reportFailureInStatus<T>(
   }
 }
 
-async function runUntilStable(
-  deps: ControllerDeps,
-  name: { readonly namespace: string; readonly name: string },
-  signal: AbortSignal,
-  attempt: Attempt,
-): Promise<ReconcileResult> {
+async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<ReconcileResult> {
+  const { name, signal } = attempt;
   let before: { readonly object: DeclaredObject; readonly rows: DeclaredRows } | undefined;
   for (let step = 0; step < MAX_STEPS; step++) {
     attempt.found = undefined;
