@@ -100,9 +100,10 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   const settleDoubts = createDoubts(objects.doubted, (object) => lookUp(object, object.uid));
   const reflectors = createReflectors({ api, clock, random, log, confirm: identity.confirm });
   const secretWatches = createSecretWatches(reflectors, news);
-  const objectWatches = createObjectWatches(reflectors, objects, namespaces, log, () =>
-    reflectors.keep(settleDoubts(watching)),
-  );
+  const objectWatches = createObjectWatches({
+    ...{ reflectors, objects, namespaces, log },
+    onListed: () => reflectors.keep(settleDoubts(watching)),
+  });
 
   function onObject(ref: ObjectRef, now: HeldObject | undefined): void {
     references.note(ref, now);

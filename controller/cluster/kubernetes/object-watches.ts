@@ -17,14 +17,18 @@ export type ObjectWatches = {
   lacked(ref: ObjectRef): void;
 };
 
-/** @param onListed told of each complete list */
-export function createObjectWatches(
-  reflectors: Pick<Reflectors, "start">,
-  objects: Pick<Objects, "read" | "sink">,
-  namespaces: readonly string[] | null,
-  log: LogLine,
-  onListed: () => void,
-): ObjectWatches {
+export type ObjectWatchesOptions = {
+  readonly reflectors: Pick<Reflectors, "start">;
+  readonly objects: Pick<Objects, "read" | "sink">;
+  /** The namespaces that are served; null for all. */
+  readonly namespaces: readonly string[] | null;
+  readonly log: LogLine;
+  /** Told of each complete list. */
+  readonly onListed: () => void;
+};
+
+export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatches {
+  const { reflectors, objects, namespaces, log } = options;
   /** What has been listed, by kind and namespace. */
   const listed = new Set<string>();
   /** Those whose last list lacked what is there. */
@@ -44,7 +48,7 @@ export function createObjectWatches(
       },
       onListed() {
         listed.add(collectionOf(kind, namespace));
-        onListed();
+        options.onListed();
         resolve();
       },
     };
