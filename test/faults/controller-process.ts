@@ -13,7 +13,7 @@ import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { connectKubernetes, type KubernetesAddress } from "../env/kubernetes/client.ts";
-import { createInjector, type Diagnostic } from "./injector.ts";
+import { createInjector, type InjectedFault } from "./injector.ts";
 
 export type ProcessOptions = {
   readonly address: KubernetesAddress;
@@ -21,7 +21,7 @@ export type ProcessOptions = {
   readonly encryptionKey: string;
   readonly tag: string;
   /** Where SIGKILL strikes. */
-  readonly fault?: Diagnostic;
+  readonly fault?: InjectedFault;
   /** After a Secret of this name is written SIGSTOP strikes. */
   readonly pausesAfterSecret?: string;
 };

@@ -20,12 +20,12 @@ export type How =
   /** It does not happen, and the process is told that it may have. */
   | "failed";
 
-export type Diagnostic = { readonly effect: Effect; readonly how: How };
+export type InjectedFault = { readonly effect: Effect; readonly how: How };
 
 export type Injector = {
   readonly wrap: (cluster: Cluster, store: Store) => { cluster: Cluster; store: Store };
   /** Has the next such effect go wrong, once. Forgets the trace. */
-  arm(fault?: Diagnostic): void;
+  arm(fault?: InjectedFault): void;
   /** Whether the fault has struck. */
   hasStruck(): boolean;
   /** The effects that came about since it was armed. */
@@ -36,6 +36,7 @@ export type Injector = {
 
 /** What a connection that breaks is to those who wait for it. */
 const lost = () => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
+const unclear = (effect: Effect) => new ClusterError("Unclear", `while calling ${effect}: the connection broke`);
 const never = () => new Promise<never>(() => {});
 
 const CALLS = [
@@ -49,125 +50,140 @@ const CALLS = [
 
 /** @param onDeath what a kill does besides: in a process of its own, the kill itself */
 export function createInjector(onDeath: () => void = () => {}): Injector {
-  let armed: Diagnostic | undefined;
-  let dead = false;
-  let struck = false;
-  const trace: Effect[] = [];
+  const victim = new Victim(onDeath);
   const drafts: Readonly<Record<string, string>>[] = [];
-
-  function meets(effect: Effect): How | undefined {
-    if (armed?.effect !== effect) return undefined;
-    const { how } = armed;
-    armed = undefined;
-    return how;
-  }
-
-  function die(): Promise<never> {
-    dead = true;
-    struck = true;
-    onDeath();
-    return never();
-  }
-
-  /** One call of the cluster under the fault that is armed. */
-  async function call<T>(effect: Effect, act: () => Promise<T>): Promise<T> {
-    if (dead) return never();
-    const how = meets(effect);
-    if (how === "killed before") return die();
-    if (how === "failed") {
-      struck = true;
-      throw new ClusterError("Unclear", `while calling ${effect}: the connection broke`);
-    }
-    const result = await act();
-    trace.push(effect);
-    if (how === "killed after") return die();
-    if (how === "answer lost") {
-      struck = true;
-      throw new ClusterError("Unclear", `while calling ${effect}: the connection broke`);
-    }
-    return result;
-  }
-
-  /** One transaction under the fault that is armed. */
-  async function commit<T>(
-    run: (body: (tx: Tx) => Promise<T>) => Promise<T>,
-    body: (tx: Tx) => Promise<T>,
-  ): Promise<T> {
-    if (dead) return never();
-    let effects: Effect[] = [];
-    let how: How | undefined;
-    const result = await run(async (tx) => {
-      const before = await lastAuditId(tx);
-      const done = await body(tx);
-      effects = (await auditKindsAfter(tx, before)).map((kind) => `commit ${kind}`);
-      how = effects.map(meets).find((met) => met !== undefined);
-      if (how === "killed before" || how === "failed") throw lost();
-      return done;
-    }).catch((error: unknown) => {
-      if (how === "killed before") return die();
-      if (how === "failed") struck = true;
-      throw error;
-    });
-    trace.push(...effects);
-    if (how === "killed after") return die();
-    if (how === "answer lost") {
-      struck = true;
-      throw lost();
-    }
-    return result;
-  }
-
-  function wrapStore(store: Store): Store {
-    const db = intercept(store.db, {
-      transaction: () => {
-        const builder = store.db.transaction();
-        return intercept(builder, {
-          execute: (body: (tx: Tx) => Promise<unknown>) => commit((inner) => builder.execute(inner), body),
-        });
-      },
-      // The one write outside of a transaction: it completes a receipt. A dead process does not come to it.
-      updateTable: (table: Parameters<Store["db"]["updateTable"]>[0]) => {
-        if (dead) throw lost();
-        return store.db.updateTable(table);
-      },
-    });
-    return { ...store, db };
-  }
-
   return {
-    trace,
+    trace: victim.trace,
     drafts,
-    arm(fault) {
-      armed = fault;
-      struck = false;
-      trace.length = 0;
-    },
-    hasStruck: () => struck,
+    arm: (fault) => victim.arm(fault),
+    hasStruck: () => victim.hasStruck,
     wrap(cluster, store) {
-      dead = false;
-      const wrapped = Object.fromEntries(
-        CALLS.map((name) => {
-          const act = cluster[name] as (...args: unknown[]) => Promise<unknown>;
-          return [name, (...args: unknown[]) => call(name, () => act(...args))];
-        }),
-      ) as Pick<Cluster, (typeof CALLS)[number]>;
+      victim.isDead = false;
+      const calls = callsUnderFault(victim, cluster);
       return {
-        store: wrapStore(store),
+        store: storeUnderFault(victim, store),
         cluster: {
           ...cluster,
-          ...wrapped,
+          ...calls,
           createSecret(draft) {
             drafts.push(draft.data);
-            return wrapped.createSecret(draft);
+            return calls.createSecret(draft);
           },
           replaceSecret(read, draft) {
             drafts.push(draft.data);
-            return wrapped.replaceSecret(read, draft);
+            return calls.replaceSecret(read, draft);
           },
         },
       };
     },
   };
+}
+
+/** The process that a fault is armed for, and what has become of it. */
+class Victim {
+  isDead = false;
+  hasStruck = false;
+  readonly trace: Effect[] = [];
+  readonly #onDeath: () => void;
+  #armed: InjectedFault | undefined;
+
+  constructor(onDeath: () => void) {
+    this.#onDeath = onDeath;
+  }
+
+  arm(fault: InjectedFault | undefined): void {
+    this.#armed = fault;
+    this.hasStruck = false;
+    this.trace.length = 0;
+  }
+
+  /** How this effect goes wrong, if it does: once. */
+  takeFault(effect: Effect): How | undefined {
+    if (this.#armed?.effect !== effect) return undefined;
+    const { how } = this.#armed;
+    this.#armed = undefined;
+    return how;
+  }
+
+  /** What the process has of it: it is gone. */
+  die(): Promise<never> {
+    this.isDead = true;
+    this.hasStruck = true;
+    this.#onDeath();
+    return never();
+  }
+
+  /** What the process has of it: an error. */
+  fail(error: Error): never {
+    this.hasStruck = true;
+    throw error;
+  }
+}
+
+function callsUnderFault(victim: Victim, cluster: Cluster) {
+  return Object.fromEntries(
+    CALLS.map((name) => {
+      const act = cluster[name] as (...args: unknown[]) => Promise<unknown>;
+      return [name, (...args: unknown[]) => callUnderFault(victim, name, () => act(...args))];
+    }),
+  ) as Pick<Cluster, (typeof CALLS)[number]>;
+}
+
+async function callUnderFault<T>(victim: Victim, effect: Effect, act: () => Promise<T>): Promise<T> {
+  if (victim.isDead) return never();
+  const how = victim.takeFault(effect);
+  if (how === "killed before") return victim.die();
+  if (how === "failed") return victim.fail(unclear(effect));
+  const result = await act();
+  victim.trace.push(effect);
+  if (how === "killed after") return victim.die();
+  if (how === "answer lost") return victim.fail(unclear(effect));
+  return result;
+}
+
+function storeUnderFault(victim: Victim, store: Store): Store {
+  const db = intercept(store.db, {
+    transaction: () => {
+      const builder = store.db.transaction();
+      return intercept(builder, {
+        execute: (body: (tx: Tx) => Promise<unknown>) =>
+          commitUnderFault(victim, (inner) => builder.execute(inner), body),
+      });
+    },
+    // The one write outside of a transaction: it completes a receipt. A dead process does not come to it.
+    updateTable: (table: Parameters<Store["db"]["updateTable"]>[0]) => {
+      if (victim.isDead) throw lost();
+      return store.db.updateTable(table);
+    },
+  });
+  return { ...store, db };
+}
+
+async function commitUnderFault<T>(
+  victim: Victim,
+  run: (body: (tx: Tx) => Promise<T>) => Promise<T>,
+  body: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  if (victim.isDead) return never();
+  let effects: Effect[] = [];
+  let how: How | undefined;
+  const result = await run(async (tx) => {
+    const before = await lastAuditId(tx);
+    const done = await body(tx);
+    effects = (await auditKindsAfter(tx, before)).map((kind) => `commit ${kind}`);
+    how = effects.map((effect) => victim.takeFault(effect)).find((met) => met !== undefined);
+    // Thrown within the transaction, so that it is rolled back.
+    if (how === "killed before" || how === "failed") throw lost();
+    return done;
+  }).catch((error: unknown) => {
+    if (how === "killed before") return victim.die();
+    if (how === "failed") victim.hasStruck = true;
+    throw error;
+  });
+  victim.trace.push(...effects);
+  if (how === "killed after") return victim.die();
+  if (how === "answer lost") return victim.fail(lost());
+  return result;
 }
 
 /** An object with some of its methods exchanged; the others run on the object itself. */

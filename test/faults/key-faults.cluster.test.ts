@@ -1,4 +1,10 @@
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
-import { keyFaults } from "./key-faults.ts";
+import { changeFaults } from "./change-faults.ts";
+import { deletionFaults } from "./deletion-faults.ts";
+import { mintFaults } from "./mint-faults.ts";
+import { refusedSecretFaults } from "./refused-secret-faults.ts";
+import { statusFaults } from "./status-faults.ts";
 
-describeWorldsOnKubernetes("a fault", keyFaults);
+describeWorldsOnKubernetes("a fault", (setup) => {
+  for (const tests of [mintFaults, statusFaults, refusedSecretFaults, changeFaults, deletionFaults]) tests(setup);
+});

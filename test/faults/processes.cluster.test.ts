@@ -12,13 +12,13 @@ import { databaseUrl } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import type { ProcessOptions } from "./controller-process.ts";
 import { endState } from "./end-state.ts";
-import type { Diagnostic } from "./injector.ts";
+import type { InjectedFault } from "./injector.ts";
 import { SCENARIOS, type ScenarioName, usual } from "./scenarios.ts";
 
 const PROGRAM = join(import.meta.dirname, "controller-process.ts");
 
 /** By row: the scenario, the point, and the highest version number that it ends with. */
-const KILLS: readonly (readonly [string, ScenarioName, Diagnostic, number])[] = [
+const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[] = [
   ["c1", "a first mint", { effect: "commit key.reserved", how: "killed before" }, 1],
   ["c2", "a first mint", { effect: "commit key.reserved", how: "killed after" }, 2],
   ["c4", "a first mint", { effect: "createSecret", how: "killed after" }, 1],

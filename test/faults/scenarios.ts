@@ -3,7 +3,7 @@ import { expect, type TestContext } from "vitest";
 import { key, type Manifest, startWorld, type World, type WorldSetup } from "../controller/fixtures/world.ts";
 import { until } from "../env/until.ts";
 import { endState } from "./end-state.ts";
-import { createInjector, type Diagnostic } from "./injector.ts";
+import { createInjector, type InjectedFault } from "./injector.ts";
 
 /** Something that happens to a key, and how it is known to have ended. */
 export type Scenario = {
@@ -50,7 +50,7 @@ export const SCENARIOS = {
 export type ScenarioName = keyof typeof SCENARIOS;
 
 /** Plays a scenario to its end, with a fault in it or undisturbed. */
-export async function play(context: TestContext, setup: WorldSetup, name: ScenarioName, fault?: Diagnostic) {
+export async function play(context: TestContext, setup: WorldSetup, name: ScenarioName, fault?: InjectedFault) {
   const { given, act, ended }: Scenario = SCENARIOS[name];
   const injector = createInjector();
   const world = await startWorld(context, { ...setup, wrap: injector.wrap }, key("other"), ...given);
@@ -83,7 +83,7 @@ export function usual(context: TestContext, setup: WorldSetup, name: ScenarioNam
 }
 
 /** Plays a scenario with a fault, and checks that it makes no difference in the end. */
-export async function endsAsUsual(context: TestContext, setup: WorldSetup, name: ScenarioName, fault: Diagnostic) {
+export async function endsAsUsual(context: TestContext, setup: WorldSetup, name: ScenarioName, fault: InjectedFault) {
   const played = await play(context, setup, name, fault);
   const { end } = await usual(context, setup, name);
   expect(played.end, `${name}, ${fault.how} ${fault.effect}`).toEqual(end);
