@@ -22,8 +22,8 @@ type AuditedTask<K extends ObjectKind, T> = {
   readonly task: () => Promise<T>;
   /** Recorded beside what has changed. */
   readonly detail?: Readonly<Record<string, unknown>>;
-  /** What has changed that is in no field; asked for after the task, undefined for nothing. */
-  readonly moreThanFields?: () => Readonly<Record<string, unknown>> | undefined;
+  /** What has changed that is in no field, by the task's result; undefined for nothing. */
+  readonly moreThanFields?: (result: T) => Readonly<Record<string, unknown>> | undefined;
 };
 
 /**
@@ -41,7 +41,7 @@ export async function auditObject<K extends ObjectKind, T>(
   const object = after ?? before;
   if (object === undefined) return result;
   const changed = changedFields(pick(kind, before), pick(kind, after));
-  const more = moreThanFields?.();
+  const more = moreThanFields?.(result);
   if (Object.keys(changed).length === 0 && more === undefined) return result;
   const what = before === undefined ? "created" : after === undefined ? "deleted" : "changed";
   const { id, cluster, namespace, name, teamId, ownerUid } = object;

@@ -37,14 +37,13 @@ export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
  */
 export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring): Promise<{ gatewayId: string }> {
   const { cluster, namespace, name, teamId, by } = draft;
-  const changedCredentials: string[] = [];
   const { gatewayId } = await auditObject(tx, {
     kind: "gateway",
     where: { cluster, namespace, name, teamIds: [teamId] },
     by,
-    task: () => saveWholeGateway(tx, draft, keyring, (upstream) => changedCredentials.push(upstream)),
+    task: () => saveWholeGateway(tx, draft, keyring),
     // That it is another, and never what it is.
-    moreThanFields: () => (changedCredentials.length > 0 ? { changedCredentials } : undefined),
+    moreThanFields: ({ changedCredentials }) => (changedCredentials.length > 0 ? { changedCredentials } : undefined),
   });
   return { gatewayId };
 }
@@ -53,8 +52,7 @@ async function saveWholeGateway(
   tx: Tx,
   draft: GatewayDraft,
   keyring: Keyring,
-  onCredential: (upstream: string) => void,
-): Promise<{ gatewayId: string }> {
+): Promise<{ gatewayId: string; changedCredentials: string[] }> {
   const columns = {
     cluster: draft.cluster,
     namespace: draft.namespace,
@@ -95,18 +93,21 @@ async function saveWholeGateway(
       .execute();
     gatewayId = holder.id;
   }
-  await saveUpstreams(tx, gatewayId, draft.upstreams, keyring, onCredential);
-  return { gatewayId };
+  return { gatewayId, changedCredentials: await saveUpstreams(tx, gatewayId, draft.upstreams, keyring) };
 }
 
-/** Writes only what differs: a credential that is stored already keeps its ciphertext, unless its key is an old one. */
+/**
+ * Writes only what differs: a credential that is stored already keeps its ciphertext, unless its key is an old one.
+ *
+ * @returns the names of those that had another credential
+ */
 async function saveUpstreams(
   tx: Tx,
   gatewayId: string,
   upstreams: readonly UpstreamRecord[],
   keyring: Keyring,
-  onCredential: (upstream: string) => void,
-): Promise<void> {
+): Promise<string[]> {
+  const changedCredentials: string[] = [];
   const sealing = await sealingKeyring(tx, keyring);
   const stored = await tx.selectFrom("gateway_upstreams").selectAll().where("gateway_id", "=", gatewayId).execute();
   const gone = stored.map(({ name }) => name).filter((name) => !upstreams.some((upstream) => upstream.name === name));
@@ -117,8 +118,9 @@ async function saveUpstreams(
     const old = stored.find((row) => row.name === name);
     const kept = old !== undefined && isStored(sealing, old.credential, credential, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
-    if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential)
-      onCredential(name);
+    if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential) {
+      changedCredentials.push(name);
+    }
     const row = {
       position,
       dialect,
@@ -131,6 +133,7 @@ async function saveUpstreams(
       .onConflict((conflict) => conflict.columns(["gateway_id", "name"]).doUpdateSet(row))
       .execute();
   }
+  return changedCredentials;
 }
 
 function isStored(keyring: Keyring, sealed: Uint8Array | null, credential: string | null, gatewayId: string): boolean {

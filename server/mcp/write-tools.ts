@@ -43,7 +43,7 @@ export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
     const { clock, key } = context;
     const library = await libraryOf(context, named);
     const atom = await context.write("mcp.memory_save_atom", {
-      write: (tx, reach) => insertAtom(tx, reach, library.id, atomFields(input), clock.now()),
+      write: (tx, reach) => insertAtom(tx, reach, { ...atomFields(input), libraryId: library.id, at: clock.now() }),
       libraryOf: (saved) => saved?.library.id,
     });
     if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
@@ -71,7 +71,7 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     const changes = atomChanges(input);
     if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
     const correction = await write("mcp.memory_correct_atom", {
-      write: (tx, reach) => correctAtom(tx, reach, id, revision ?? null, changes, clock.now()),
+      write: (tx, reach) => correctAtom(tx, reach, id, { ...changes, expected: revision ?? null, at: clock.now() }),
       libraryOf: correctedLibrary,
     });
     switch (correction?.kind) {

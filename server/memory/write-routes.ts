@@ -29,7 +29,7 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
         const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
         if (library === undefined) return undefined;
         return writeAs(deps, db, request, {
-          write: (tx, reach) => insertAtom(tx, reach, library.id, atomFields(input), clock.now()),
+          write: (tx, reach) => insertAtom(tx, reach, { ...atomFields(input), libraryId: library.id, at: clock.now() }),
           libraryOf: (saved) => saved?.library.id,
         });
       });
@@ -55,7 +55,7 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
       if (Object.keys(changes).length === 0) throw problem("invalid_request", NOTHING_CHANGED);
       const correction = await callMemory(deps, request, reply, (db) =>
         writeAs(deps, db, request, {
-          write: (tx, reach) => correctAtom(tx, reach, id, revision, changes, clock.now()),
+          write: (tx, reach) => correctAtom(tx, reach, id, { ...changes, expected: revision, at: clock.now() }),
           libraryOf: correctedLibrary,
         }),
       );

@@ -68,13 +68,9 @@ export async function activateVersion(
   }
   const ended = overlapMs <= 0 ? retiring : [];
   if (predecessor !== undefined && !overlap) ended.push(predecessor);
-  await setState(tx, keyId, "retired", ended, { retire_at: null });
-  await setState(
-    tx,
-    keyId,
-    "voided",
-    versions.filter((version) => version.state === "reserved" && version !== own),
-  );
+  const voided = versions.filter((version) => version.state === "reserved" && version !== own);
+  await endVersions(tx, keyId, ended, { state: "retired", retire_at: null });
+  await endVersions(tx, keyId, voided, { state: "voided" });
   let retireOldAt: Date | null = null;
   if (overlap) {
     const succeeded = await tx
@@ -110,24 +106,15 @@ export async function activateVersion(
   return [...over, ...ended.map((version) => version.number)];
 }
 
-async function setState(
+async function endVersions(
   tx: Tx,
   keyId: string,
-  state: string,
-  which: readonly { number: number }[],
-  more: { retire_at?: null } = {},
+  versions: readonly { number: number }[],
+  end: { readonly state: "retired"; readonly retire_at: null } | { readonly state: "voided" },
 ): Promise<void> {
-  if (which.length === 0) return;
-  await tx
-    .updateTable("key_versions")
-    .set({ state, ...more })
-    .where("key_id", "=", keyId)
-    .where(
-      "number",
-      "in",
-      which.map(({ number }) => number),
-    )
-    .execute();
+  if (versions.length === 0) return;
+  const numbers = versions.map(({ number }) => number);
+  await tx.updateTable("key_versions").set(end).where("key_id", "=", keyId).where("number", "in", numbers).execute();
 }
 
 /**

@@ -18,11 +18,14 @@ export const PAGE_BOUNDS: PageBounds = { tagged: 3_000, walked: 4_000 };
 const MIN_STEP = 50;
 
 /** The libraries of a page, which the caller may reach, and where it begins. */
-export type AtomList = {
+type AtomList = {
   readonly reach: Reach;
   readonly libraryId: string | null;
   readonly after: AtomPosition | null;
 };
+
+/** The atoms of a list that have a tag. */
+type TaggedList = AtomList & { readonly tag: string };
 
 /** The libraries of a list that are active. */
 function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
@@ -50,12 +53,11 @@ export function newestOf(list: AtomList, limit: number): RawBuilder<unknown> {
  */
 export async function idsWithTag(
   db: Db,
-  list: AtomList,
-  tag: string,
+  list: TaggedList,
   limit: number,
   bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<string[]> {
-  const { found, libraries } = await withOrderedPlans(db, (tx) => askIndex(tx, list, tag, limit, bounds));
+  const { found, libraries } = await withOrderedPlans(db, (tx) => askIndex(tx, list, limit, bounds));
   if (found !== null) return found;
   // Each library gives as many as the step takes in all.
   const step = Math.max(MIN_STEP, Math.ceil(bounds.walked / libraries));
@@ -63,7 +65,7 @@ export async function idsWithTag(
   let after = list.after;
   do {
     const from = { ...list, after };
-    const walked = await withOrderedPlans(db, (tx) => walkOn(tx, from, tag, limit - ids.length, step));
+    const walked = await withOrderedPlans(db, (tx) => walkOn(tx, from, limit - ids.length, step));
     ids.push(...walked.ids);
     after = walked.last;
   } while (after !== null && ids.length < limit);
@@ -73,8 +75,7 @@ export async function idsWithTag(
 /** Finds null when too many atoms have the tag. */
 async function askIndex(
   tx: Tx,
-  list: AtomList,
-  tag: string,
+  list: TaggedList,
   limit: number,
   bounds: PageBounds,
 ): Promise<{ found: string[] | null; libraries: number }> {
@@ -84,7 +85,7 @@ async function askIndex(
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
   const condition = {
     kind: "and",
-    of: [owners(list.reach, libraryIds), { kind: "word", lexeme: `tag ${tag}` }],
+    of: [owners(list.reach, libraryIds), { kind: "word", lexeme: `tag ${list.tag}` }],
   } as const;
   const after = list.after;
   const { rows } = await sql<{ tagged: number; ids: string[] }>`
@@ -104,11 +105,11 @@ async function askIndex(
 type Walked = { readonly ids: string[]; readonly last: AtomPosition | null };
 
 /** The atoms with the tag among the next of a list, and the last of those looked at; null at the list's end. */
-async function walkOn(tx: Tx, list: AtomList, tag: string, limit: number, step: number): Promise<Walked> {
+async function walkOn(tx: Tx, list: TaggedList, limit: number, step: number): Promise<Walked> {
   const { rows } = await sql<{ ids: string[]; looked: number; at: number | null; id: string | null }>`
     with looked as materialized (select a.id, a.created_at, a.tags from ${newestOf(list, step)})
     select array(
-        select a.id::text from looked a where a.tags @> ${[tag]}::text[]
+        select a.id::text from looked a where a.tags @> ${[list.tag]}::text[]
         order by a.created_at desc, a.id desc limit ${limit}) as ids,
       (select count(*)::integer from looked) as looked, final.at, final.id::text
     from (select) one left join lateral (

@@ -2,7 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { ATOM_COLUMNS, type AtomRow, atomOf, reachable, toAtom } from "./atoms.ts";
-import { candidates, matches, resolveScope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
+import {
+  candidates,
+  matches,
+  resolveScope,
+  SEARCH_BOUNDS,
+  type SearchBounds,
+  type SearchFilter,
+} from "./candidates.ts";
 import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
 import { withOrderedPlans } from "./ordered-plans.ts";
 
@@ -15,12 +22,9 @@ export type AtomHit = {
   readonly snippet: string;
 };
 
-type Search = {
+type Search = SearchFilter & {
   /** As people type it: words, `"phrases"`, `or`, `-not`. */
   readonly query: string;
-  readonly libraryId: string | null;
-  /** The atom has all of them. */
-  readonly tags: readonly string[];
   readonly limit: number;
 };
 
@@ -57,7 +61,7 @@ export async function searchAtoms(
 ): Promise<AtomHit[]> {
   return withOrderedPlans(db, async (tx) => {
     const asked = sql`websearch_to_tsquery('english', ${search.query})`;
-    const scope = await resolveScope(tx, reach, search.libraryId, asked, search.tags);
+    const scope = await resolveScope(tx, reach, asked, search);
     const found = await candidates(tx, scope, bounds);
     if (found === undefined) return [];
     const { rows } = await sql<AtomRow & { rank: number; snippet: string }>`
@@ -95,7 +99,7 @@ export async function recallAtoms(
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
     const asked = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
-    const scope = await resolveScope(tx, reach, search.libraryId, asked, search.tags);
+    const scope = await resolveScope(tx, reach, asked, search);
     const found = await candidates(tx, scope, bounds);
     if (found === undefined) return [];
     const { rows } = await sql<AtomRow>`

@@ -56,24 +56,27 @@ export function toAtom(row: AtomRow): Atom {
   };
 }
 
+type AtomDraft = AtomFields & {
+  readonly libraryId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+};
+
 /**
  * Stores an atom in a library of the reach.
  *
- * @param at milliseconds since the epoch
  * @returns undefined when the library is not there to this caller
  */
 export async function insertAtom(
   db: QueryExecutorProvider,
   reach: Reach,
-  libraryId: string,
-  fields: AtomFields,
-  at: number,
+  { libraryId, at, content, tags, source, importance }: AtomDraft,
 ): Promise<Atom | undefined> {
   const { rows } = await sql<AtomRow>`
     with a as (
       insert into atoms (library_id, team_id, content, tags, source, importance, created_at, updated_at)
-      select l.id, l.team_id, ${fields.content}, ${[...fields.tags]}::text[], ${fields.source}::text,
-        ${fields.importance}::float8, ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
+      select l.id, l.team_id, ${content}, ${[...tags]}::text[], ${source}::text,
+        ${importance}::float8, ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
       from libraries l
       where l.id = ${libraryId} and l.team_id = ${reach.teamId} and l.state = 'active'
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
@@ -116,26 +119,26 @@ export async function listAtoms(
 ): Promise<Atom[]> {
   const { tag, limit, libraryId, after } = page;
   const list = { reach, libraryId, after };
-  if (tag !== null) return findAtoms(db, reach, await idsWithTag(db, list, tag, limit, bounds));
+  if (tag !== null) return findAtoms(db, reach, await idsWithTag(db, { ...list, tag }, limit, bounds));
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<AtomRow>`select ${ATOM_COLUMNS} from ${newestOf(list, limit)}`.execute(tx),
   );
   return rows.map(toAtom);
 }
 
-/**
- * Replaces fields of an atom; the earlier revision is kept.
- *
- * @param expected the revision that the caller has seen, or null to correct whichever is present
- * @param at milliseconds since the epoch
- */
+type AtomPatch = Partial<AtomFields> & {
+  /** The revision that the caller has seen, or null to correct whichever is present. */
+  readonly expected: number | null;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+};
+
+/** Replaces fields of an atom; the earlier revision is kept. */
 export async function correctAtom(
   db: QueryExecutorProvider,
   reach: Reach,
   id: string,
-  expected: number | null,
-  changes: Partial<AtomFields>,
-  at: number,
+  { expected, at, ...changes }: AtomPatch,
 ): Promise<Correction> {
   if (!ATOM_ID.test(id)) return { kind: "absent" };
   const set = [

@@ -36,8 +36,16 @@ export const SEARCH_BOUNDS: SearchBounds = {
 const MAX_LIBRARIES_IN_INDEX = 16;
 const MAX_LIBRARIES_WALKED = 500;
 
+/** Which of a reach's atoms a search is for. */
+export type SearchFilter = {
+  /** Null: every library of the reach. */
+  readonly libraryId: string | null;
+  /** The atom has all of them. */
+  readonly tags: readonly string[];
+};
+
 /** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
-export type Scope = {
+type Scope = {
   readonly reach: Reach;
   readonly libraryIds: readonly string[];
   readonly query: string;
@@ -52,9 +60,8 @@ export type Scope = {
 export async function resolveScope(
   db: Db,
   reach: Reach,
-  libraryId: string | null,
   query: RawBuilder<unknown>,
-  tags: readonly string[],
+  { libraryId, tags }: SearchFilter,
 ): Promise<Scope> {
   const { rows } = await sql<{ query: string; ids: string[] }>`
     select (${query})::text as query, array(

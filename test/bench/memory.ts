@@ -66,7 +66,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "search: all but one word": (db) => searchAtoms(db, REACH, { ...search, query: `-${EVERYWHERE}` }),
   "search: a frequent word, a tag in no atom": (db) =>
     searchAtoms(db, REACH, { ...search, query: EVERYWHERE, tags: ["none"] }),
-  "save: an atom of 60 kB": (db) => insertAtom(db, REACH, "lib-handbook", LARGE, Date.now()),
+  "save: an atom of 60 kB": (db) => insertAtom(db, REACH, { ...LARGE, libraryId: "lib-handbook", at: Date.now() }),
 };
 
 /** On PostgreSQL, autovacuum may have been first. */

@@ -30,7 +30,7 @@ describeOnEachEngine("atoms", (opened) => {
 
   async function save(libraryId: string, fields: Partial<AtomFields> = {}, at = NOON, reach = TEAM_A) {
     const all = { content: "A statement.", tags: [], source: null, importance: 5, ...fields };
-    const atom = await insertAtom(opened().db, reach, libraryId, all, at);
+    const atom = await insertAtom(opened().db, reach, { ...all, libraryId, at });
     if (atom === undefined) throw new Error(`no atom was stored in ${libraryId}`);
     return atom;
   }
@@ -62,12 +62,12 @@ describeOnEachEngine("atoms", (opened) => {
       expect(await listAtoms(opened().db, reach, { ...page, tag: "t" })).toEqual([]);
       expect(await listAtoms(opened().db, reach, { ...page, libraryId: "lib-handbook" })).toEqual([]);
       expect(await listRevisions(opened().db, reach, ours.id, { before: null, limit: 10 })).toBeUndefined();
-      expect(await correctAtom(opened().db, reach, ours.id, 1, { content: "stolen" }, NOON)).toEqual({
+      expect(await correctAtom(opened().db, reach, ours.id, { content: "stolen", expected: 1, at: NOON })).toEqual({
         kind: "absent",
       });
       expect(await deleteAtom(opened().db, reach, ours.id)).toBeUndefined();
       expect(await countAtoms(opened().db, reach, "lib-handbook")).toEqual({ atoms: 0, isMore: false });
-      expect(await insertAtom(opened().db, reach, "lib-handbook", ours, NOON)).toBeUndefined();
+      expect(await insertAtom(opened().db, reach, { ...ours, libraryId: "lib-handbook", at: NOON })).toBeUndefined();
       expect(await findLibraryById(opened().db, reach, "lib-handbook")).toBeUndefined();
       expect(await findLibraryByName(opened().db, reach, "a-dev", "handbook")).toBeUndefined();
     }
@@ -106,12 +106,12 @@ describeOnEachEngine("atoms", (opened) => {
 
   test("a correction keeps every earlier revision, and changes only what it names", async () => {
     const first = await save("lib-handbook", { content: "One.", tags: ["kept"], source: "s" });
-    const second = await correctAtom(opened().db, TEAM_A, first.id, 1, { content: "Two." }, NOON + 1_000);
+    const second = await correctAtom(opened().db, TEAM_A, first.id, { content: "Two.", expected: 1, at: NOON + 1_000 });
     expect(second).toEqual({
       kind: "corrected",
       atom: { ...first, content: "Two.", revision: 2, updatedAt: NOON + 1_000 },
     });
-    await correctAtom(opened().db, TEAM_A, first.id, null, { source: null, tags: [] }, NOON + 2_000);
+    await correctAtom(opened().db, TEAM_A, first.id, { source: null, tags: [], expected: null, at: NOON + 2_000 });
     const revisions = await listRevisions(opened().db, TEAM_A, first.id, { before: null, limit: 10 });
     expect(revisions?.map(({ revision, content, tags, source }) => [revision, content, tags, source])).toEqual([
       [3, "Two.", [], null],
@@ -124,7 +124,9 @@ describeOnEachEngine("atoms", (opened) => {
   test("of corrections of one revision the first wins, and the others learn the present revision", async () => {
     const { id } = await save("lib-handbook");
     const all = await Promise.all(
-      Array.from({ length: 8 }, (_, i) => correctAtom(opened().db, TEAM_A, id, 1, { content: `${i}` }, NOON)),
+      Array.from({ length: 8 }, (_, i) =>
+        correctAtom(opened().db, TEAM_A, id, { content: `${i}`, expected: 1, at: NOON }),
+      ),
     );
     expect(all.filter(({ kind }) => kind === "corrected")).toHaveLength(1);
     expect(all.filter(({ kind }) => kind === "conflict")).toEqual(Array(7).fill({ kind: "conflict", revision: 2 }));
@@ -134,7 +136,9 @@ describeOnEachEngine("atoms", (opened) => {
   test("corrections of whichever revision is present all count, and none is lost", async () => {
     const { id } = await save("lib-handbook");
     await Promise.all(
-      Array.from({ length: 8 }, (_, i) => correctAtom(opened().db, TEAM_A, id, null, { content: `${i}` }, NOON)),
+      Array.from({ length: 8 }, (_, i) =>
+        correctAtom(opened().db, TEAM_A, id, { content: `${i}`, expected: null, at: NOON }),
+      ),
     );
     const revisions = await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 20 });
     expect(revisions?.map(({ revision }) => revision)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
@@ -143,7 +147,7 @@ describeOnEachEngine("atoms", (opened) => {
 
   test("a clock that went back never makes an atom older than it was", async () => {
     const { id } = await save("lib-handbook");
-    const corrected = await correctAtom(opened().db, TEAM_A, id, 1, { content: "later" }, NOON - 60_000);
+    const corrected = await correctAtom(opened().db, TEAM_A, id, { content: "later", expected: 1, at: NOON - 60_000 });
     expect(corrected).toMatchObject({ atom: { updatedAt: NOON } });
   });
 
@@ -224,14 +228,16 @@ describeOnEachEngine("atoms", (opened) => {
 
   test("a deleted atom is gone with its revisions, and ids that are none of ours find nothing", async () => {
     const { id } = await save("lib-diary");
-    await correctAtom(opened().db, TEAM_A, id, 1, { content: "x" }, NOON);
+    await correctAtom(opened().db, TEAM_A, id, { content: "x", expected: 1, at: NOON });
     expect(await deleteAtom(opened().db, TEAM_A, id)).toBe("lib-diary");
     expect(await deleteAtom(opened().db, TEAM_A, id)).toBeUndefined();
     const { rows } = await sql`select 1 from atom_revisions where atom_id = ${id}::uuid`.execute(opened().db);
     expect(rows).toEqual([]);
     for (const wrong of [UNKNOWN, "", "1", "x'; drop table atoms; --", `${id}\u0000`]) {
       expect(await findAtoms(opened().db, TEAM_A, [wrong])).toEqual([]);
-      expect(await correctAtom(opened().db, TEAM_A, wrong, null, { content: "x" }, NOON)).toEqual({ kind: "absent" });
+      expect(await correctAtom(opened().db, TEAM_A, wrong, { content: "x", expected: null, at: NOON })).toEqual({
+        kind: "absent",
+      });
       expect(await deleteAtom(opened().db, TEAM_A, wrong)).toBeUndefined();
     }
   });

@@ -40,7 +40,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...again, ownerUid: "uid-2" }));
     expect(libraryId).not.toBe("lib-diary");
     const fields = { content: "new", tags: [], source: null, importance: 5 };
-    await insertAtom(opened().db, REACH, libraryId, fields, Date.now());
+    await insertAtom(opened().db, REACH, { ...fields, libraryId, at: Date.now() });
 
     // Each by another process, as after a restart.
     const progress = () => deletionProgress(opened().db, "c", "uid-1");
