@@ -11,7 +11,7 @@ const MAX_TOKEN_LENGTH = 8_192;
 const NOBODY = { cause: "no_management_token" } as const;
 
 /** What the decision reads. */
-export type ManagerDeps = {
+type AuthenticationDeps = {
   /** Null where the installation has none. */
   readonly managementToken: ManagementToken | null;
   /** Null where no issuer is configured. */
@@ -27,7 +27,7 @@ export type ManagerDeps = {
  * @throws Problem `unavailable` while the issuer's keys cannot be had
  */
 export async function authenticateManagement(
-  { managementToken, judgeJwt, log }: ManagerDeps,
+  { managementToken, judgeJwt, log }: AuthenticationDeps,
   rawHeaders: readonly string[],
 ): Promise<{ readonly principal: Principal } | { readonly cause: string }> {
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);

@@ -5,7 +5,7 @@ import type { OpenCall, ServerDeps } from "../deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
-import { authenticateManager, authenticateManagerAgain } from "./management-hook.ts";
+import { authenticatePrincipal, authenticatePrincipalAgain } from "./management-hook.ts";
 import { keepBody } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
 import { declaredAccess, productOf } from "./route-config.ts";
@@ -49,11 +49,11 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     const { url } = route;
     const check =
       "management" in access
-        ? authenticateManager(deps, access, url)
+        ? authenticatePrincipal(deps, access, url)
         : authenticateKey(deps, access, url, route.config?.refuse);
     route.onRequest = [check, ...[route.onRequest ?? []].flat()];
     if ("management" in access) {
-      route.preValidation = [authenticateManagerAgain(deps, url), ...[route.preValidation ?? []].flat()];
+      route.preValidation = [authenticatePrincipalAgain(deps, url), ...[route.preValidation ?? []].flat()];
     }
     // A body was waited for. The gateway reads its bodies by itself.
     if (!("management" in access) && productOf(access) === "memory") {

@@ -16,10 +16,10 @@ const NO_PRINCIPAL = problem(
 );
 
 /**
- * Lets through whom {@link authenticateManagement} knows. It does not ask for a current index: a revocation must go through on a
- * replica that has lost sight of the feed.
+ * Lets through whom {@link authenticateManagement} knows. It does not ask for a current index: a revocation must go
+ * through on a replica that has lost sight of the feed.
  */
-export function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, url: string): onRequestHookHandler {
+export function authenticatePrincipal(deps: ServerDeps, { allow }: ManagedAccess, url: string): onRequestHookHandler {
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
@@ -32,7 +32,7 @@ export function authenticateManager(deps: ServerDeps, { allow }: ManagedAccess, 
 }
 
 /** A body was waited for, and meanwhile a token may have expired or been taken away (spec §2.8). */
-export function authenticateManagerAgain(deps: ServerDeps, url: string): preValidationHookHandler {
+export function authenticatePrincipalAgain(deps: ServerDeps, url: string): preValidationHookHandler {
   return (request, _reply, done) => {
     if (!hasBody(request.raw)) return done();
     identifyPrincipal(deps, request, url).then(

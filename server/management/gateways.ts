@@ -5,12 +5,13 @@ import type { Tx } from "../../store/database/change.ts";
 import { PublicIdTakenError } from "../../store/database/errors.ts";
 import { type GatewayDraft, readUpstreamCredential, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { findNamesake } from "../../store/objects.ts";
+import type { ChangeContext } from "./change-context.ts";
 import { invalid } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { UNSEEN } from "./preconditions.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
-import type { ChangeContext, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 

@@ -4,10 +4,11 @@ import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
+import type { ChangeContext } from "./change-context.ts";
 import { readGiven } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
-import type { ChangeContext, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 
 const SPEC = jsonSchema(specSchema("MemoryLibrary"));
 

@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { change, commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { listObjects, type ObjectKind } from "../../store/objects.ts";
-import { authorOf, principalOf } from "./author.ts";
+import { principalOf } from "./author.ts";
+import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { createOnce, markCreated } from "./creation.ts";
 import { managedRoute } from "./managed-route.ts";
@@ -15,7 +16,7 @@ import {
   type ReplaceBody,
   replaceBody,
 } from "./request-schemas.ts";
-import { type ChangeContext, lockChangeable, objectJson, type Resource, showObject } from "./resource.ts";
+import { lockChangeable, objectJson, type Resource, showObject } from "./resource.ts";
 import { objectSchema, pageSchema, RECEIPT } from "./response-schemas.ts";
 import { rightsOf, visibleTeams } from "./rights.ts";
 
@@ -87,7 +88,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
     async (request, reply) => {
       // What the schema has checked becomes its type here.
       const body = request.body as CreateBody;
-      const context = await contextOf(management, request, body);
+      const context = await changeContextOf(management, request, body);
       const made = await createOnce(
         management,
         request,
@@ -110,7 +111,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       schema: { body: replaceBody(resource.specSchema) },
     },
     async (request, reply) => {
-      const context = await contextOf(management, request, request.body);
+      const context = await changeContextOf(management, request, request.body);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
       const { id } = request.params;
       const { seq } = await change(store, null, async (tx) => {
@@ -131,7 +132,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       schema: { body: REASON_BODY },
     },
     async (request) => {
-      const context = await contextOf(management, request, request.body);
+      const context = await changeContextOf(management, request, request.body);
       const { askSeq } = await commitChange(store, null, async (tx) => {
         const stored = await lockChangeable(tx, resource, context.rights, request.params.id);
         checkIfMatch(request.headers["if-match"], objectJson(resource, stored));
@@ -140,12 +141,4 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       return receipts.wait(await seqIfKnown(askSeq));
     },
   );
-}
-
-async function contextOf(
-  { store, keyring }: Management,
-  request: FastifyRequest,
-  { reason }: ReasonBody,
-): Promise<ChangeContext> {
-  return { keyring, author: authorOf(request, reason), rights: await rightsOf(store.db, principalOf(request)) };
 }

@@ -5,10 +5,11 @@ import { type TeamMember, teamMember } from "../../domain/team-member.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
+import type { ChangeContext } from "./change-context.ts";
 import { invalid, readGiven } from "./diagnostics.ts";
 import { exists } from "./placement.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
-import type { ChangeContext, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 import { requireInstallation } from "./rights.ts";
 
 const SPEC = jsonSchema(specSchema("PlatformTeam"));

@@ -5,6 +5,7 @@ import type { Store } from "../../store/database/store.ts";
 import { registerReplica } from "../../store/feed/replicas.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
+import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";
 import { key, startWorld, type World } from "./fixtures/world.ts";
 
@@ -13,6 +14,7 @@ const MINUTE = 60_000;
 /** Somebody at a server whose clock is off by `ahead`. */
 const byHand = (world: World, ahead = 0) => ({
   store: world.store,
+  keyring,
   clock: { now: () => Date.now() + ahead, monotonic: () => performance.now() },
   author: { actor: "somebody" },
   rights: "everything" as const,

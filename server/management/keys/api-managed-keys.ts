@@ -11,9 +11,10 @@ import { findApiManagedKey } from "../../../store/keys/api-managed-keys.ts";
 import type { Reservation } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
 import { problem } from "../../http/errors.ts";
+import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "../placement.ts";
-import { type KeyChangeContext, lockLivingApiManagedKey, requireRoom } from "./changes.ts";
+import { lockLivingApiManagedKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
@@ -27,7 +28,7 @@ type Secret = { readonly digest: string; readonly prefix: string; readonly plain
  */
 export async function createKey(
   tx: Tx,
-  { author, rights }: KeyChangeContext,
+  { author, rights }: ChangeContext,
   { name, namespace, team: named, spec, source }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
   const team = await teamFor(tx, rights, named, "make keys");
@@ -63,7 +64,7 @@ export async function createKey(
  */
 export async function createVersion(
   tx: Tx,
-  { author, rights }: KeyChangeContext,
+  { author, rights }: ChangeContext,
   keyId: string,
   { source, overlap }: CreateVersionBody,
 ): Promise<{ id: string; secret: string | null }> {
@@ -98,7 +99,7 @@ async function addActive(
   tx: Tx,
   version: Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
     readonly secret: Secret;
-    readonly author: KeyChangeContext["author"];
+    readonly author: ChangeContext["author"];
     readonly overlapMs: number;
   },
 ): Promise<void> {

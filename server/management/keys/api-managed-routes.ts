@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { createOnce, type Made, markCreated } from "../creation.ts";
 import { managedRoute } from "../managed-route.ts";
@@ -10,7 +11,7 @@ import type { Rights } from "../rights.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
 import type { KeyJson } from "./key-json.ts";
-import { type ById, changeContextOf, keyIdOf } from "./key-request.ts";
+import { type ById, keyIdOf } from "./key-request.ts";
 import {
   CREATE_KEY_BODY,
   CREATE_VERSION_BODY,
@@ -32,7 +33,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       schema: { body: CREATE_KEY_BODY },
     },
     async (request, reply) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       const made = await makeOnce(management, request, context.rights, (tx) => createKey(tx, context, request.body));
       return showMade(reply, made);
     },
@@ -49,7 +50,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       schema: { body: REPLACE_KEY_BODY },
     },
     async (request, reply) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
       const seq = await replaceKeySpec(context, id, request.body.spec, ifMatch);
@@ -71,7 +72,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       schema: { body: REASON_BODY },
     },
     async (request) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       const seq = await revokeByHand(context, keyIdOf(request), "Deleted", (key) => {
         requireApiManaged(key);
         checkIfMatch(request.headers["if-match"], key);
@@ -93,7 +94,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       schema: { body: CREATE_VERSION_BODY },
     },
     async (request, reply) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
       const make: Make = (tx) => createVersion(tx, context, id, request.body);
       return showMade(reply, await makeOnce(management, request, context.rights, make));

@@ -3,23 +3,19 @@ import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../../domain/key/stored-key.ts";
 import { MAX_RETIRING, roomAt } from "../../../domain/key/version-room.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { Author } from "../../../store/audit.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import { lockKey } from "../../../store/keys/api-managed-keys.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { problem } from "../../http/errors.ts";
-import type { Management } from "../context.ts";
+import type { ChangeContext } from "../change-context.ts";
 import { checkIfMatch } from "../preconditions.ts";
 import { type Action, type Rights, requireRight, sees } from "../rights.ts";
 import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
 const REVOKED = "The key is revoked, which is final: make a new one.";
-
-/** What a change of a key is made with. */
-export type KeyChangeContext = Pick<Management, "store"> & { readonly author: Author; readonly rights: Rights };
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
 function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
@@ -63,7 +59,7 @@ export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, inst
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
-  { store, author, rights }: KeyChangeContext,
+  { store, author, rights }: ChangeContext,
   keyId: string,
   reason: RevocationReason,
   check: (key: LoadedKey) => void = () => {},
@@ -86,7 +82,7 @@ export async function revokeByHand(
  *   version of
  */
 export async function rotateByHand(
-  { store, author, rights }: KeyChangeContext,
+  { store, author, rights }: ChangeContext,
   keyId: string,
   revokeOld: boolean,
 ): Promise<number | null> {
@@ -117,7 +113,7 @@ export async function rotateByHand(
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
  */
 export async function replaceKeySpec(
-  { store, author, rights }: KeyChangeContext,
+  { store, author, rights }: ChangeContext,
   keyId: string,
   spec: unknown,
   ifMatch: string,

@@ -1,11 +1,12 @@
 import type { FastifyInstance } from "fastify";
+import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
 import { REASON_BODY, type ReasonBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { revokeByHand, rotateByHand } from "./changes.ts";
-import { type ById, changeContextOf, keyIdOf } from "./key-request.ts";
+import { type ById, keyIdOf } from "./key-request.ts";
 import { ROTATE_BODY, type RotateBody } from "./request-schemas.ts";
 
 /** What is done by hand to a key wherever it is declared: it is revoked, or a new version is asked for. */
@@ -23,7 +24,7 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
       schema: { body: REASON_BODY },
     },
     async (request) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       return receipts.wait(await revokeByHand(context, keyIdOf(request), "ByHand"));
     },
   );
@@ -36,7 +37,7 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
       schema: { body: ROTATE_BODY },
     },
     async (request, reply) => {
-      const context = await changeContextOf(management, request);
+      const context = await changeContextOf(management, request, request.body);
       const seq = await rotateByHand(context, keyIdOf(request), request.body.revokeOld);
       return reply.code(202).send(await receipts.wait(seq));
     },

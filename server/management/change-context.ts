@@ -1,0 +1,26 @@
+import type { FastifyRequest } from "fastify";
+import type { Author } from "../../store/audit.ts";
+import { authorOf, principalOf } from "./author.ts";
+import type { Management } from "./context.ts";
+import type { ReasonBody } from "./request-schemas.ts";
+import { type Rights, rightsOf } from "./rights.ts";
+
+/** What a change is made with. */
+export type ChangeContext = Pick<Management, "store" | "keyring"> & {
+  readonly author: Author;
+  readonly rights: Rights;
+};
+
+/**
+ * Who makes a change, what they may, and why they say they do.
+ *
+ * @throws Problem `invalid_request` for a reason that holds what looks like a key
+ */
+export async function changeContextOf(
+  { store, keyring }: Management,
+  request: FastifyRequest,
+  { reason }: ReasonBody,
+): Promise<ChangeContext> {
+  const author = authorOf(request, reason);
+  return { store, keyring, author, rights: await rightsOf(store.db, principalOf(request)) };
+}
