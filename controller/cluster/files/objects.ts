@@ -1,23 +1,16 @@
 /**
- * The objects that the manifests declare, as an API server would hold them: DATA/objects has for each its uid, its
- * generation, its finalizers and its last good spec. A uid is random and dies with its object. What is read comes from
- * memory; what is changed is on the disk before it is seen.
+ * The objects that the manifests declare, as an API server would hold them. A uid is random and dies with its object.
+ * What is read comes from memory; what is changed is on the disk before it is seen.
  */
-
-import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
-import { KINDS, type Kind, type Spec } from "../../../domain/manifest/kinds.ts";
+import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
 import { createSerial } from "../../serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
-import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";
+import { ensureFolder } from "./disk.ts";
+import { createObjectRecords } from "./object-records.ts";
 import type { HeldObject, StatusFiles } from "./status.ts";
-
-/** What a file of DATA/objects holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
-type ObjectRecord = Pick<HeldObject, "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec">;
 
 export type Objects = {
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined;
@@ -49,16 +42,13 @@ export async function openObjects(
   randomUuid: () => string,
 ): Promise<Objects> {
   await ensureFolder(root);
+  const records = createObjectRecords(root);
   const held = new Map<string, HeldObject>();
   const serially = createSerial();
   let revisions = 0;
 
   async function save(object: Omit<HeldObject, "resourceVersion">): Promise<void> {
-    const { uid, generation, finalizers, createdAt, deletedAt, spec } = object;
-    const record: ObjectRecord = { uid, generation, finalizers, createdAt, deletedAt, spec };
-    const path = objectPath(root, object);
-    await ensureFolder(dirname(path), root);
-    await replaceFile(path, JSON.stringify(record));
+    await records.save(object);
     await show(object);
   }
 
@@ -69,7 +59,7 @@ export async function openObjects(
   }
 
   async function drop(object: HeldObject): Promise<void> {
-    await removeFile(objectPath(root, object), root);
+    await records.remove(object);
     held.delete(refKey(object));
     await statusFiles.remove(object);
   }
@@ -78,24 +68,6 @@ export async function openObjects(
   function current(object: DeclaredObject): HeldObject | undefined {
     const now = held.get(refKey(object));
     return now?.uid === object.uid ? now : undefined;
-  }
-
-  async function load(): Promise<void> {
-    for (const folder of (await readdir(root)).filter(isObjectFolder)) {
-      for (const kind of KINDS) {
-        // What is behind a link may be another's, and without it we would not know whose keys are whose.
-        await assertNoLink(join(root, folder, kind), root);
-        const files = await readdir(join(root, folder, kind)).catch(whenMissing<string[]>([]));
-        for (const file of files) {
-          const ref = { kind, namespace: namespaceOfFolder(folder), name: file.replace(/\.json$/, "") };
-          if (!file.endsWith(".json") || !isObjectName(ref.name)) continue;
-          const path = objectPath(root, ref);
-          const record = recordIn(path, await readJson(path));
-          const rest = { deleting: record.deletedAt !== null, status: await statusFiles.load(ref) };
-          held.set(refKey(ref), { ...ref, ...record, ...rest, resourceVersion: String(++revisions) });
-        }
-      }
-    }
   }
 
   async function apply(ref: ObjectRef, spec: Spec): Promise<boolean> {
@@ -146,16 +118,16 @@ export async function openObjects(
   async function lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
     if (held.get(refKey(ref))?.uid === uid) return "present";
     try {
-      await readdir(root);
-      const path = objectPath(root, ref);
-      const record = await readJson(path);
-      return record === undefined || recordIn(path, record).uid !== uid ? "gone" : "present";
+      return (await records.find(ref))?.uid === uid ? "present" : "gone";
     } catch {
       return "unknown";
     }
   }
 
-  await load();
+  for await (const [ref, record] of records.all()) {
+    const rest = { deleting: record.deletedAt !== null, status: await statusFiles.load(ref) };
+    held.set(refKey(ref), { ...ref, ...record, ...rest, resourceVersion: String(++revisions) });
+  }
   return {
     get<K extends Kind>(kind: K, namespace: string, name: string) {
       return held.get(refKey({ kind, namespace, name })) as DeclaredObject<K> | undefined;
@@ -172,11 +144,4 @@ export async function openObjects(
     removeFinalizer: (object) => serially(refKey(object), () => removeFinalizer(object)),
     writeStatus: (object, status) => serially(refKey(object), () => writeStatus(object, status)),
   };
-}
-
-function recordIn(path: string, record: unknown): ObjectRecord {
-  if (typeof record === "object" && record !== null && "uid" in record && "spec" in record && "deletedAt" in record) {
-    return record as ObjectRecord;
-  }
-  throw new Error(`${path} does not hold what keyplane wrote there: put it back from a backup, or delete it`);
 }

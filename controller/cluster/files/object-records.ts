@@ -1,0 +1,70 @@
+/** DATA/objects/<namespace or _cluster>/<Kind>/<name>.json: each object that the manifests declare, but its status. */
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { KINDS } from "../../../domain/manifest/kinds.ts";
+import type { ObjectRef } from "../port.ts";
+import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMissing } from "./disk.ts";
+import { isObjectFolder, isObjectName, namespaceOfFolder, objectPath } from "./paths.ts";
+import type { HeldObject } from "./status.ts";
+
+/** What a file holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
+type ObjectRecord = Pick<HeldObject, "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec">;
+
+export type ObjectRecords = {
+  /**
+   * Every object that has a record.
+   *
+   * @throws Error where one of them cannot be read, or a link could hide some
+   */
+  all(): AsyncGenerator<readonly [ObjectRef, ObjectRecord]>;
+  /**
+   * The record on the disk now; undefined where there is none.
+   *
+   * @throws Error where that cannot be told
+   */
+  find(ref: ObjectRef): Promise<ObjectRecord | undefined>;
+  save(object: ObjectRef & ObjectRecord): Promise<void>;
+  remove(ref: ObjectRef): Promise<void>;
+};
+
+export function createObjectRecords(root: string): ObjectRecords {
+  return {
+    async *all() {
+      for (const folder of (await readdir(root)).filter(isObjectFolder)) {
+        for (const kind of KINDS) {
+          // What is behind a link may be another's, and without it we would not know whose keys are whose.
+          await assertNoLink(join(root, folder, kind), root);
+          const files = await readdir(join(root, folder, kind)).catch(whenMissing<string[]>([]));
+          for (const file of files) {
+            const ref = { kind, namespace: namespaceOfFolder(folder), name: file.replace(/\.json$/, "") };
+            if (!file.endsWith(".json") || !isObjectName(ref.name)) continue;
+            const path = objectPath(root, ref);
+            yield [ref, recordIn(path, await readJson(path))];
+          }
+        }
+      }
+    },
+    async find(ref) {
+      // Without its folder, that it is not there says nothing.
+      await readdir(root);
+      const path = objectPath(root, ref);
+      const record = await readJson(path);
+      return record === undefined ? undefined : recordIn(path, record);
+    },
+    async save(object) {
+      const { uid, generation, finalizers, createdAt, deletedAt, spec } = object;
+      const record: ObjectRecord = { uid, generation, finalizers, createdAt, deletedAt, spec };
+      const path = objectPath(root, object);
+      await ensureFolder(dirname(path), root);
+      await replaceFile(path, JSON.stringify(record));
+    },
+    remove: (ref) => removeFile(objectPath(root, ref), root),
+  };
+}
+
+function recordIn(path: string, record: unknown): ObjectRecord {
+  if (typeof record === "object" && record !== null && "uid" in record && "spec" in record && "deletedAt" in record) {
+    return record as ObjectRecord;
+  }
+  throw new Error(`${path} does not hold what keyplane wrote there: put it back from a backup, or delete it`);
+}
