@@ -1,7 +1,6 @@
 /** What of a data folder `up` would remove on a folder of manifests, once that has been still for long enough. */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { type Absence, devicesOf, type Origin } from "../../controller/cluster/files/absence.ts";
 import { createDeclarationReader } from "../../controller/cluster/files/declarations.ts";
 import { createFolderReader, type FolderReading, QUIET_MS } from "../../controller/cluster/files/folder.ts";
@@ -30,16 +29,9 @@ export async function decideFolderRemoval(
   const reading = await readStill(folder, data);
   const readDeclarations = createDeclarationReader({
     spec: (ref) => heldBy.get(titleOf(ref))?.spec,
-    compare(manifest) {
-      const object = manifest.kind === "Secret" ? undefined : heldBy.get(titleOf(manifest));
-      if (object === undefined || manifest.kind === "Secret") return "none";
-      return isDeepStrictEqual(object.spec, manifest.spec) ? "same" : "different";
-    },
-    known({ kind, namespace, name }) {
-      if (kind === "Secret" || !heldBy.has(titleOf({ kind, namespace, name }))) return undefined;
-      const sighting = origins.get(`${kind}/${namespace}/${name}`);
-      return sighting && { file: sighting.origin.file, rivals: sighting.rivals };
-    },
+    // What is declared of Secrets is not planned.
+    secrets: { compare: () => "none", isDeclared: () => false },
+    sighting: origins.get,
   });
   const now = readDeclarations(reading.files, reading.unreadable === undefined);
   const originOf = (key: string) => inPlace(origins.get(key)?.origin, reading);

@@ -1,18 +1,13 @@
 /** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
-import { createHash } from "node:crypto";
 import type { Diagnostic } from "../../../domain/manifest/diagnostic.ts";
-import { type Identity, isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
+import { isRecord, readIdentity } from "../../../domain/manifest/identity.ts";
 import type { Spec } from "../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../domain/manifest/parse.ts";
-import {
-  type Manifest,
-  type ReadManifest,
-  readManifest,
-  type SecretManifest,
-} from "../../../domain/manifest/validate.ts";
+import { type ReadManifest, readManifest, type SecretManifest } from "../../../domain/manifest/validate.ts";
 import type { ObjectRef } from "../port.ts";
+import { type Held, keyOf, type Named, placeOf, settleContest } from "./contest.ts";
 import type { ParsedFile } from "./folder.ts";
-import { chooseGoverning, isRival, type Known, type Rival } from "./governing.ts";
+import type { Rival } from "./governing.ts";
 
 /** A declaration that names its object and has faults. */
 export type InvalidManifest = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
@@ -53,26 +48,8 @@ export type Declarations = {
   readonly documents: number;
 };
 
-/** What is held already, and where it was declared. */
-export type Held = {
-  /** The spec of an object: what may not change is compared with it. */
-  spec(ref: ObjectRef): Spec | undefined;
-  /** Whether there is what a manifest declares, and whether it is so already. */
-  compare(manifest: Manifest): "none" | "same" | "different";
-  known(identity: Identity): Known | undefined;
-};
-
 /** What was read of a document, as long as the stored spec that it was checked with is the same. */
 type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
-
-/** A document that names its object. */
-type Named = {
-  readonly document: ManifestDocument;
-  readonly read: ReadManifest;
-  readonly identity: Identity;
-  readonly parsed: ParsedFile;
-  readonly file: string;
-};
 
 /**
  * Makes a reader of whole folders that checks each document once.
@@ -92,30 +69,6 @@ export function createDeclarationReader(
     const reading = { old, read: readManifest(document, old) };
     readings.set(document, reading);
     return reading.read;
-  }
-
-  /** Of all that declare one object, the one that counts, and the faults of the others. */
-  function choose(all: readonly [Named, ...Named[]], isComplete: boolean) {
-    const known = held.known(all[0].identity);
-    const isPlain = all.length === 1 && (known === undefined || known.file === all[0].file);
-    const states = isPlain ? [] : all.map(({ read: { manifest } }) => manifest && held.compare(manifest));
-    const candidates = all.map((one, i) => {
-      return { ...one, content: isPlain ? "" : contentOf(one), isAsHeld: states[i] === "same" };
-    });
-    const isHeld = states.some((state) => state === "same" || state === "different");
-    const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
-    const first = governing ?? candidates.find(({ file }) => file === known?.file);
-    const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
-    const where = first === undefined ? known?.file : placeOf(first);
-    const message = `is declared at ${where} already: remove one`;
-    const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
-    return {
-      governing,
-      first,
-      others,
-      isAlike,
-      diagnostics: others.map(({ document }) => document.diagnostic(NAME, message)),
-    };
   }
 
   return (files, isComplete) => {
@@ -146,7 +99,7 @@ export function createDeclarationReader(
     });
     for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
       if (one === undefined) continue;
-      const { governing, first, others, isAlike, diagnostics: own } = choose([one, ...more], isComplete);
+      const { governing, first, others, isAlike, diagnostics: own } = settleContest(held, [one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
         contested.set(key, { at: [one, ...more].map(placeOf), isAlike });
@@ -175,21 +128,6 @@ export function createDeclarationReader(
       documents: documents + brokenFiles(files),
     };
   };
-}
-
-const NAME = ["metadata", "name"];
-
-const keyOf = ({ kind, namespace, name }: Identity): string => `${kind}/${namespace}/${name}`;
-
-/** Secrets, of which nothing is kept, have one content together: none of two takes over by a rename. */
-function contentOf({ document, identity }: Named): string {
-  if (identity.kind === "Secret") return "";
-  return createHash("sha256").update(JSON.stringify(document.value)).digest("base64url");
-}
-
-function placeOf({ document }: Named): string {
-  const { file, line } = document.diagnostic(NAME, "");
-  return `${file}:${line}`;
 }
 
 const isError = ({ severity }: Diagnostic) => severity === "error";

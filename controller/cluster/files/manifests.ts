@@ -3,7 +3,6 @@
  * and stops no other; what is missing is removed only as removal.ts decides.
  */
 import type { WatchEventType } from "node:fs";
-import { isDeepStrictEqual } from "node:util";
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange } from "../port.ts";
@@ -55,19 +54,8 @@ export function createManifests(options: ManifestsOptions): Manifests {
   const secrets = createDeclaredSecrets(origins.secrets(), randomUuid);
   const readDeclarations = createDeclarationReader({
     spec: (ref) => objects.get(ref.kind, ref.namespace, ref.name)?.spec,
-    compare(manifest) {
-      if (manifest.kind === "Secret") return secrets.compare(manifest);
-      const held = objects.get(manifest.kind, manifest.namespace, manifest.name);
-      if (held === undefined) return "none";
-      const isSame = isDeepStrictEqual(held.spec, manifest.spec);
-      return isSame ? "same" : "different";
-    },
-    known({ kind, namespace, name }) {
-      // What is gone leaves nothing behind.
-      if (kind === "Secret" ? !secrets.isDeclared({ namespace, name }) : !objects.get(kind, namespace, name)) return;
-      const sighting = origins.get(`${kind}/${namespace}/${name}`);
-      return sighting && { file: sighting.origin.file, rivals: sighting.rivals };
-    },
+    secrets,
+    sighting: origins.get,
   });
   const refusals = createRefusals(options);
   const removals = createRemovals({ ...options, secrets });
