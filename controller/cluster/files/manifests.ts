@@ -6,17 +6,17 @@ import type { WatchEventType } from "node:fs";
 import { errorText } from "../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import type { ClusterChange } from "../port.ts";
-import { devicesOf, type Origin } from "./absence.ts";
 import { createArrivals } from "./arrivals.ts";
 import { createDeclarationReader, type Declarations } from "./declarations.ts";
 import { createDeclaredSecrets, type DeclaredSecrets } from "./declared-secrets.ts";
-import { createFolderReader, type FolderReading, type ParsedFile, QUIET_MS } from "./folder.ts";
+import { createFolderReader, type FolderReading, QUIET_MS } from "./folder.ts";
 import { forEach } from "./for-each.ts";
 import { type Objects, refKey } from "./objects.ts";
-import { type Origins, type Sighting, secretKey } from "./origins.ts";
+import { type Origins, secretKey } from "./origins.ts";
 import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
 import { sayNew, whileItHolds } from "./say-once.ts";
+import { sightingsIn } from "./sightings.ts";
 import type { StatusFiles } from "./status.ts";
 import { createStillness, listNames, RESTLESS_MS } from "./stillness.ts";
 
@@ -119,14 +119,8 @@ export function createManifests(options: ManifestsOptions): Manifests {
 
   /** Keeps where everything is declared that there is, and of what cannot be seen now, where it was. */
   async function remember(now: Declarations, reading: FolderReading): Promise<void> {
-    const origin = originsIn(reading);
-    const next = new Map<string, Sighting>();
-    for (const key of [...objects.all().map(refKey), ...secrets.all().map(secretKey)]) {
-      const [place, before] = [now.places.get(key), origins.get(key)];
-      if (place !== undefined) next.set(key, { origin: origin.of(place.file), rivals: place.rivals });
-      else if (before !== undefined) next.set(key, { ...before, origin: origin.markCutShort(before.origin) });
-    }
-    await origins.keep(next).catch((error: unknown) => {
+    const keys = [...objects.all().map(refKey), ...secrets.all().map(secretKey)];
+    await origins.keep(sightingsIn(keys, origins.get, now, reading)).catch((error: unknown) => {
       stale = true;
       tellUnstored(`where everything is declared cannot be stored: ${errorText(error)}. It is tried again.`);
     });
@@ -147,28 +141,6 @@ export function createManifests(options: ManifestsOptions): Manifests {
       stale = true;
     },
     findSecret: secrets.find,
-  };
-}
-
-/** Makes the origins of what is declared in a folder, one for each file. */
-function originsIn({ root, places, files }: FolderReading) {
-  const made = new Map<ParsedFile, Origin>();
-  const byName = new Map(files.map((file) => [file.name, file]));
-  return {
-    of(file: ParsedFile): Origin {
-      const { name, inode, ending } = file;
-      const origin = made.get(file) ?? {
-        ...{ file: name, root, inode, ending, cutShort: null },
-        devices: devicesOf(name, places),
-      };
-      made.set(file, origin);
-      return origin;
-    },
-    /** Of what is no longer in its file. */
-    markCutShort(origin: Origin): Origin {
-      const file = byName.get(origin.file);
-      return file?.isCutShort ? { ...origin, cutShort: file.identity } : origin;
-    },
   };
 }
 

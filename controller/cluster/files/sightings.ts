@@ -1,0 +1,48 @@
+/** Where everything is declared, as a reading of the folder has it. Pure. */
+import { devicesOf, type Origin } from "./absence.ts";
+import type { Declarations } from "./declarations.ts";
+import type { FolderReading, ParsedFile } from "./folder.ts";
+import type { Sighting } from "./origins.ts";
+
+/**
+ * @param keys of all that there is, by kind, namespace and name
+ * @param before where it was seen last
+ * @returns where each is declared now; of what cannot be seen, where it was
+ */
+export function sightingsIn(
+  keys: readonly string[],
+  before: (key: string) => Sighting | undefined,
+  { places }: Pick<Declarations, "places">,
+  reading: FolderReading,
+): Map<string, Sighting> {
+  const origin = originsIn(reading);
+  const sightings = new Map<string, Sighting>();
+  for (const key of keys) {
+    const [place, last] = [places.get(key), before(key)];
+    if (place !== undefined) sightings.set(key, { origin: origin.of(place.file), rivals: place.rivals });
+    else if (last !== undefined) sightings.set(key, { ...last, origin: origin.markCutShort(last.origin) });
+  }
+  return sightings;
+}
+
+/** Makes the origins of what is declared in a folder, one for each file. */
+function originsIn({ root, places, files }: FolderReading) {
+  const made = new Map<ParsedFile, Origin>();
+  const byName = new Map(files.map((file) => [file.name, file]));
+  return {
+    of(file: ParsedFile): Origin {
+      const { name, inode, ending } = file;
+      const origin = made.get(file) ?? {
+        ...{ file: name, root, inode, ending, cutShort: null },
+        devices: devicesOf(name, places),
+      };
+      made.set(file, origin);
+      return origin;
+    },
+    /** Of what is no longer in its file. */
+    markCutShort(origin: Origin): Origin {
+      const file = byName.get(origin.file);
+      return file?.isCutShort ? { ...origin, cutShort: file.identity } : origin;
+    },
+  };
+}
