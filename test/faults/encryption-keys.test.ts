@@ -1,103 +1,99 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, it } from "vitest";
-import { PRESETS } from "../../domain/access/scopes.ts";
+import { describe, expect, it, type TestContext } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/config.ts";
-import { startServer } from "../../server/main.ts";
-import { change } from "../../store/database/change.ts";
+import { type RunningServer, startServer } from "../../server/main.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import { adoptFirstKey, assertKeyring } from "../../store/encryption-key.ts";
 import { readReplicas } from "../../store/feed/replicas.ts";
-import { saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { keyplane } from "../cli/up.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
+import { startCurrentServer } from "../server/current-server.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
-import { storeKey } from "../server/key-index/replica-fixtures.ts";
-import { makeTeam, policyOf } from "../store/fixtures.ts";
+import { makeTeam } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
+import { callMainGateway, LOOPBACK_UPSTREAMS, saveMainGateway, storeGatewayKey } from "./gateway-fixtures.ts";
+
+const newKey = () => randomBytes(32).toString("base64");
+
+/** An upstream that notes the credentials it is called with. */
+async function startNotingUpstream(context: TestContext) {
+  const seen = new Set<string | undefined>();
+  const upstream = await startUpstream((response, { headers }) => {
+    seen.add(headers.authorization);
+    response.end("{}");
+  });
+  context.onTestFinished(() => upstream.close());
+  return { url: upstream.url, seen };
+}
+
+/** Calls the gateway `main` of each server again and again, until it is told to end, or the test has ended. */
+function keepCalling(context: TestContext, servers: readonly RunningServer[], plaintext: string) {
+  const statuses: number[] = [];
+  const call = async (server: RunningServer) => {
+    const answer = await callMainGateway(server, plaintext);
+    await answer.text();
+    return answer.status;
+  };
+  let isEnded = false;
+  const calling = (async () => {
+    while (!isEnded) statuses.push(...(await Promise.all(servers.map(call))));
+  })();
+  const end = async () => {
+    isEnded = true;
+    await calling;
+  };
+  context.onTestFinished(end);
+  return { statuses, end };
+}
 
 describe("an encryption key that is rotated", () => {
   it("c41, c54: with half of the replicas restarted every call goes through, whichever key a credential is stored under", async (context) => {
-    const { direct } = await databaseBehindProxy(context);
-    const [old, next] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
-    const seen = new Set<string | undefined>();
-    const upstream = await startUpstream((response, { headers }) => {
-      seen.add(headers.authorization);
-      response.end("{}");
-    });
-    context.onTestFinished(() => upstream.close());
-    const home = await makeTeam(direct);
-    const { cluster, namespace, teamId } = home;
-    const key = await storeKey(direct, home, { policy: policyOf({ scopes: PRESETS.GatewayDefault }) });
-    const save = (credential: string, keyring: Keyring) =>
-      change(direct, null, (tx) =>
-        saveGateway(
-          tx,
-          {
-            ...{ cluster, namespace, name: "main", ownerUid: "main", teamId, publicId: "main" },
-            ...{ routesOnly: false, routes: [] },
-            upstreams: [{ name: "model", dialect: "openai", baseUrl: upstream.url, credential }],
-          },
-          keyring,
-        ),
-      );
-
-    async function start(keys: string) {
-      const config = parseServerConfig({}, { port: "0", adminPort: "0", allowPrivateUpstreams: "127.0.0.0/8" });
-      const log = createLog("silent");
-      const server = await startServer({ store: direct, config, keyring: parseKeyring(keys), clock: systemClock, log });
-      context.onTestFinished(() => server.close());
-      await server.whenCurrent;
-      return server;
-    }
-    const call = async (url: string) => {
-      const headers = { authorization: `Bearer ${key.plaintext}`, "content-type": "application/json" };
-      const answer = await fetch(`${url}/g/main/v1/embeddings`, { method: "POST", headers, body: '{"model":"m"}' });
-      await answer.text();
-      return answer.status;
-    };
-
-    await save("sk-first", parseKeyring(old));
-    const waiting = await start(`${old}\n${next}`);
-    const restarted = await start(`${next}\n${old}`);
-    const statuses: number[] = [];
-    let calling = true;
-    const caller = (async () => {
-      while (calling) statuses.push(...(await Promise.all([call(waiting.url), call(restarted.url)])));
-    })();
-    const everyReplicaKnows = async () => {
-      const head = await feedHead(direct);
+    const { direct: store } = await databaseBehindProxy(context);
+    const [old, next] = [newKey(), newKey()];
+    const [oldFirst, nextFirst] = [parseKeyring(`${old}\n${next}`), parseKeyring(`${next}\n${old}`)];
+    const home = await makeTeam(store);
+    const upstream = await startNotingUpstream(context);
+    const saveCredential = (credential: string, keyring: Keyring) =>
+      saveMainGateway(store, home, { baseUrl: upstream.url, credential }, keyring);
+    await saveCredential("sk-first", parseKeyring(old));
+    const key = await storeGatewayKey(store, home);
+    const start = (keyring: Keyring) => startCurrentServer(context, { store, keyring, flags: LOOPBACK_UPSTREAMS });
+    const replicas = [await start(oldFirst), await start(nextFirst)];
+    const calls = keepCalling(context, replicas, key.plaintext);
+    const untilBothAreCalledWithIt = async () => {
+      const head = await feedHead(store);
       await until("every replica knows", async () =>
-        (await readReplicas(direct, 0)).replicas.every(({ ackedSeq }) => ackedSeq >= head),
+        (await readReplicas(store, 0)).replicas.every(({ ackedSeq }) => ackedSeq >= head),
       );
-      const made = statuses.length;
-      await until("both were called since", () => statuses.length > made + 4);
+      const made = calls.statuses.length;
+      await until("both were called since", () => calls.statuses.length > made + 4);
     };
-    await everyReplicaKnows();
-    await adoptFirstKey(direct, parseKeyring(`${next}\n${old}`));
-    await everyReplicaKnows();
-    await save("sk-second", parseKeyring(`${old}\n${next}`));
-    await everyReplicaKnows();
-    await adoptFirstKey(direct, parseKeyring(`${old}\n${next}`));
-    await save("sk-third", parseKeyring(`${next}\n${old}`));
-    await everyReplicaKnows();
+
+    await untilBothAreCalledWithIt();
+    await adoptFirstKey(store, nextFirst);
+    await untilBothAreCalledWithIt();
+    await saveCredential("sk-second", oldFirst);
+    await untilBothAreCalledWithIt();
+    await adoptFirstKey(store, oldFirst);
+    await saveCredential("sk-third", nextFirst);
+    await untilBothAreCalledWithIt();
     // Neither is to be found by a server that has a third one alone, nor does that one come first.
-    const third = randomBytes(32).toString("base64");
-    await expect(start(third)).rejects.toThrow(EncryptionKeyError);
-    await expect(adoptFirstKey(direct, parseKeyring(`${third}\n${old}`))).rejects.toThrow(
-      /not given to 2 of the servers/,
-    );
-    calling = false;
-    await caller;
-    expect(statuses.filter((status) => status !== 200)).toEqual([]);
-    expect([...seen]).toEqual(["Bearer sk-first", "Bearer sk-second", "Bearer sk-third"]);
+    const third = newKey();
+    await expect(start(parseKeyring(third))).rejects.toThrow(EncryptionKeyError);
+    const thirdFirst = parseKeyring(`${third}\n${old}`);
+    await expect(adoptFirstKey(store, thirdFirst)).rejects.toThrow(/not given to 2 of the servers/);
+
+    await calls.end();
+    expect(calls.statuses.filter((status) => status !== 200)).toEqual([]);
+    expect([...upstream.seen]).toEqual(["Bearer sk-first", "Bearer sk-second", "Bearer sk-third"]);
   });
 
   it("c54: is asked for also by a database that was down at the start: the server ends", async (context) => {
@@ -108,12 +104,12 @@ describe("an encryption key that is rotated", () => {
       await database.stop();
     });
     await migrate(store);
-    await assertKeyring(store.db, parseKeyring(randomBytes(32).toString("base64")));
+    await assertKeyring(store.db, parseKeyring(newKey()));
     await database.kill();
     const server = await startServer({
       ...{ store, clock: systemClock, log: createLog("silent") },
       config: parseServerConfig({}, { port: "0", adminPort: "0" }),
-      keyring: parseKeyring(randomBytes(32).toString("base64")),
+      keyring: parseKeyring(newKey()),
     });
     context.onTestFinished(() => server.close());
     await database.restart();
@@ -125,13 +121,13 @@ describe("an encryption key that is rotated", () => {
     async (command) => {
       const { url, drop } = await freshDatabase();
       const store = await openPostgres(url);
-      const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"));
+      const [own, other] = [newKey(), newKey()];
       try {
         await migrate(store);
-        await assertKeyring(store.db, parseKeyring(String(own)));
+        await assertKeyring(store.db, parseKeyring(own));
         const ports = ["--admin-port", "0", ...(command === "server" ? ["--port", "0"] : [])];
         const { code, err } = await keyplane([command, "--database-url", url, ...ports], {
-          KEYPLANE_ENCRYPTION_KEY: String(other),
+          KEYPLANE_ENCRYPTION_KEY: other,
         });
         expect(code).toBe(1);
         expect(err).toMatch(/the encryption keys that are given are [0-9a-f]{16}\. Give that key/);

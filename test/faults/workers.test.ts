@@ -10,15 +10,15 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import { createConfirmer } from "../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../store/feed/replicas.ts";
-import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { makeCertificate } from "../env/certificate.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
-import { type Home, makeTeam, policyOf, run } from "../store/fixtures.ts";
+import { makeTeam } from "../store/fixtures.ts";
 import { databaseBehindProxy } from "./feed-fixtures.ts";
+import { callMainGateway, saveMainGateway, storeGatewayKey } from "./gateway-fixtures.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
 const CONNECTIONS = 24;
@@ -100,14 +100,9 @@ describe("a server of two workers", () => {
       return upstream.close();
     });
     const home = await makeTeam(direct);
-    await openGateway(direct, home, upstream.url, keyring);
-    const key = await storeKey(direct, home, { policy: policyOf({ scopes: ["gateway:generate"] }) });
-    const call = () =>
-      fetch(`${server.url}/g/main/v1/chat/completions`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${key.plaintext}`, "content-type": "application/json", connection: "close" },
-        body: '{"model":"m","stream":true}',
-      });
+    await saveMainGateway(direct, home, { baseUrl: upstream.url }, keyring);
+    const key = await storeGatewayKey(direct, home);
+    const call = () => callMainGateway(server, key.plaintext, { connection: "close" });
     await until("the key works", async () => (await call()).status === 200);
     const streams = await Promise.all(Array.from({ length: CONNECTIONS }, call));
     expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
@@ -150,14 +145,3 @@ describe("a server of two workers", () => {
     await expect(fetch(server.url.replace("https:", "http:"))).rejects.toThrow();
   });
 });
-
-function openGateway(
-  direct: Parameters<typeof run>[0],
-  { cluster, namespace, teamId }: Home,
-  baseUrl: string,
-  keyring: Parameters<typeof saveGateway>[2],
-) {
-  const upstreams = [{ name: "model", dialect: "openai", baseUrl, credential: "sk-x" }] as const;
-  const gateway = { cluster, namespace, teamId, name: "main", ownerUid: "main", publicId: "main", upstreams };
-  return run(direct, (tx) => saveGateway(tx, { ...gateway, routesOnly: false, routes: [] }, keyring));
-}

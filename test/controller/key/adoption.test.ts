@@ -1,14 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { systemClock } from "../../../runtime/clock.ts";
-import { createLog } from "../../../runtime/log.ts";
-import { parseServerConfig } from "../../../server/config.ts";
-import { startServer } from "../../../server/main.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/usage.ts";
 import { openEmbedded } from "../../env/embedded-database.ts";
 import { until } from "../../env/until.ts";
-import { keyring, startReplica } from "../../server/key-index/replica-fixtures.ts";
+import { startCurrentServer } from "../../server/current-server.ts";
+import { startReplica } from "../../server/key-index/replica-fixtures.ts";
 import { HOUR, key, NO_VIEW, startWorld, type World } from "../fixtures/world.ts";
 
 const MINUTE = 60_000;
@@ -136,10 +133,7 @@ describe("a workload that reloads its key", () => {
   it("has the old version end by itself, after it has used the new one and before max", async (context) => {
     const store = await openEmbedded();
     context.onTestFinished(() => store.close());
-    const config = parseServerConfig({}, { port: "0", adminPort: "0" });
-    const server = await startServer({ store, config, keyring, clock: systemClock, log: createLog("silent") });
-    context.onTestFinished(() => server.close());
-    await server.whenCurrent;
+    const server = await startCurrentServer(context, { store });
 
     const overlap = { min: "0s", max: "1h", quiet: "2s" };
     const world = await startWorld(context, { store, view: NO_VIEW }, key("agent", spec(undefined, overlap)));
