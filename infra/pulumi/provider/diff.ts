@@ -2,6 +2,7 @@
 import { type Change, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
 import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
+import type { Update } from "./update.ts";
 
 export type Diff = {
   readonly differences: readonly (Change & { readonly replaces: boolean })[];
@@ -14,18 +15,16 @@ export type Diff = {
 /** Of no effect on what is there: said with the next change. */
 const WITHOUT_EFFECT = new Set(["reason"]);
 
-/**
- * @param olds what the state has of the object
- * @param now milliseconds since the epoch
- */
-export function diffResource(kind: ResourceKind, olds: Inputs, oldInputs: Inputs, news: Inputs, now: number): Diff {
+/** @param now milliseconds since the epoch */
+export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: number): Diff {
+  const { olds, oldInputs, news } = update;
   const changes = differences(oldInputs, news).filter(
     ({ path }) => !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news),
   );
   return {
     differences: changes.map((change) => ({ ...change, replaces: replaces(kind, change) })),
     deleteFirst: !isSameObject(kind, oldInputs, news) && kind.excludes({ ...oldInputs, ...olds }, news),
-    because: outdated(kind, olds, oldInputs, news, now),
+    because: outdated(kind, update, now),
   };
 }
 
@@ -44,18 +43,13 @@ const NEW_VERSION: Readonly<Record<VersionReason, string>> = {
   IntervalPassed: "it is older than rotation.interval: it gets a new secret",
 };
 
-function outdated(
-  { kind }: ResourceKind,
-  olds: Inputs,
-  oldInputs: Inputs,
-  news: Inputs,
-  now: number,
-): string | undefined {
+function outdated({ kind }: ResourceKind, update: Update<Inputs>, now: number): string | undefined {
+  const { olds } = update;
   if (kind === "ModelGateway" && Array.isArray(olds.missingCredentials) && olds.missingCredentials.length > 0) {
     return "the server has lost credentials: they are sent again";
   }
   if (kind !== "PlatformKey") return undefined;
-  const reason = versionReason(olds, oldInputs, news, now);
+  const reason = versionReason(update, now);
   if (reason !== undefined) return NEW_VERSION[reason];
   return isPreviousOver(olds, now) ? "the overlap is over: previousSecret goes" : undefined;
 }

@@ -5,9 +5,9 @@ import { errorMessage } from "../../../domain/error-text.ts";
 import { redactKeys } from "../../../domain/redact.ts";
 import { redact } from "./check.ts";
 import { HalfDoneError } from "./lifecycle.ts";
-import { Any, grpc, Struct } from "./protocol.ts";
+import { Any, grpc } from "./protocol.ts";
 import { explainRefusal, Refusal, type Subject } from "./refusal.ts";
-import { type Values, writeValues } from "./values.ts";
+import { structOf } from "./structs.ts";
 
 /** Longer texts do not fit the protocol's headers. */
 const MAX_LENGTH = 2_000;
@@ -51,9 +51,4 @@ function halfDone({ made, inputs }: HalfDoneError, reason: string): Buffer {
   status.setMessage(reason);
   status.addDetails(packed);
   return Buffer.from(status.serializeBinary());
-}
-
-export function structOf(values: Values) {
-  // What is written is JSON, of which JavaScript's type for it is a part.
-  return Struct.fromJavaScript(writeValues(values) as Parameters<typeof Struct.fromJavaScript>[0]);
 }

@@ -5,6 +5,7 @@ import { parseDuration } from "../../../domain/manifest/duration.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import { readVersion, type Version } from "./api-object.ts";
 import type { Inputs } from "./resources.ts";
+import type { Update } from "./update.ts";
 
 /** A secret that a version is to have, and what the API is told of it. */
 export type NewSecret = {
@@ -51,11 +52,8 @@ export function knownSecrets({ secret, previousSecret, pendingSecret }: Inputs):
 /** Why a key is to have a new version: nobody has its secret; the program asks for one; the one it has is too old. */
 export type VersionReason = "SecretLost" | "TriggerChanged" | "IntervalPassed";
 
-/**
- * @param olds what the state has of the key
- * @param now milliseconds since the epoch
- */
-export function versionReason(olds: Inputs, oldInputs: Inputs, news: Inputs, now: number): VersionReason | undefined {
+/** @param now milliseconds since the epoch */
+export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: number): VersionReason | undefined {
   const versions = versionsOf(olds);
   const [newest] = versions;
   if (newest === undefined) return "SecretLost";

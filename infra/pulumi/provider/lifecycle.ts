@@ -16,6 +16,7 @@ import { outputsOf } from "./outputs.ts";
 import { OUTRUN, Refusal, type Subject, UnreachableError } from "./refusal.ts";
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
+import { revealUpdate, type Update } from "./update.ts";
 import { markedAs, revealAll, Secret, type Value, type Values } from "./values.ts";
 
 /** A resource that something is done with. */
@@ -82,7 +83,7 @@ async function outputsWithSecret(resource: Resource, inputs: Values, object: Api
   const { kind } = resource;
   const outputs = (object: ApiObject) => outputsOf(kind, inputs, object, deliver(inputs, [secret.text], object));
   try {
-    return outputs(await ensureVersion(resource, object, secret, "0s", revealAll(inputs)));
+    return outputs(await ensureVersion(resource, object, secret, { overlap: "0s", ...reasonOf(revealAll(inputs)) }));
   } catch (error) {
     const unfinished = { ...outputsOf(kind, inputs, object), versions: [], ...pendingOf(inputs, secret, error) };
     throw new HalfDoneError({ id: object.id, outputs: unfinished }, inputs, error);
@@ -94,12 +95,11 @@ async function ensureVersion(
   { api, kind }: Resource,
   object: ApiObject,
   { text, source }: NewSecret,
-  overlap: string,
-  given: Inputs,
+  request: { readonly overlap: string; readonly reason?: string },
 ): Promise<ApiObject> {
   if (livingSecrets([text], object.versions).secret !== undefined) return object;
   const headers = { "idempotency-key": `pulumi-version-${source.hash.sha256}` };
-  const body = { source, overlap, ...reasonOf(given) };
+  const body = { source, ...request };
   return readObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
 }
 
@@ -188,8 +188,6 @@ function nameOf(upstream: Value): Value | undefined {
   return (upstream as Values | null)?.name;
 }
 
-export type State = { readonly olds: Values; readonly oldInputs: Values };
-
 /**
  * Changes an object to what its program says.
  *
@@ -199,21 +197,23 @@ export type State = { readonly olds: Values; readonly oldInputs: Values };
 export async function updateResource(
   resource: Resource,
   id: string,
-  { olds, oldInputs }: State,
-  news: Values,
+  update: Update<Values>,
   now: number,
 ): Promise<Values> {
   const { api, kind } = resource;
+  const { oldInputs, news } = update;
   const found = await findObject(api, kind, id);
   if (found === undefined || isGone(found)) throw new Refusal(404, { code: "gone" });
-  const [old, oldIn, given] = [revealAll(olds), revealAll(oldInputs), revealAll(news)];
-  const object = await replaceSpec(resource, found, oldIn, given);
+  const revealed = revealUpdate(update);
+  const { olds: old, news: given } = revealed;
+  const object = await replaceSpec(resource, found, revealed.oldInputs, given);
   if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
-  const reason = versionReason(old, oldIn, given, now);
+  const reason = versionReason(revealed, now);
   if (reason === undefined) return outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
   const secret = nextSecret(old, object.versions);
   try {
-    const renewed = await ensureVersion(resource, object, secret, overlapFor(reason, given), given);
+    const overlap = overlapFor(reason, given);
+    const renewed = await ensureVersion(resource, object, secret, { overlap, ...reasonOf(given) });
     return outputsOf(kind, news, renewed, deliver(news, [secret.text, ...knownSecrets(old)], renewed));
   } catch (error) {
     const pending = pendingOf(news, secret, error);
