@@ -1,10 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import pg from "pg";
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
+import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { askDesk } from "./desk.ts";
 import { openEmbedded } from "./embedded-database.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
@@ -24,13 +22,13 @@ export function describeOnEachEngine(promise: string, tests: (store: () => Store
 
 /** For promises about real concurrency and real connections. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PostgreSQL`, () => withStore(openFresh, "postgres", tests));
+  describe(`${promise}, on PostgreSQL`, () => withStore(openMigrated, "postgres", tests));
 }
 
-async function openFresh(): Promise<Store> {
-  const { url, drop } = await freshDatabase();
+/** A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. */
+export async function openMigrated(): Promise<Store> {
+  const { url, drop } = await createDatabase(postgres.url, postgres.template);
   const store = await openPostgres(url, { maxConnections: 20 });
-  await migrate(store);
   return {
     ...store,
     async close() {
@@ -57,12 +55,8 @@ function withStore(
 }
 
 /** A new, empty database of the run's PostgreSQL. Whoever asks drops it. */
-export async function freshDatabase(): Promise<{ url: string; drop: () => Promise<void> }> {
-  const name = `keyplane_${randomBytes(6).toString("hex")}`;
-  await asAdmin(postgres.url, `create database ${name}`);
-  const url = new URL(postgres.url);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => asAdmin(postgres.url, `drop database ${name} with (force)`) };
+export function freshDatabase(): Promise<CreatedDatabase> {
+  return createDatabase(postgres.url);
 }
 
 /** By which way somebody else reaches the same database of the run's PostgreSQL. */
@@ -71,14 +65,4 @@ export async function databaseUrl(store: Store): Promise<URL> {
   const url = new URL(postgres.url);
   url.pathname = `/${rows[0]?.name}`;
   return url;
-}
-
-async function asAdmin(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

