@@ -36,13 +36,21 @@ const SHOWN = new Set(
 /** When a key was last used, by its id: null for never, undefined where nobody who knows was there to ask. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;
 
+/** A key of the plan, and all that its lines are made of. */
+type PlannedKey = {
+  readonly title: string;
+  readonly input: ForecastInput;
+  readonly steps: readonly ForecastStep[];
+  readonly lastUsedAt: LastUseLookup;
+};
+
 /** The lines of one key. */
 export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, lastUsedAt: LastUseLookup): string[] {
   const { declared, object } = input;
   const named = declared ?? (object && { kind: "PlatformKey" as const, ...object.metadata });
   if (named === undefined) return [];
   const title = titleOf(named);
-  const lines = steps.flatMap((step) => stepLines(title, step, steps, input, lastUsedAt));
+  const lines = steps.flatMap((step) => stepLines({ title, input, steps, lastUsedAt }, step));
   const begins = steps.some(({ action }) => (action.do === "Reserve" && action.newKey) || action.do === "Import");
   if (object === undefined && !begins) lines.push(`+ create ${title}: no key is minted yet`);
   const before = findCondition(object?.status?.conditions, "Ready");
@@ -53,13 +61,9 @@ export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, la
   return lines;
 }
 
-function stepLines(
-  title: string,
-  { action, before }: ForecastStep,
-  steps: readonly ForecastStep[],
-  { declared, object, now }: ForecastInput,
-  lastUsedAt: LastUseLookup,
-): string[] {
+function stepLines(key: PlannedKey, { action, before }: ForecastStep): string[] {
+  const { title, lastUsedAt } = key;
+  const { declared, object, now } = key.input;
   const secret = `Secret ${(declared ?? object?.metadata)?.namespace}/${secretName(declared, object)}`;
   switch (action.do) {
     case "Reserve":
@@ -67,9 +71,9 @@ function stepLines(
     case "Import":
       return [`+ import ${title}: ${action.policy.scopes.join(", ")}`];
     case "Activate":
-      return rotationLines(title, action, before, steps, now);
+      return rotationLines(key, action, before);
     case "UpdatePolicy":
-      return updateLines(title, action, before, declared, object?.spec);
+      return updateLines(key, action, before);
     case "Render":
       return [`~ render ${secret} again, with the same key`];
     case "Restart":
@@ -86,11 +90,9 @@ function stepLines(
 }
 
 function rotationLines(
-  title: string,
+  { title, steps, input: { now } }: PlannedKey,
   { number, retireOldAt }: Extract<KeyAction, { do: "Activate" }>,
   before: StoredKey | undefined,
-  steps: readonly ForecastStep[],
-  now: number,
 ): string[] {
   const old = versionIn(before, "active");
   const why = steps.map(({ action }) => action).find((action) => action.do === "Reserve")?.why;
@@ -102,14 +104,12 @@ function rotationLines(
 }
 
 function updateLines(
-  title: string,
+  { title, input: { declared, object } }: PlannedKey,
   { policy }: Extract<KeyAction, { do: "UpdatePolicy" }>,
   before: StoredKey | undefined,
-  declared: Declared<"PlatformKey"> | undefined,
-  oldSpec: object | undefined,
 ): string[] {
   const differences = before === undefined ? [] : policyDifferences(before.policy, policy);
-  const others = changedFields(oldSpec ?? {}, declared?.spec ?? {}).filter((field) => !SHOWN.has(field));
+  const others = changedFields(object?.spec ?? {}, declared?.spec ?? {}).filter((field) => !SHOWN.has(field));
   if (declared !== undefined && others.length > 0) differences.push(`spec.${others.join(", spec.")}`);
   return differences.map((difference) => `~ update ${title}: ${difference}`);
 }
