@@ -7,7 +7,7 @@ import { findCondition } from "../../domain/conditions.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
-import { listKeys } from "../../store/keys/keys.ts";
+import { listKeys } from "../../store/keys/key-lists.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

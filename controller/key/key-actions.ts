@@ -7,16 +7,10 @@ import { type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
 import { change } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";
+import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
-import {
-  activateVersion,
-  endRetiring,
-  releaseKey,
-  reserveVersion,
-  retireVersions,
-  revokeKey,
-  updateKeyPolicy,
-} from "../../store/keys/keys.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../store/keys/key-versions.ts";
+import { releaseKey, revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";

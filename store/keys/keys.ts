@@ -13,10 +13,6 @@ import { policyColumns, saveKeyLibraries } from "./key-policy.ts";
 import { ENDED_VERSION_STATES } from "./key-records.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
 
-export { type KeyFilter, type ListedKey, listKeys } from "./key-lists.ts";
-export { reserveVersion } from "./key-reservations.ts";
-export { activateVersion, endRetiring, retireVersions } from "./key-versions.ts";
-
 /**
  * Which key a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
  * namespace moved is history, and hides none that was revoked for good.

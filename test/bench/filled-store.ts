@@ -8,7 +8,7 @@ import { migrate } from "../../store/database/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
-import { reserveVersion } from "../../store/keys/keys.ts";
+import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { PROVIDER_CREDENTIAL } from "./traffic.ts";
 

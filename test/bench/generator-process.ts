@@ -17,7 +17,8 @@ import { systemClock } from "../../runtime/clock.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
-import { activateVersion, reserveVersion } from "../../store/keys/keys.ts";
+import { reserveVersion } from "../../store/keys/key-reservations.ts";
+import { activateVersion } from "../../store/keys/key-versions.ts";
 import { policyOf } from "../store/fixtures.ts";
 
 /** As the controller's. */

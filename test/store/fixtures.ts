@@ -6,7 +6,7 @@ import type { Store } from "../../store/database/store.ts";
 import { snapshot } from "../../store/feed/change-feed.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Reservation } from "../../store/keys/key-reservations.ts";
-import { reserveVersion } from "../../store/keys/keys.ts";
+import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { standingAt } from "../env/database-clock.ts";
 

@@ -8,7 +8,8 @@ import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
-import { activateVersion, reserveVersion } from "../../../store/keys/keys.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 

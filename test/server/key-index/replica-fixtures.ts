@@ -9,7 +9,9 @@ import { Replica } from "../../../server/key-index/replica.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import { activateVersion, reserveVersion, revokeKey } from "../../../store/keys/keys.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { revokeKey } from "../../../store/keys/keys.ts";
 import { type Home, reservationOf, run } from "../../store/fixtures.ts";
 
 /** The real time, moved by what a test adds to either of its clocks. */

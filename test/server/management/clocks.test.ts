@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
-import { activateVersion } from "../../../store/keys/keys.ts";
+import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";

@@ -13,18 +13,10 @@ import {
 } from "../../../store/feed/replicas.ts";
 import { type GatewayDraft, releaseGateway, saveGateway } from "../../../store/gateways.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import {
-  activateVersion,
-  endRetiring,
-  findKey,
-  listKeys,
-  releaseKey,
-  requestRotation,
-  reserveVersion,
-  retireVersions,
-  revokeKey,
-  updateKeyPolicy,
-} from "../../../store/keys/keys.ts";
+import { listKeys } from "../../../store/keys/key-lists.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";

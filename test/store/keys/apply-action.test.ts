@@ -13,13 +13,11 @@ import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
 import {
-  activateVersion,
-  endRetiring,
   findKey,
   releaseKey,
-  reserveVersion,
-  retireVersions,
   revokeKey,
   requestRotation as storeRotationRequest,
   updateKeyPolicy,

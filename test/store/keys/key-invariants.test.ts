@@ -5,16 +5,9 @@ import { StoreError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
-import {
-  activateVersion,
-  endRetiring,
-  releaseKey,
-  requestRotation,
-  reserveVersion,
-  retireVersions,
-  revokeKey,
-  updateKeyPolicy,
-} from "../../../store/keys/keys.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reservationOf, run, unique } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";

@@ -13,19 +13,11 @@ import {
 } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { listKeys } from "../../../store/keys/key-lists.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
-import {
-  activateVersion,
-  endRetiring,
-  findKey,
-  listKeys,
-  releaseKey,
-  requestRotation,
-  reserveVersion,
-  retireVersions,
-  revokeKey,
-  updateKeyPolicy,
-} from "../../../store/keys/keys.ts";
+import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
+import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
