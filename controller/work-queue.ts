@@ -5,45 +5,29 @@
  */
 
 import { backoffMs } from "./backoff.ts";
-import { createWaitingLine, type Lane } from "./waiting-line.ts";
+import { createDeadlines, type Timers } from "./deadlines.ts";
+import { createNameQueue, type NameQueueMetrics, type NameQueueOptions } from "./name-queue.ts";
+import type { Lane } from "./waiting-line.ts";
 
 /** The longest wait before the first retry. */
 const FIRST_RETRY_MS = 5;
-/**
- * A later deadline is checked this often against both clocks. So a machine that was suspended, whose timers stood still
- * meanwhile, is not late by more than this.
- */
-const MAX_TIMEOUT_MS = 30_000;
-
-export type Timers = {
-  setTimeout(run: () => void, ms: number): unknown;
-  clearTimeout(timer: unknown): void;
-};
 
 /** What `workqueue_*` counts. Durations are milliseconds. */
-export type QueueMetrics = {
-  /** How many names wait now. */
-  depth(waiting: number): void;
-  added(): void;
+export type QueueMetrics = NameQueueMetrics & {
   /** A name failed, in a worker's hands or behind them. */
   retried(): void;
-  started(waitedMs: number): void;
   finished(tookMs: number, result: "success" | "error"): void;
 };
 
 /** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
 export type BackgroundTask = { readonly done: Promise<void> };
 
-export type WorkQueueOptions<T> = {
-  /** The name of an item. Items of one name are the same: which of them the work gets is not promised. */
-  readonly key: (item: T) => string;
+export type WorkQueueOptions<T> = NameQueueOptions<T> & {
   /**
    * Does the work of one item. What it resolves with is when to look again, in milliseconds from then; undefined for
    * not before something changes. A failure is retried after a back-off of the name's own.
    */
   readonly work: (item: T, signal: AbortSignal) => Promise<number | BackgroundTask | undefined>;
-  /** Whether an item passes those that are not: asked whenever it begins to wait, or is added again. */
-  readonly isUrgent?: (item: T) => boolean;
   /** How many names are worked on at once. */
   readonly concurrency: number;
   /** Milliseconds: since the epoch, and on a clock that never jumps. */
@@ -68,11 +52,9 @@ export type WorkQueue<T> = {
 };
 
 export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
-  const { key, clock, metrics, timers = globalTimers, isUrgent = () => false } = options;
-  const waiting = createWaitingLine<T>();
-  /** Names in a worker's hands, each with whether it was added meanwhile. */
-  const working = new Map<string, { again: boolean }>();
-  const deadlines = new Map<string, { at: number; timer: unknown }>();
+  const { key, clock, metrics } = options;
+  const names = createNameQueue(options);
+  const deadlines = createDeadlines(clock, options.timers);
   const failures = new Map<string, number>();
   let state: "created" | "running" | "stopped" = "created";
   let signal = new AbortController().signal;
@@ -82,63 +64,21 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
   const resume = (item: T) => put("resumed", item);
 
   function put(lane: Lane, item: T): void {
-    if (state === "stopped") return;
-    const name = key(item);
-    const inHand = working.get(name);
-    if (inHand !== undefined) {
-      if (!inHand.again) metrics?.added();
-      inHand.again = true;
-      return;
-    }
-    if (!enter(lane, name, item)) return;
-    metrics?.added();
-    startWork();
-  }
-
-  /** Whether it was not waiting yet. */
-  function enter(lane: Lane, name: string, item: T): boolean {
-    const isNew = waiting.put(isUrgent(item) ? "urgent" : lane, name, { item, since: clock.monotonic() });
-    metrics?.depth(waiting.size());
-    return isNew;
+    if (state !== "stopped" && names.add(lane, item)) startWork();
   }
 
   /** @param put how it gets into the queue then */
   function addAfter(item: T, delayMs: number, put = add): void {
     if (state === "stopped") return;
-    if (delayMs <= 0) {
-      put(item);
-      return;
-    }
-    const name = key(item);
-    const at = clock.monotonic() + delayMs;
-    const earlier = deadlines.get(name);
-    if (earlier !== undefined) {
-      if (earlier.at <= at) return;
-      timers.clearTimeout(earlier.timer);
-    }
-    const due = clock.now() + delayMs;
-    const wait = (ms: number) => {
-      deadlines.set(name, { at, timer: timers.setTimeout(fire, Math.min(ms, MAX_TIMEOUT_MS)) });
-    };
-    const fire = () => {
-      const left = Math.min(at - clock.monotonic(), due - clock.now());
-      // A timer may come a millisecond early.
-      if (left >= 1) return wait(left);
-      deadlines.delete(name);
-      put(item);
-    };
-    wait(delayMs);
+    if (delayMs <= 0) put(item);
+    else deadlines.set(key(item), delayMs, () => put(item));
   }
 
   function startWork(): void {
-    while (state === "running" && working.size < options.concurrency) {
-      const next = waiting.take();
+    while (state === "running" && names.inHand() < options.concurrency) {
+      const next = names.get();
       if (next === undefined) return;
-      const [name, { item, since }] = next;
-      working.set(name, { again: false });
-      metrics?.depth(waiting.size());
-      metrics?.started(clock.monotonic() - since);
-      void workOn(name, item);
+      void workOn(next.name, next.item);
     }
   }
 
@@ -161,11 +101,9 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
       retry(name, item, error);
     }
     metrics?.finished(clock.monotonic() - startedAt, result);
-    const again = working.get(name)?.again;
-    working.delete(name);
-    if (again && state === "running") enter("ordinary", name, item);
+    names.done(name, item);
     startWork();
-    if (state === "stopped" && working.size === 0) drained();
+    if (state === "stopped" && names.inHand() === 0) drained();
   }
 
   function retry(name: string, item: T, error: unknown): void {
@@ -182,11 +120,9 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
 
   function stop(): void {
     state = "stopped";
-    for (const { timer } of deadlines.values()) timers.clearTimeout(timer);
     deadlines.clear();
-    waiting.clear();
-    metrics?.depth(0);
-    if (working.size === 0) drained();
+    names.clear();
+    if (names.inHand() === 0) drained();
   }
 
   async function run(until: AbortSignal): Promise<void> {
@@ -207,8 +143,3 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
 
   return { add, addAfter: (item, delayMs) => addAfter(item, delayMs), resume, run };
 }
-
-const globalTimers: Timers = {
-  setTimeout: (run, ms) => setTimeout(run, ms),
-  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
-};

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Timers } from "../../controller/deadlines.ts";
 import { createControllerMetrics } from "../../controller/metrics.ts";
-import { createWorkQueue, type QueueMetrics, type Timers } from "../../controller/work-queue.ts";
+import { createWorkQueue, type QueueMetrics } from "../../controller/work-queue.ts";
 
 /** Time that passes only when told to. Timers fire in the order of their deadlines, and what is too long at once, as in Node. */
 function simulatedTime() {
