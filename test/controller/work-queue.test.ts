@@ -359,6 +359,28 @@ describe("the work queue", () => {
     expect(seen).toEqual({ depth: 0, added: 2, retried: 0, waited: [0, 30], took: [30, 12] });
   });
 
+  it("shows nothing as waiting once it has been told to stop, not even what was added again meanwhile", async () => {
+    let depth = 0;
+    const { work, release } = heldWork();
+    const counted = { added() {}, retried() {}, started() {}, finished() {} };
+    const run = start(work, {
+      concurrency: 1,
+      metrics: {
+        ...counted,
+        depth: (waiting) => {
+          depth = waiting;
+        },
+      },
+    });
+    for (const item of ["a", "a", "b"]) run.queue.add(item);
+    expect(depth).toBe(1);
+    run.ending.abort();
+    expect(depth).toBe(0);
+    await release("a");
+    await run.end;
+    expect(depth).toBe(0);
+  });
+
   it("counts as failed the reconciliation that failed, and no other, whatever goes on without a worker", async () => {
     const { queue: metrics, registry } = createControllerMetrics();
     const rollout = Promise.withResolvers<void>();
