@@ -5,14 +5,14 @@ import type { Cluster } from "../../controller/cluster/port.ts";
 import { takeLeadership } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
-import { openEmbedded } from "../env/embedded-database.ts";
+import { openMigrated } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, makeWorld, NAMESPACE, NO_VIEW, startWorld, team } from "./fixtures/world.ts";
 
 async function openStore(context: TestContext): Promise<Store> {
-  const store = await openEmbedded();
+  const store = await openMigrated();
   context.onTestFinished(() => store.close());
   return store;
 }

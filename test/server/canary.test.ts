@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/key-format.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import type { Store } from "../../store/database/store.ts";
-import { openEmbedded } from "../env/embedded-database.ts";
+import { openMigrated } from "../env/engines.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 
@@ -14,7 +14,7 @@ let harness: Harness;
 const written: string[] = [];
 
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   harness = await startHarness({ mounts: PRODUCTS, store });
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, "write").mockImplementation((chunk) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { PRODUCTS } from "../../../server/products.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openMigrated } from "../../env/engines.ts";
 import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { type Api, startApi } from "../management/api.ts";
@@ -30,7 +30,7 @@ let api: Api;
 let description: Description;
 let operations: { path: string; method: string; operation: Operation }[];
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   api = await startApi(store);
   description = JSON.parse(await (await fetch(`${api.url}/openapi.json`)).text());
   operations = Object.entries(description.paths).flatMap(([path, methods]) =>

@@ -3,7 +3,7 @@ import { exportSPKI, importJWK } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openMigrated } from "../../env/engines.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./issuer.ts";
@@ -13,7 +13,7 @@ let harness: Harness;
 let issuer: Issuer;
 let signer: Signer;
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   signer = await makeSigner("first");
 });
 afterAll(() => store.close());

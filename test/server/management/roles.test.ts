@@ -4,7 +4,7 @@ import { managementRoutes } from "../../../server/management/routes.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openMigrated } from "../../env/engines.ts";
 import { makeTeam, reserveKey, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { type Harness, startHarness } from "../harness.ts";
@@ -19,7 +19,7 @@ let signer: Signer;
 let mine: Awaited<ReturnType<typeof makeTeam>>;
 let theirs: Awaited<ReturnType<typeof makeTeam>>;
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   signer = await makeSigner("k");
   issuer = await startIssuer();
   issuer.keys = [signer.jwk];

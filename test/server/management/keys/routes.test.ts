@@ -8,7 +8,7 @@ import { activateVersion } from "../../../../store/keys/key-versions.ts";
 import { findKey, releaseKey, revokeKey } from "../../../../store/keys/keys.ts";
 import { recordUsage } from "../../../../store/keys/usage.ts";
 import { deleteTeam } from "../../../../store/teams.ts";
-import { openEmbedded } from "../../../env/embedded-database.ts";
+import { openMigrated } from "../../../env/engines.ts";
 import { until } from "../../../env/until.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
 import { auditOfKey } from "../../../store/questions.ts";
@@ -21,7 +21,7 @@ const TOKEN = "kpt_a-token-of-this-test";
 let store: Store;
 let harness: Harness;
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   harness = await startHarness({
     mounts: [{ at: "/api/v1", routes: managementRoutes }],
     store,
