@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { keyShape } from "../../domain/key/key-format.ts";
 import { key, makeHome, startUp, team, type Up } from "../cli/up.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
 
@@ -181,7 +182,10 @@ it("a process that is killed at any moment leaves every declared key working and
 /** A process that does not get to serve. */
 async function dieInStart(home: Home, after: number): Promise<void> {
   const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: "ignore" });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: { ...process.env, ...COMPILE_CACHE },
+    stdio: "ignore",
+  });
   const gone = once(child, "exit");
   await delay(after);
   child.kill("SIGKILL");
