@@ -19,7 +19,7 @@ import { encryptionKeys, namespaceList, setting } from "./config.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
-export type ControllerFlags = {
+type ControllerFlags = {
   readonly databaseUrl: string;
   readonly encryptionKeyFile?: string | undefined;
   readonly kubeconfig?: string | undefined;
@@ -54,7 +54,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
 const FIELD_MANAGER = "keyplane-controller";
 
 /** `keyplane controller`: until the signal, or until another leads. */
-export async function runController(
+async function runController(
   flags: ControllerFlags,
   env: Environment,
   out: (line: string) => void,

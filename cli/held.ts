@@ -7,7 +7,7 @@ import { type HeldNote, readHeld } from "../controller/cluster/files/held.ts";
 import { listTitles } from "../controller/cluster/titles.ts";
 
 /** One reason, and all that is held for it. */
-export type HeldGroup = { readonly why: string; readonly titles: string };
+type HeldGroup = { readonly why: string; readonly titles: string };
 
 /** So many are named. */
 export const MAX_TITLES = 5;

@@ -13,7 +13,7 @@ import type { StatusObject } from "./status-files.ts";
 export type KeyObject = StatusObject<"PlatformKey">;
 
 /** A key, and a version, of which nothing is known yet. */
-export const NO_KEY: StoredKey = {
+const NO_KEY: StoredKey = {
   id: "",
   cluster: "",
   namespace: "",
@@ -40,7 +40,7 @@ export const NO_KEY: StoredKey = {
   lastNumber: 0,
   versions: [],
 };
-export const NO_VERSION: StoredVersion = {
+const NO_VERSION: StoredVersion = {
   number: 1,
   digest: "",
   prefix: "",

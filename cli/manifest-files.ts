@@ -12,7 +12,7 @@ import { readManifest } from "../domain/manifest/validate.ts";
 import { isDataFolder } from "./data-folder.ts";
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
-export type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
+type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
 
 /** As a path, what comes by standard input. */
 const STDIN = "-";

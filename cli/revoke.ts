@@ -22,7 +22,7 @@ const CONFIRMATION_MS = 15_000;
  *
  * @throws Error when that is not confirmed in time: the revocation stands all the same
  */
-export async function runRevoke(
+async function runRevoke(
   named: string,
   flags: ServerChoice & { readonly reason?: string | undefined },
   env: Environment,

@@ -23,7 +23,7 @@ const DELIVERY_MS = 20_000;
  *
  * @throws Error when it is not in time: the request stands all the same
  */
-export async function runRotate(
+async function runRotate(
   named: string,
   flags: ServerChoice & { readonly revokeOld?: boolean | undefined },
   env: Environment,

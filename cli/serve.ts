@@ -12,7 +12,7 @@ import { listenerOptions } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 import { whenAborted } from "./when-aborted.ts";
 
-export type ServeFlags = ServerFlags & {
+type ServeFlags = ServerFlags & {
   readonly databaseUrl: string;
   readonly encryptionKeyFile?: string | undefined;
 };
@@ -45,7 +45,7 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
 };
 
 /** `keyplane server`: one replica on PostgreSQL, until the signal. */
-export async function runServer(
+async function runServer(
   flags: ServeFlags,
   env: Environment,
   out: (line: string) => void,

@@ -29,7 +29,7 @@ import { UsageError } from "./usage-error.ts";
 import { welcome } from "./welcome.ts";
 import { whenAborted } from "./when-aborted.ts";
 
-export type UpFlags = ServerFlags & {
+type UpFlags = ServerFlags & {
   readonly manifests: string;
   readonly data: string;
   readonly encryptionKeyFile?: string | undefined;

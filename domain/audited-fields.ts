@@ -5,7 +5,7 @@ import { redactKeys } from "./redact.ts";
 export type AuditedFields = Readonly<Record<string, unknown>>;
 
 /** What a field was, and what it is now; null where there was no such thing, or is none. */
-export type FieldChange = { readonly before: unknown; readonly after: unknown };
+type FieldChange = { readonly before: unknown; readonly after: unknown };
 
 /**
  * What has changed of a thing, field by field. What looks like a key in a text that somebody wrote is left out of it.

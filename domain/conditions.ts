@@ -12,7 +12,7 @@ export const CONDITION_TYPES = [
   "Stalled",
 ] as const;
 
-export type ConditionType = (typeof CONDITION_TYPES)[number];
+type ConditionType = (typeof CONDITION_TYPES)[number];
 
 /** Each reason, with the next step for the person who reads it; an empty string where there is nothing to do. */
 export const REASONS = {

@@ -42,7 +42,7 @@ export type Look<C extends Candidate> = {
 };
 
 /** What was answered about a suspect, and when it was asked and answered, on a steady clock in milliseconds. */
-export type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
+type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
 
 /**
  * Begins a look: a row younger than {@link LOOKS_APART_MS} may be younger than the list. `total` counts all of the

@@ -52,7 +52,7 @@ const FIELDS: Readonly<Record<Exclude<keyof LogFields, "error">, true>> = {
 type Write = (fields: LogFields, message: string) => void;
 export type Logger = { readonly debug: Write; readonly info: Write; readonly warn: Write; readonly error: Write };
 
-export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 /**
  * Makes the log.

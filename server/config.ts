@@ -82,7 +82,7 @@ export class ConfigError extends Error {
 }
 
 /** What a command takes where nothing is given. */
-export type ServerDefaults = {
+type ServerDefaults = {
   /** Whether it is always production; else NODE_ENV says. */
   readonly production?: boolean;
   /** The address of the public listener; loopback where it is left out. */

@@ -4,7 +4,7 @@ import type { Store } from "../store/database/store.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 
 /** What a replica forgets by. */
-export type Pruning = { readonly store: Store; readonly retentionMs: number; readonly log: Logger };
+type Pruning = { readonly store: Store; readonly retentionMs: number; readonly log: Logger };
 
 /**
  * Forgets what is over, now and then, whether there is a controller or not. Each round comes at another moment, so that

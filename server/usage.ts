@@ -11,7 +11,7 @@ import type { VersionUse } from "./key-index/key-index.ts";
 const MAX_USER_AGENT = 200;
 
 /** Who used a version that is being replaced: what StaleConsumers reports (spec §5). */
-export type Seen = { readonly address: string; readonly userAgent?: string };
+type Seen = { readonly address: string; readonly userAgent?: string };
 
 /** Who used which versions, by {@link nameOf}. */
 export type SeenConsumers = Map<string, Seen>;

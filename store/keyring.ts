@@ -7,7 +7,7 @@ import { KeyringError } from "./database/errors.ts";
  */
 export type Keyring = readonly EncryptionKey[];
 
-export type EncryptionKey = {
+type EncryptionKey = {
   /** As it stands in what is sealed: the fingerprint's first bytes. */
   readonly id: string;
   /** Tells keys apart, and nothing of them: the first bytes of a hash, of 32 random bytes, in hexadecimal. */

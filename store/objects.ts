@@ -4,7 +4,7 @@ import type { TeamMember } from "../domain/team-member.ts";
 import type { Db, Tx } from "./database/change.ts";
 
 /** What identifies a team, a library or a gateway that is in service, and where it comes from. */
-export type StoredObject = {
+type StoredObject = {
   readonly id: string;
   readonly cluster: string;
   /** Empty for a team, and for what was made without one. */
@@ -26,7 +26,7 @@ export type StoredTeam = StoredObject & {
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
 };
 
-export type StoredLibrary = StoredObject & {
+type StoredLibrary = StoredObject & {
   readonly displayName: string;
   readonly description: string;
   readonly deletionPolicy: "Retain" | "Delete";

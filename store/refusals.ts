@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Store } from "./database/store.ts";
 
 /** What is written of refusals that are alike: never a secret, nor any part of a key but its id. */
-export type RefusalEntry = {
+type RefusalEntry = {
   /** Milliseconds since the epoch. */
   readonly at: number;
   readonly keyId: string | null;

@@ -14,7 +14,7 @@ const ROWS_AT_ONCE = 1_000;
 const MAX_BATCHES = 100;
 
 /** What a round has forgotten, in rows. */
-export type Pruned = {
+type Pruned = {
   readonly auditEvents: number;
   readonly uses: number;
   readonly creations: number;

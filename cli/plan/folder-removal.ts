@@ -39,7 +39,7 @@ export async function decideFolderRemoval(
   return decideSettled({ unreadable: reading.unreadable, documents: now.documents }, missing, held);
 }
 
-export type SettledRemoval = {
+type SettledRemoval = {
   readonly remove: readonly Declared[];
   readonly hold: readonly { readonly missing: Declared; readonly why: string }[];
 };

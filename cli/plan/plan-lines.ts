@@ -34,7 +34,7 @@ const SHOWN = new Set(
 );
 
 /** When a key was last used, by its id: null for never, undefined where nobody who knows was there to ask. */
-export type LastUseLookup = (keyId: string) => number | null | undefined;
+type LastUseLookup = (keyId: string) => number | null | undefined;
 
 /** A key of the plan, and all that its lines are made of. */
 type PlannedKey = {

@@ -31,7 +31,7 @@ export const addPlan: AddCommand = (program, { env, out, exit }) => {
     });
 };
 
-export type PlanOptions = {
+type PlanOptions = {
   readonly paths: readonly string[];
   readonly data?: string | undefined;
   /** What came by standard input, where a path is `-`. */

@@ -15,12 +15,12 @@ export type AccessRequest =
     };
 
 /** Why a request is refused. `unauthorized` is 401, `forbidden` 403, `not_found` 404. */
-export type Denial =
+type Denial =
   | { readonly code: "unauthorized"; readonly cause: RefusalCause }
   | { readonly code: "forbidden"; readonly reason: ForbiddenReason }
   | { readonly code: "not_found" };
 
-export type ForbiddenReason = "bound_to_another_gateway" | "no_scope_of_this_product" | "scope_missing";
+type ForbiddenReason = "bound_to_another_gateway" | "no_scope_of_this_product" | "scope_missing";
 
 const UNAUTHORIZED = Object.fromEntries(
   (["unknown", "revoked", "expired", "suspended", "wrong_team"] as const).map((cause) => [

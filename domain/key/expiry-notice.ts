@@ -6,7 +6,7 @@ import { type StoredKey, versionIn } from "./stored-key.ts";
 const NOTICE = 7 * 24 * 3_600_000;
 
 /** An end that somebody is to be warned of, and from when on. Milliseconds since the epoch. */
-export type ExpiryNotice = { readonly expiry: number; readonly from: number };
+type ExpiryNotice = { readonly expiry: number; readonly from: number };
 
 /**
  * The warning that a key wants. None for one that lives no longer than the notice itself, which was meant to be short;

@@ -2,7 +2,7 @@
 import { OUTDATED, type Reason } from "../conditions.ts";
 import { governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 
-export type IssuanceBlock = { readonly reason: Reason; readonly message: string };
+type IssuanceBlock = { readonly reason: Reason; readonly message: string };
 
 /** Said of what is blocked. */
 const NOTHING_MINTED = "Nothing is minted meanwhile.";

@@ -38,7 +38,7 @@ const ISSUANCE_POLICY: readonly (readonly [MintReason, Check])[] = [
 ];
 
 /** A version that a key is to have, and from when on it may be minted, in milliseconds since the epoch. */
-export type WantedVersion = { readonly why: MintReason; readonly from: number };
+type WantedVersion = { readonly why: MintReason; readonly from: number };
 
 /** The new version that is wanted, or undefined when the one there is will do. */
 export function wantedVersion(

@@ -69,7 +69,7 @@ const SCHEME_LENGTH = 4;
  * imported or placeholder key can have; `short`, such a one that could be guessed, which only a placeholder of
  * development may be; `malformed`, nothing that is worth a look-up.
  */
-export type KeyShape = "minted" | "imported-format" | "short" | "malformed";
+type KeyShape = "minted" | "imported-format" | "short" | "malformed";
 
 /**
  * Classifies a credential without a look-up, in time bounded by {@link MAX_KEY_LENGTH}. On the path of every request:

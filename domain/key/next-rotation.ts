@@ -5,7 +5,7 @@ import { versionIn } from "./stored-key.ts";
 import { retireOldAt, roomAt, supersededReservation } from "./version-room.ts";
 
 /** The next rotation of a key, in milliseconds since the epoch. */
-export type NextRotation = {
+type NextRotation = {
   readonly at: number;
   /** What has asked for it already, and waits for room among the versions; null for one that is not due yet. */
   readonly delayed: RotationReason | null;

@@ -14,7 +14,7 @@ const TOLD_EVERY_MS = 10 * 60_000;
 const LATE_USES = 30_000;
 
 /** A use of an old version that somebody has to be told of. */
-export type StaleUse = { readonly version: StoredVersion; readonly use: LastUse };
+type StaleUse = { readonly version: StoredVersion; readonly use: LastUse };
 
 /** Whether anything that is decided or told of a key depends on who uses which of its versions. */
 export function dependsOnUsage({ overlap }: DeclaredKey, key: StoredKey): boolean {

@@ -8,9 +8,7 @@ import { checkSchema } from "./schema-check.ts";
 export type FieldDiagnostic = { readonly path: string; readonly message: string };
 
 /** A spec with its schema's defaults filled in, or what is wrong with it. */
-export type CheckedSpec<K extends Kind> =
-  | { readonly spec: Spec<K> }
-  | { readonly diagnostics: readonly FieldDiagnostic[] };
+type CheckedSpec<K extends Kind> = { readonly spec: Spec<K> } | { readonly diagnostics: readonly FieldDiagnostic[] };
 
 /** Of many faults the first ones say enough. */
 const MAX_DIAGNOSTICS = 20;

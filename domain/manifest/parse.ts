@@ -21,7 +21,7 @@ export type ManifestDocument = {
 };
 
 /** What a file holds. Documents with a fault are left out of `documents`, the others are in it. */
-export type ParsedManifests = {
+type ParsedManifests = {
   readonly documents: ManifestDocument[];
   readonly diagnostics: Diagnostic[];
   /** How many objects of other kinds are not in `documents`: one note says so. */

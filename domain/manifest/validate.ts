@@ -9,7 +9,7 @@ import { readSecretData } from "./secret-manifest.ts";
 import { warningsFor } from "./warnings.ts";
 
 /** A declaration that is valid as far as it can be told without a cluster, with the schema's defaults filled in. */
-export type Declaration<K extends Kind = Kind> = {
+type Declaration<K extends Kind = Kind> = {
   [P in K]: { readonly kind: P; readonly namespace: string; readonly name: string; readonly spec: Spec<P> };
 }[K];
 

@@ -3,7 +3,7 @@ import type { Path } from "./diagnostic.ts";
 import { yaml11Surprise } from "./yaml-11.ts";
 
 /** Something to say about a node: where it begins in the text, and the field it is. */
-export type NodeNote = { readonly offset: number; readonly path: Path; readonly message: string };
+type NodeNote = { readonly offset: number; readonly path: Path; readonly message: string };
 
 /**
  * A parsed YAML node as plain JSON values, with what JSON cannot say as faults: aliases (of which a few lines make a

@@ -13,7 +13,7 @@ const MAX_IN_ROW = 0.75;
 /** How often the file is read: a changed or removed one takes hold within this and a moment. */
 const READ_MS = 1_000;
 
-export type BootstrapToken = ManagementToken & { close(): void };
+type BootstrapToken = ManagementToken & { close(): void };
 
 /**
  * Opens the configured bootstrap token, which may less as soon as there is an issuer whose tokens may do the rest.
@@ -35,7 +35,7 @@ type TokenConfig = Pick<ServerConfig, "oidc" | "bootstrapTokenFile">;
  *
  * @throws ConfigError where it holds none at the start
  */
-export async function openBootstrapToken(file: string, role: InstallationRole, log?: Logger): Promise<BootstrapToken> {
+async function openBootstrapToken(file: string, role: InstallationRole, log?: Logger): Promise<BootstrapToken> {
   const first = await readToken(file);
   if ("fault" in first) throw new ConfigError([`--bootstrap-token-file: ${file} ${first.fault}`]);
   let known: Read = first;

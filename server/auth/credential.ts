@@ -5,7 +5,7 @@ export const CARRIERS = ["vendor", "query", "bearer", "x-api-key"] as const;
 export type Carrier = (typeof CARRIERS)[number];
 
 /** What a request presents: the text of the carrier that applies, or why there is none that could be a key. */
-export type Presented =
+type Presented =
   | { readonly carrier: Carrier; readonly key: string }
   | { readonly carrier: Carrier | undefined; readonly bad: "missing" | "repeated_carrier" | "malformed" };
 

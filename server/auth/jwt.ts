@@ -7,7 +7,7 @@ import type { Principal } from "./principal.ts";
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
 export type JudgedJwt = { readonly principal: Principal } | { readonly cause: JwtCause };
 
-export type JwtCause =
+type JwtCause =
   | "jwt_malformed"
   | "jwt_type"
   | "jwt_issuer"

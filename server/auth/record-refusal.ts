@@ -3,7 +3,7 @@ import type { ServerDeps } from "../deps.ts";
 import type { Refused } from "./decide.ts";
 
 /** Why a request is refused, and with which key; with whose token where the management API knows them. */
-export type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
+type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
 
 /**
  * Counts a refusal by its cause, and tells the audit log of it.

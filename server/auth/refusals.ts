@@ -21,7 +21,7 @@ type Entry = {
 };
 
 /** What the sampler works with. */
-export type RefusalDeps = {
+type RefusalDeps = {
   readonly store: Store;
   readonly metrics: ServerMetrics;
   readonly log: Logger;

@@ -4,7 +4,7 @@ import type { Product } from "../../domain/access/scopes.ts";
 import type { Problem } from "../http/errors.ts";
 
 /** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
-export type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;
+type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;
 
 /** Answers a request that was refused at the door. */
 export type Refuse = (request: FastifyRequest, reply: FastifyReply, shown: Problem) => void;
@@ -24,7 +24,7 @@ export type ManagedAccess = {
 };
 
 /** What every route declares of its access. */
-export type Access =
+type Access =
   | KeyedAccess
   | ManagedAccess
   /** No key at all. The paths that may say so are listed in `PUBLIC_ROUTES`. */

@@ -26,7 +26,7 @@ export type ForwardingDeps = {
 };
 
 /** A call that has been let through and resolved. */
-export type ForwardedCall = {
+type ForwardedCall = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The call as it is watched, from its head on. */

@@ -68,7 +68,7 @@ const NOT_RETURNED = new Set<string>([
 ]);
 
 /** What is known of a header's name as it is spelt. */
-export type Spelling = {
+type Spelling = {
   readonly name: string;
   readonly lower: string;
   /** Whether a header of this name never goes upstream, whatever the configuration. */

@@ -75,7 +75,7 @@ export function upstreamHeaders(
 }
 
 /** An upstream's head, read in one pass. */
-export type ResponseHead = {
+type ResponseHead = {
   /** Names and values in turn: what goes to the client. */
   readonly returned: string[];
   /** Of the first header of the name; undefined where there is none. */

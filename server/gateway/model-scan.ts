@@ -9,7 +9,7 @@ import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./mode
 export type ModelSpan = { readonly value: string; readonly start: number; readonly end: number };
 
 /** A million tokens can be embedded with one call; nothing that a model reads is nested as deep. */
-export const BODY_BOUNDS: JsonBounds = { values: 1_000_000, depth: 256 };
+const BODY_BOUNDS: JsonBounds = { values: 1_000_000, depth: 256 };
 /** Members of the objects that may name a model: their names are looked at one by one, and there are few. */
 const MAX_NAMES = 20_000;
 /** Gemini takes 100 requests in a batch. */

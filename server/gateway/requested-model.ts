@@ -32,7 +32,7 @@ export function bodyNeed(
 }
 
 /** A request whose body is inspected. */
-export type InspectedRequest = {
+type InspectedRequest = {
   readonly request: IncomingMessage;
   readonly call: GatewayCall;
   readonly head: RequestHead;

@@ -1,5 +1,5 @@
 /** Calls that may be under way to one upstream from one process, each on a connection of its own. */
-export const MAX_CALLS = 512;
+const MAX_CALLS = 512;
 /** Calls that may wait for one of those. */
 const MAX_QUEUED = 256;
 /** How long one waits at most. */

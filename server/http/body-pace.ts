@@ -1,5 +1,5 @@
 /** A request as far as the pace of its body goes; Node's IncomingMessage is one. */
-export type PacedRequest = {
+type PacedRequest = {
   readonly complete: boolean;
   /** Null before anybody reads it, false while nobody does. */
   readonly readableFlowing: boolean | null;

@@ -7,7 +7,7 @@ import { problem } from "./errors.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 
 /** Requests that may wait on one connection for the one under way. */
-export const MAX_WAITING = 16;
+const MAX_WAITING = 16;
 
 /** What is called with each request. */
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;

@@ -13,7 +13,7 @@ const LAST_WORDS_MS = 500;
 /** How soon a connection is closed that falls idle in a drain. */
 const IDLE_CHECK_MS = 100;
 
-export type PublicListener = {
+type PublicListener = {
   /** @param shared whether other threads listen on the same port */
   listen(port: number, shared: boolean): Promise<void>;
   /** Where it listens, without a trailing slash. */

@@ -1,5 +1,5 @@
 /** A piece of work that can stop and go on: takes a slice of about so many steps, and says whether it is done. */
-export type SlicedWork = (steps: number) => boolean;
+type SlicedWork = (steps: number) => boolean;
 
 /** A step is a few nanoseconds, so that a slice stays far below the 50 ms that a call may hold others up. */
 export const SLICE_STEPS = 250_000;

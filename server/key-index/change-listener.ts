@@ -9,7 +9,7 @@ const PING_MS = 5_000;
 /** A question that is not answered by then never will be. */
 const ANSWER_MS = 2_000;
 
-export type ChangeListenerDeps = { readonly feed: Feed; readonly clock: Clock; readonly log: Logger };
+type ChangeListenerDeps = { readonly feed: Feed; readonly clock: Clock; readonly log: Logger };
 
 /** Keeps the connection that hints at changes. Without it they are seen a beat later, and nothing else is different. */
 export class ChangeListener {

@@ -14,7 +14,7 @@ import type { SharedCells } from "./shared-cells.ts";
 /** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
 const PUBLISHED_MEANWHILE = 100;
 
-export type MirrorDeps = {
+type MirrorDeps = {
   readonly port: MessagePort;
   readonly cells: SharedCells;
   readonly lease: Lease;

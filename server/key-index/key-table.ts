@@ -37,7 +37,7 @@ export type KeyTableBuffers = {
 };
 
 /** What a row is made of, besides its digest. */
-export type RowFields = PackedVersion & {
+type RowFields = PackedVersion & {
   readonly expiresAt: number;
   /** The number of its attributes, and of its rate limit's cell; 0 for none. */
   readonly attributes: number;

@@ -94,4 +94,4 @@ export class Lease {
 }
 
 /** When a question was put: on the monotonic clock, and how far the wall clock was from it. */
-export type LeaseMoment = { readonly monotonic: number; readonly wallOffset: number };
+type LeaseMoment = { readonly monotonic: number; readonly wallOffset: number };

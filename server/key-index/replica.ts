@@ -40,7 +40,7 @@ const FULL_QUEUE = 0.5;
 /** Between two removals of dead replicas. */
 const REMOVAL_MS = 5_000;
 
-export type ReplicaDeps = ServedStateDeps & {
+type ReplicaDeps = ServedStateDeps & {
   /** This process's name among the replicas; never used twice. */
   readonly id: string;
   readonly feed: Feed;

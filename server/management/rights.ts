@@ -13,7 +13,7 @@ export type Action =
   | "change libraries"
   | "change the team";
 /** What nobody but the installation's own may do. */
-export type InstallationAction = "make a team" | "delete a team";
+type InstallationAction = "make a team" | "delete a team";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
   "make keys": ["admin", "member"],

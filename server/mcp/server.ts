@@ -22,7 +22,7 @@ const INSTRUCTIONS =
   "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need. Without the argument library, the default library of the key or of its team is meant.";
 
 /** The request that a protocol server is for. */
-export type MemoryRequest = {
+type MemoryRequest = {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
   /** The key as it is now. Throws a Problem where it may not call the tool any more. */

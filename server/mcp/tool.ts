@@ -10,7 +10,7 @@ import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary
 import type { MemoryWrite } from "../memory/write-as.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "clock"> & {
+type ToolContext = Pick<ServerDeps, "clock"> & {
   readonly db: Db;
   readonly key: KeyRecord;
   /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
@@ -36,7 +36,7 @@ export type MemoryTool = {
 type Schema = { readonly [field: string]: unknown };
 
 /** What is said of a tool. `input` and `output` are the properties of its two schemas. */
-export type ToolDescription = {
+type ToolDescription = {
   readonly operation: ToolOperation;
   readonly title: string;
   /** For a model: what it does, and when to use it. */

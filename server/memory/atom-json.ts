@@ -32,7 +32,7 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
   };
 }
 
-export type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
+type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
 
 export function revisionJson(revision: AtomRevision): AtomRevisionJson {
   return {

@@ -17,7 +17,7 @@ export type CursorPosition = { readonly at: number; readonly id: string };
  * `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (threats b58,
  * b62).
  */
-export type ReadCursor = CursorPosition | "malformed" | "elsewhere";
+type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 
 /** What a position may be, so that nothing that a caller makes up fails in the database: up to the year 9999. */
 const POSITIONS = {

@@ -12,7 +12,7 @@ export function position(scope: CursorScope, cursor: string | undefined): Cursor
 }
 
 /** A list, and how a row of it is shown and found again. */
-export type PagedList<Row, Json> = {
+type PagedList<Row, Json> = {
   readonly scope: CursorScope;
   positionOf(row: Row): CursorPosition;
   json(row: Row): Json;

@@ -6,7 +6,7 @@ import type { ServerConfig } from "../config.ts";
 import type { SeenConsumers } from "../usage.ts";
 
 /** The configuration as it can be handed to another thread. */
-export type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
+type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
   readonly publicUrl: string | null;
   readonly allowedPrivateUpstreams: BlockList;
 };

@@ -16,7 +16,7 @@ const METRICS_MS = 2_000;
 /** Beyond the grace period of a drain: a worker that has not ended by then is ended. */
 const LATE_MS = 5_000;
 
-export type WorkersDeps = {
+type WorkersDeps = {
   readonly count: number;
   readonly databaseUrl: string;
   readonly config: ServerConfig;

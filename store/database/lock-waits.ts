@@ -5,7 +5,7 @@ import { MigrationBlockedError, sqlState } from "./errors.ts";
 import { advisoryHolders, blockersOf, describeHolders, type LockHolder } from "./lock-holders.ts";
 import type { Store } from "./store.ts";
 
-export type LockWaitOptions = {
+type LockWaitOptions = {
   /** Asked, on another connection, who holds what is waited for. */
   readonly store: Pick<Store, "db" | "engine">;
   /** The one connection that migrates. */

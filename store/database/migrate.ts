@@ -27,7 +27,7 @@ const LOCK = 53_975_263;
 const STATEMENT = /(?:\$\$[\s\S]*?\$\$|'(?:[^']|'')*'|--[^\n]*|[^;])+/g;
 
 /** One version of the schema: a change of the version before it, or the whole of it. */
-export type Migration = {
+type Migration = {
   readonly version: number;
   readonly name: string;
   /** What makes it of the version before it; of an empty database, where it is the whole schema. */
@@ -36,7 +36,7 @@ export type Migration = {
   readonly carryOver?: string;
 };
 
-export type MigrateOptions = {
+type MigrateOptions = {
   /** Told what is done and waited for, one line each. */
   readonly onProgress?: (line: string) => void;
   /** How long others are waited for, in all. Milliseconds. */

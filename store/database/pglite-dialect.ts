@@ -11,7 +11,7 @@ import {
 import type { ConnectionQueue, Priority } from "./connection-queue.ts";
 import type { PGliteClient } from "./pglite-client.ts";
 
-export type PGliteAccess = {
+type PGliteAccess = {
   readonly client: PGliteClient;
   readonly queue: ConnectionQueue;
   readonly priority: Priority;

@@ -8,7 +8,7 @@ import { awayOr, ImpatientClient } from "./impatient-client.ts";
 import type { Database } from "./schema.ts";
 import type { ListenConnection, Store } from "./store.ts";
 
-export type PostgresOptions = {
+type PostgresOptions = {
   readonly maxConnections?: number;
   /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
   readonly answerTimeoutMs?: number;

@@ -10,7 +10,7 @@ const MIN_INSERTED = 1_000;
 const STATISTICS_TARGET = 10;
 
 /** What was done for which table. */
-export type TableUpkeep = { readonly table: string; readonly analyzed: boolean; readonly vacuumed: boolean };
+type TableUpkeep = { readonly table: string; readonly analyzed: boolean; readonly vacuumed: boolean };
 
 /**
  * Does for the embedded database what PostgreSQL's autovacuum does by itself, and PGlite does not: gathers the planner's

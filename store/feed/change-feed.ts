@@ -15,7 +15,7 @@ import { readLivingRecords } from "../keys/living-records.ts";
 /** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
 export const CHANGES_CHANNEL = "keyplane_changes";
 
-export type ChangeKind = "key" | "team" | "gateway" | "library";
+type ChangeKind = "key" | "team" | "gateway" | "library";
 
 export type Change = {
   readonly seq: number;
@@ -25,7 +25,7 @@ export type Change = {
   readonly ref: string;
 };
 
-export type TeamRecord = {
+type TeamRecord = {
   readonly teamId: string;
   readonly name: string;
   readonly cluster: string;

@@ -3,7 +3,7 @@ import { watchReplicas } from "./replica-watch.ts";
 import type { FeedPosition, ReplicaRegister } from "./replicas.ts";
 
 /** How far the changes are confirmed: every replica decides by them, or refuses everything (architecture §3). */
-export type Confirmed = {
+type Confirmed = {
   /** Every change up to here is confirmed. */
   readonly seq: number;
   /** The feed's head when it was asked for. */

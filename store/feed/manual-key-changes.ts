@@ -3,9 +3,9 @@ import type { Db } from "../database/change.ts";
 import type { FeedPosition } from "./replicas.ts";
 
 /** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */
-export type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
+type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
 
-export type ManualKeyChanges = {
+type ManualKeyChanges = {
   /** To ask from next time. */
   readonly head: FeedPosition;
   /** The feed does not reach back so far, or that change was never made here: the database was rolled back. */

@@ -1,7 +1,7 @@
 import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
 import type { FeedPosition, ReplicaRegister, ReplicaRow } from "./replicas.ts";
 
-export type Acknowledgements = {
+type Acknowledgements = {
   readonly head: FeedPosition;
   /**
    * What every registered replica has applied; the head when there is none. 0 as long as a replica may still serve whose

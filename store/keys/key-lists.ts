@@ -14,7 +14,7 @@ export type ListedKey = Omit<LoadedKey, "versions"> & { readonly versions: reado
 export const LISTED_STATES = ["active", "suspended", "expired", "revoked"] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
-export type KeyFilter = {
+type KeyFilter = {
   readonly cluster?: string | undefined;
   /** A team's id or name. */
   readonly team?: string | undefined;

@@ -3,7 +3,7 @@ import type { Db } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 
 /** What an import is to be known by. */
-export type ImportedPrefix = {
+type ImportedPrefix = {
   readonly prefix: string;
   readonly digest: string;
   readonly source: KeySource;

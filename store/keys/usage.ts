@@ -4,7 +4,7 @@ import type { Db } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
 
 /** When one version of a key was last used, as one replica saw it. */
-export type KeyUse = {
+type KeyUse = {
   readonly keyId: string;
   readonly version: number;
   /** Milliseconds since the epoch. */

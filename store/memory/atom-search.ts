@@ -14,7 +14,7 @@ import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-conditi
 import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** An atom that a search found. */
-export type AtomHit = {
+type AtomHit = {
   readonly atom: Atom;
   /** Higher is closer; only to be compared within one answer. */
   readonly rank: number;
@@ -135,7 +135,7 @@ export async function importantAtoms(db: Db, reach: Reach, libraryId: string, li
 const MAX_COUNTED = 1_000;
 
 /** How many atoms a library holds; of a large one, that there are more than were counted. */
-export type AtomCount = { readonly atoms: number; readonly isMore: boolean };
+type AtomCount = { readonly atoms: number; readonly isMore: boolean };
 
 export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promise<AtomCount> {
   const { rows } = await withOrderedPlans(db, (tx) =>

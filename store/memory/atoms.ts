@@ -20,7 +20,7 @@ export function reachable(reach: Reach): RawBuilder<unknown> {
 }
 
 /** The atoms of a reach, for the FROM of a statement. */
-export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join libraries l on l.id = a.library_id`;
+const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join libraries l on l.id = a.library_id`;
 
 /** The columns of {@link toAtom}. */
 export const ATOM_COLUMNS: RawBuilder<unknown> = sql`a.id, a.library_id, l.namespace, l.name, a.content, a.tags, a.source,

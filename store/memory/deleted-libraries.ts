@@ -9,7 +9,7 @@ const SLICE = { pglite: 200, postgres: 1_000 } as const;
 /** Beyond so many it is only said that there are more: a count reads every row. */
 const MAX_COUNTED = 10_000;
 
-export type LibraryDeletion = {
+type LibraryDeletion = {
   /**
    * Deletes some of the atoms of deleted libraries, or a library that has none left.
    *

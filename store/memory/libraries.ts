@@ -76,7 +76,7 @@ export function removeLibrary(tx: Tx, removal: LibraryRemoval): Promise<void> {
   return auditObject(tx, { kind: "library", where: { cluster, ownerUid }, by, task, detail });
 }
 
-export type LibraryRemoval = {
+type LibraryRemoval = {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;

@@ -11,7 +11,7 @@ import type { Database } from "../database/schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 
 /** Whose call it is, and how its end is known. */
-export type MemoryCall = {
+type MemoryCall = {
   readonly teamId: string;
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;

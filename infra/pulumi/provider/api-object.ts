@@ -35,7 +35,7 @@ export type Version = {
   readonly expiresAt: string | undefined;
 };
 
-export type Revocation = {
+type Revocation = {
   readonly reason: string;
   readonly at: string;
   readonly sequence: number | undefined;

@@ -15,7 +15,7 @@ export type Api = {
   send(method: Method, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
 };
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "DELETE";
 
 export type ApiAnswer = {
   readonly body: unknown;

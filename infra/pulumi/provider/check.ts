@@ -10,7 +10,7 @@ import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { diagnosticsOf } from "./spec.ts";
 import { hasUnknown, type Revealed, revealAll, Secret, secretsIn, UNKNOWN, type Value, type Values } from "./values.ts";
 
-export type Checked = { readonly inputs: Values; readonly diagnostics: readonly FieldDiagnostic[] };
+type Checked = { readonly inputs: Values; readonly diagnostics: readonly FieldDiagnostic[] };
 
 /** As the API's names have it. */
 const MAX_NAME_LENGTH = 63;

@@ -83,7 +83,7 @@ function textOf(value: Revealed | undefined): string | undefined {
 }
 
 /** The configuration lacks something; the message says what to give. */
-export class ConfigError extends Error {}
+class ConfigError extends Error {}
 
 const NO_URL =
   "where is the Keyplane server? Say `pulumi config set keyplane:url https://keys.example.com`, or set the variable KEYPLANE_URL";

@@ -4,7 +4,7 @@ import { type ApiObject, findObject, readObject } from "./api-object.ts";
 import { Refusal } from "./refusal.ts";
 import type { Inputs, ResourceKind } from "./resources.ts";
 
-export type Creation = {
+type Creation = {
   readonly urn: string;
   readonly inputs: Inputs;
   readonly body: object;

@@ -28,9 +28,9 @@ export type Resource = {
 };
 
 /** Ids that the state of this stack has. */
-export type KnownIds = { has(id: string): boolean };
+type KnownIds = { has(id: string): boolean };
 
-export type Made = { readonly id: string; readonly outputs: Values };
+type Made = { readonly id: string; readonly outputs: Values };
 
 /** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
 export class HalfDoneError extends Error {
@@ -126,7 +126,7 @@ function deliver(inputs: Values, known: readonly string[], { versions }: ApiObje
   return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
 }
 
-export type ReadResource = Made & { readonly inputs: Values };
+type ReadResource = Made & { readonly inputs: Values };
 
 /**
  * An object as it is now, for `refresh` and `import`.

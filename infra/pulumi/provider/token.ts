@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { ProviderConfig } from "./config.ts";
 
 /** Where the token of each request comes from. */
-export type TokenSource = {
+type TokenSource = {
   /** For messages: the file, or the variable. */
   readonly where: string;
   /**

@@ -31,7 +31,7 @@ export type KeyJson = {
   readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
 };
 
-export type VersionJson = {
+type VersionJson = {
   readonly number: number;
   readonly prefix: string;
   readonly state: string;
@@ -44,7 +44,7 @@ export type VersionJson = {
 };
 
 /** What is shown of a key and is not in its row. */
-export type KeyDetails = {
+type KeyDetails = {
   /** The team's name. */
   readonly team: string;
   readonly spec: ApiManagedKeySpec;

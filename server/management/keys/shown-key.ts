@@ -9,7 +9,7 @@ import { specsOf } from "./key-spec.ts";
 import type { Receipts } from "./receipt.ts";
 
 /** What keys are shown by. */
-export type KeyView = {
+type KeyView = {
   readonly db: Db;
   /** How far revocations are confirmed. */
   readonly receiptOf: Awaited<ReturnType<Receipts["read"]>>;
