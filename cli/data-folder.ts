@@ -66,8 +66,8 @@ export async function assertDataFolder(data: string): Promise<void> {
 }
 
 /**
- * Reads a secret of the installation; at the first start it is made, in a file that nobody else may read, which is there
- * with all of it or not at all. Whoever calls it holds the folder's lock.
+ * Reads a secret of the installation; at the first start it is made, in a file that nobody else may read, which is
+ * there with all of it or not at all. Whoever calls it holds the folder's lock.
  */
 export async function readOrMakeSecret(file: string, make: () => string): Promise<string> {
   const known = await readFile(file, "utf8").catch(whenMissing(undefined));

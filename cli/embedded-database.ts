@@ -50,8 +50,8 @@ export function embeddedDatabase(data: string) {
     },
 
     /**
-     * Asks for the objects of DATA before anything takes what they declared for gone (threats c53). Folders of them stay
-     * when the last one is removed, so that none at all are a loss.
+     * Asks for the objects of DATA before anything takes what they declared for gone (threats c53). Folders of them
+     * stay when the last one is removed, so that none at all are a loss.
      *
      * @throws Error where there are none, and the database has what they declared
      */

@@ -1,4 +1,6 @@
-/** A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest. */
+/**
+ * A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest.
+ */
 
 import type { VersionState } from "../domain/access/key-record.ts";
 import { findCondition } from "../domain/conditions.ts";
@@ -55,7 +57,9 @@ const NO_VERSION: StoredVersion = {
   lastUsedAt: null,
 };
 
-/** The key that the object has; undefined while it has none. Ids of references are names, as {@link PlanWorld} has them. */
+/**
+ * The key that the object has; undefined while it has none. Ids of references are names, as {@link PlanWorld} has them.
+ */
 export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorld): StoredKey | undefined {
   if (spec === undefined || status?.keyID === undefined) return undefined;
   const { namespace, name } = metadata;

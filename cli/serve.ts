@@ -18,9 +18,9 @@ type ServeFlags = ServerFlags & {
 };
 
 /**
- * What keeps the key index current has connections to itself, so that slow searches cannot let the lease run out. It uses
- * one at a time; the others are for when the network swallows what is sent: the head is asked for by another one each
- * half second, and it takes 5 to 10 s until one is known to be dead.
+ * What keeps the key index current has connections to itself, so that slow searches cannot let the lease run out. It
+ * uses one at a time; the others are for when the network swallows what is sent: the head is asked for by another one
+ * each half second, and it takes 5 to 10 s until one is known to be dead.
  */
 const FEED_CONNECTIONS = { maxConnections: 8 };
 

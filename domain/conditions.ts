@@ -111,8 +111,8 @@ const STALLED: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * What `Ready` says for those who wait, by kstatus' rules: `Stalled` is a failure, `Reconciling` is in progress, and each
- * is there only while it is True.
+ * What `Ready` says for those who wait, by kstatus' rules: `Stalled` is a failure, `Reconciling` is in progress, and
+ * each is there only while it is True.
  */
 export function progressOf(ready: StatedCondition): StatedCondition[] {
   if (ready.status === "True") return [];

@@ -1,6 +1,6 @@
 /**
- * The server's log: JSON lines with a closed list of fields. A field that is not in {@link LogFields} cannot be written,
- * so that no header, URL or body enters a line by way of an object that happens to hold one.
+ * The server's log: JSON lines with a closed list of fields. A field that is not in {@link LogFields} cannot be
+ * written, so that no header, URL or body enters a line by way of an object that happens to hold one.
  */
 import { type DestinationStream, pino } from "pino";
 

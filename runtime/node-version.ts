@@ -2,8 +2,8 @@
 export const OLDEST_NODE = "22.19.0";
 
 /**
- * Ends the process with exit code 2 on a Node that is too old. To be called before any other import: those of ours would
- * end it with a stack.
+ * Ends the process with exit code 2 on a Node that is too old. To be called before any other import: those of ours
+ * would end it with a stack.
  *
  * @param command the name to begin the message with
  */

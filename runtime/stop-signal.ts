@@ -7,8 +7,8 @@ const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const SAME_PRESS_MS = 250;
 
 /**
- * Aborts with SIGINT or SIGTERM, and says so: what runs is to drain. Either of them again ends the process at once, with
- * exit code 1.
+ * Aborts with SIGINT or SIGTERM, and says so: what runs is to drain. Either of them again ends the process at once,
+ * with exit code 1.
  */
 export function stopSignal(
   env: { readonly npm_lifecycle_event?: string | undefined },

@@ -36,7 +36,9 @@ import { UsageBuffer } from "./usage.ts";
 export type ServerOptions = {
   /** Stays the caller's to close. */
   readonly store: Store;
-  /** The same database by connections of its own, for what keeps the key index current; `store` where it is left out. */
+  /**
+   * The same database by connections of its own, for what keeps the key index current; `store` where it is left out.
+   */
   readonly feedStore?: Store;
   /** The same database by its URL: worker threads open their own connections. Without it there is no other thread. */
   readonly databaseUrl?: string;
@@ -60,8 +62,8 @@ export type RunningServer = {
   /** Resolves when the key index is current for the first time: until then every decision is 503. */
   readonly whenCurrent: Promise<void>;
   /**
-   * Resolves when a worker thread has ended by itself, or a database that did not answer at the start turns out to be none
-   * that can be relied on: what is left is to be closed, and the process to end.
+   * Resolves when a worker thread has ended by itself, or a database that did not answer at the start turns out to be
+   * none that can be relied on: what is left is to be closed, and the process to end.
    */
   readonly failed: Promise<Error>;
   /** Drains: no new work, open answers end within the grace period, what was noted is written. */
@@ -190,8 +192,8 @@ function warnOfSettings({ production, placeholders, publicUrl, host }: ServerCon
 }
 
 /**
- * V8 allocates what calls are made of among what lives long once a part of it has outlived a collection or two, and then
- * each dead call keeps alive what it refers to, until the whole heap is collected: a third of a call's CPU
+ * V8 allocates what calls are made of among what lives long once a part of it has outlived a collection or two, and
+ * then each dead call keeps alive what it refers to, until the whole heap is collected: a third of a call's CPU
  * (docs/performance.md). Nothing that a call allocates is to live longer than the call.
  */
 function keepCallsYoung(): void {

@@ -6,8 +6,8 @@ import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
 const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
- * Looks after the database while the server runs: deletes what deleted libraries held, bit by bit, and keeps the embedded
- * database analysed and vacuumed. What fails is tried again with the next round.
+ * Looks after the database while the server runs: deletes what deleted libraries held, bit by bit, and keeps the
+ * embedded database analysed and vacuumed. What fails is tried again with the next round.
  */
 export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTERVAL_MS): { close(): Promise<void> } {
   let isClosed = false;

@@ -16,7 +16,9 @@ type Seen = { readonly address: string; readonly userAgent?: string };
 /** Who used which versions, by {@link nameOf}. */
 export type SeenConsumers = Map<string, Seen>;
 
-/** Notes who uses a key, where that is of interest: of a version that is retiring, of which somebody has to be found. */
+/**
+ * Notes who uses a key, where that is of interest: of a version that is retiring, of which somebody has to be found.
+ */
 export function noteConsumer(seen: SeenConsumers, key: KeyRecord, consumer: Consumer): void {
   if (key.versionState !== "retiring") return;
   // Both are made when they are asked for: nearly no request needs them.
@@ -37,8 +39,8 @@ type NotedIn = {
 };
 
 /**
- * When each key was last used: one store in memory for a request, written in batches. Each flush says too up to when all uses are
- * written, also where there were none: an old version may end once that is known of every replica.
+ * When each key was last used: one store in memory for a request, written in batches. Each flush says too up to when
+ * all uses are written, also where there were none: an old version may end once that is known of every replica.
  */
 export class UsageBuffer implements UsageRecorder {
   readonly #store: Store;
@@ -65,7 +67,9 @@ export class UsageBuffer implements UsageRecorder {
     for (const [name, who] of seen) this.#seen.set(name, who);
   }
 
-  /** Writes what has been noted. A batch that fails is written with the next, and what was used since then wins over it. */
+  /**
+   * Writes what has been noted. A batch that fails is written with the next, and what was used since then wins over it.
+   */
   flush(): Promise<void> {
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = undefined;

@@ -27,8 +27,8 @@ type AuditedTask<K extends ObjectKind, T> = {
 };
 
 /**
- * Makes a change of a team, a library or a gateway, and appends to the audit log what it was before and is after, in the
- * same transaction. Where nothing is another, nothing is appended.
+ * Makes a change of a team, a library or a gateway, and appends to the audit log what it was before and is after, in
+ * the same transaction. Where nothing is another, nothing is appended.
  */
 export async function auditObject<K extends ObjectKind, T>(
   tx: Tx,

@@ -1,6 +1,6 @@
 /**
- * The one encryption key that credentials are stored under, as the database knows it: by its fingerprint. Whoever starts
- * must have it, whoever seals seals under it, and another takes its place only when every replica has that.
+ * The one encryption key that credentials are stored under, as the database knows it: by its fingerprint. Whoever
+ * starts must have it, whoever seals seals under it, and another takes its place only when every replica has that.
  */
 import { sql } from "kysely";
 import { rfc3339 } from "../domain/rfc3339.ts";
@@ -41,8 +41,8 @@ export async function checkKeyring(db: Db, keyring: Keyring): Promise<void> {
 }
 
 /**
- * As {@link checkKeyring}, at the start of whatever works on the database. The first of all that start decides which key is
- * sealed under: the others must have it.
+ * As {@link checkKeyring}, at the start of whatever works on the database. The first of all that start decides which
+ * key is sealed under: the others must have it.
  */
 export async function assertKeyring(db: Db, keyring: Keyring): Promise<void> {
   await checkKeyring(db, keyring);

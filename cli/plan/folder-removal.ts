@@ -18,7 +18,9 @@ export function onlyFolder(paths: readonly string[]): string | undefined {
   return isFolder ? path : undefined;
 }
 
-/** By the decision of `up`, from where it saw each object last. A folder at another place is taken as put in its place. */
+/**
+ * By the decision of `up`, from where it saw each object last. A folder at another place is taken as put in its place.
+ */
 export async function decideFolderRemoval(
   folder: string,
   data: string,

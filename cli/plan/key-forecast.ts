@@ -119,7 +119,9 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
   }
 }
 
-/** A key belongs to the team of its namespace from the first version on. Nothing is minted: what is new has no prefix. */
+/**
+ * A key belongs to the team of its namespace from the first version on. Nothing is minted: what is new has no prefix.
+ */
 function contextOf({ uid, generation, declared, references, undoneSince }: ObservedKey, now: number): ActionContext {
   const identity = { id: "", cluster: "", namespace: "", name: "", ownerUid: uid, teamId: references.teamId ?? "" };
   return { now, generation, declared, identity, secret: { digest: "", prefix: "" }, undoneSince };

@@ -1,4 +1,6 @@
-/** What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds. */
+/**
+ * What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds.
+ */
 
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { DeclaredKey, NamedRef } from "../../domain/key/declared-key.ts";

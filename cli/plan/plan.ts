@@ -126,7 +126,9 @@ function asDeclared({ kind, metadata, spec }: Held): Declared[] {
   return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec }];
 }
 
-/** What the manifests declare: of objects that are declared twice, the one that says what is held, or else the first. */
+/**
+ * What the manifests declare: of objects that are declared twice, the one that says what is held, or else the first.
+ */
 function readAll(paths: readonly string[], stdin: string | undefined, storedSpec: (title: string) => Held["spec"]) {
   if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
   const absent = findAbsent(paths);

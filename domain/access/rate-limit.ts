@@ -4,7 +4,9 @@ export type RateLimit = { readonly requestsPerMinute: number; readonly burst: nu
 /** What a request meets at a rate limit. Times are nanoseconds. */
 export type RateVerdict = {
   readonly admitted: boolean;
-  /** When the last admitted request is paid off: what the next one is judged by. As it was where this one is refused. */
+  /**
+   * When the last admitted request is paid off: what the next one is judged by. As it was where this one is refused.
+   */
   readonly paidAt: number;
   /** How many more would be admitted now. */
   readonly remaining: number;

@@ -28,7 +28,9 @@ export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock 
   return undefined;
 }
 
-/** Whether a version could be delivered at a moment and should be: never into another's Secret, never for a key at rest. */
+/**
+ * Whether a version could be delivered at a moment and should be: never into another's Secret, never for a key at rest.
+ */
 export function mayMint(observed: ObservedKey, at: number): boolean {
   const { secret } = observed;
   if (issuanceBlock(observed, at) !== undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Why a key needs a new version: a chain of checks, each pure, each with its reason. The first that applies is taken; it
- * may have to wait.
+ * Why a key needs a new version: a chain of checks, each pure, each with its reason. The first that applies is taken;
+ * it may have to wait.
  */
 import type { ObservedKey } from "./observed-key.ts";
 import { type HealReason, type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
@@ -10,7 +10,9 @@ import { retireOldAt, roomAt } from "./version-room.ts";
 export type RotationReason = "RequestedByHand" | "TriggerChanged" | "IntervalPassed";
 export type MintReason = "FirstVersion" | RotationReason | HealReason;
 
-/** Interval rotations come up to this part of the interval early, spread by key, so that a fleet does not move at once. */
+/**
+ * Interval rotations come up to this part of the interval early, spread by key, so that a fleet does not move at once.
+ */
 const JITTER = 0.05;
 
 type Check = (observed: ObservedKey, active: StoredVersion, key: StoredKey, now: number) => boolean;
@@ -79,8 +81,8 @@ export function isTampered(secret: ObservedKey["secret"], active: StoredVersion)
 }
 
 /**
- * How long after a mint a Secret is healed, in milliseconds, by how many times that was done within the overlap: at once,
- * unless somebody keeps undoing it. From the fourth time on that is no accident, and each costs an old version.
+ * How long after a mint a Secret is healed, in milliseconds, by how many times that was done within the overlap: at
+ * once, unless somebody keeps undoing it. From the fourth time on that is no accident, and each costs an old version.
  */
 const HEAL_PAUSES_MS = [0, 5_000, 30_000, 5 * 60_000, 15 * 60_000];
 

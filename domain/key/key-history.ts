@@ -13,8 +13,8 @@ const WHY: Readonly<Record<MintReason, string>> = {
 };
 
 /**
- * Why a version came after the active one, as `, since ...`; empty for the first. The store tells: whoever minted it may
- * have ended since.
+ * Why a version came after the active one, as `, since ...`; empty for the first. The store tells: whoever minted it
+ * may have ended since.
  */
 export function whyIssued(key: StoredKey, number: number): string {
   const version = key.versions.find((one) => one.number === number);

@@ -1,7 +1,9 @@
 import type { DeclaredKey, NamedRef } from "./declared-key.ts";
 import type { ResolvedReferences } from "./observed-key.ts";
 
-/** What a reference leads to within a team. Without a namespace it is ambiguous where the team has several of the name. */
+/**
+ * What a reference leads to within a team. Without a namespace it is ambiguous where the team has several of the name.
+ */
 export type Found = { readonly id: string; readonly publicId?: string } | "absent" | "ambiguous";
 
 type ReferencedKind = "ModelGateway" | "MemoryLibrary";

@@ -87,8 +87,8 @@ function holdingUp(
 }
 
 /**
- * A version that had been used within `quiet` when its deadline came, until one after it has ended in its turn. One that
- * somebody ended before its deadline has none any longer.
+ * A version that had been used within `quiet` when its deadline came, until one after it has ended in its turn. One
+ * that somebody ended before its deadline has none any longer.
  */
 function endedInUse(overlap: Overlap, key: StoredKey): StoredVersion | undefined {
   const quiet = quietOf(overlap);

@@ -8,7 +8,9 @@ import { type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 /** Old versions beside the active one. */
 export const MAX_RETIRING = 4;
 
-/** When a retiring version stops working, in milliseconds since the epoch: at its deadline, or its own end before it. */
+/**
+ * When a retiring version stops working, in milliseconds since the epoch: at its deadline, or its own end before it.
+ */
 export function retiringEndsAt({ retireAt, expiresAt }: Pick<StoredVersion, "retireAt" | "expiresAt">): number {
   return Math.min(retireAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
 }
@@ -39,17 +41,18 @@ export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: num
 export const MAX_RESERVED = 4;
 
 /**
- * How long a write of a Secret may still arrive after its sender has ended, in milliseconds: an API server gives a request
- * up after a minute.
+ * How long a write of a Secret may still arrive after its sender has ended, in milliseconds: an API server gives a
+ * request up after a minute.
  */
 const LATE_WRITE_MS = 60_000;
 
 /**
- * The reservation that makes way for the next one, where there are as many as may be: the oldest. Each that is there as a
- * new one is wanted is lost, its secret gone with the process that held it, and a later one was made only then. So it is
- * voided no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused.
+ * The reservation that makes way for the next one, where there are as many as may be: the oldest. Each that is there as
+ * a new one is wanted is lost, its secret gone with the process that held it, and a later one was made only then. So it
+ * is voided no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused.
  *
- * @returns its number, and from when on it may be voided, in milliseconds since the epoch; undefined where there is room
+ * @returns its number, and from when on it may be voided, in milliseconds since the epoch; undefined where there is
+ * room
  */
 export function supersededReservation({ versions }: StoredKey): { number: number; from: number } | undefined {
   const reserved = versions.filter(({ state }) => state === "reserved");

@@ -29,7 +29,8 @@ type ParsedManifests = {
 };
 
 /**
- * Parses a file of YAML or JSON documents. Of a `List`, as kubectl prints it, each item is a document of its own. YAML is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
+ * Parses a file of YAML or JSON documents. Of a `List`, as kubectl prints it, each item is a document of its own. YAML
+ * is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
  *
  * @param file its name, for the faults
  */

@@ -8,7 +8,9 @@ import { PlatformKey } from "./resources.ts";
 export const ENVIRONMENTS = ["dev", "staging", "production"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** What may be said of one environment's key: all of a key but whose it is. It counts before what the component says. */
+/**
+ * What may be said of one environment's key: all of a key but whose it is. It counts before what the component says.
+ */
 export type EnvironmentArgs = Partial<Omit<PlatformKeyArgs, "team" | "namespace" | "scopes" | "preset">> & {
   readonly scopes?: readonly Scope[];
 };

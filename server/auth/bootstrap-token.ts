@@ -8,7 +8,9 @@ import type { InstallationRole } from "./principal.ts";
 const MIN_LENGTH = 32;
 /** 32 random hexadecimal digits have fewer once in a million. */
 const MIN_DISTINCT = 8;
-/** The share of characters next to the one before them in the alphabet: 32 random digits of ten have more once in 10^8. */
+/**
+ * The share of characters next to the one before them in the alphabet: 32 random digits of ten have more once in 10^8.
+ */
 const MAX_IN_ROW = 0.75;
 /** How often the file is read: a changed or removed one takes hold within this and a moment. */
 const READ_MS = 1_000;

@@ -19,8 +19,8 @@ const MALFORMED: Readonly<Record<Carrier, Presented>> = {
 };
 
 /**
- * Finds the credential of a request (spec §2.1). The first carrier that holds one applies, and alone; an empty one holds
- * none; one that appears twice is refused wherever it stands, as two readers of it could take two different keys.
+ * Finds the credential of a request (spec §2.1). The first carrier that holds one applies, and alone; an empty one
+ * holds none; one that appears twice is refused wherever it stands, as two readers of it could take two different keys.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent

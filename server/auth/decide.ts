@@ -59,7 +59,8 @@ const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_inde
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
- * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing waits; nothing is logged; the database is not asked.
+ * digest, its record, what the record may do, and last its rate limit, which a refusal costs nothing of. Nothing waits;
+ * nothing is logged; the database is not asked.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent: only its query is read here

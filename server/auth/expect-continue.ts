@@ -7,8 +7,8 @@ const expecting = new WeakMap<IncomingMessage, "100-continue" | "unknown">();
 const UNKNOWN = problem("expectation_failed");
 
 /**
- * Takes over the `Expect` header, which Node would answer by itself before anybody is asked: the request is routed as any
- * other, and what it expects is met by {@link meetExpectation} alone.
+ * Takes over the `Expect` header, which Node would answer by itself before anybody is asked: the request is routed as
+ * any other, and what it expects is met by {@link meetExpectation} alone.
  */
 export function holdExpectations(
   server: Server,

@@ -30,8 +30,9 @@ declare module "fastify" {
 /**
  * Puts authentication on every route that is registered from here on, and refuses routes that declare no access.
  *
- * It is one onRequest hook, bound to the matched route's declaration, before any body is read. It stands first among the
- * route's own hooks: a plugin's onRequest hooks run before it (the Host and Origin checks, spec §2.8), a route's after.
+ * It is one onRequest hook, bound to the matched route's declaration, before any body is read. It stands first among
+ * the route's own hooks: a plugin's onRequest hooks run before it (the Host and Origin checks, spec §2.8), a route's
+ * after.
  *
  * @param publicRoutes the patterns of all routes that need no key
  */

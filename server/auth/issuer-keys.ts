@@ -16,8 +16,8 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 << 10;
 
 /**
- * Finds the keys that an issuer signs with, as its discovery document says where (OpenID Connect Discovery §4). They are
- * kept, and fetched again when a token names one that is not among them: so a rotation is noticed.
+ * Finds the keys that an issuer signs with, as its discovery document says where (OpenID Connect Discovery §4). They
+ * are kept, and fetched again when a token names one that is not among them: so a rotation is noticed.
  *
  * @param issuer exactly as its tokens name it
  * @param monotonic milliseconds on a clock that never jumps

@@ -12,7 +12,10 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   stopping: problem("unavailable", "This server is stopping: try again."),
 };
 
-/** Watches a request that was let through, until whoever sees its response close ends it; whoever goes on with it may say how it is cut. */
+/**
+ * Watches a request that was let through, until whoever sees its response close ends it; whoever goes on with it may
+ * say how it is cut.
+ */
 export function trackCall(
   streams: OpenStreams,
   request: FastifyRequest,
@@ -47,7 +50,10 @@ const NO_ROOM = {
   process: problem("unavailable", "This server holds as many bodies as it can: try again."),
 } as const;
 
-/** Notes the next piece of a body that is kept as long as its call lasts; what its caller is told where there is no room. */
+/**
+ * Notes the next piece of a body that is kept as long as its call lasts; what its caller is told where there is no
+ * room.
+ */
 export function roomFor(call: OpenCall | null, piece: Buffer): Problem | undefined {
   const full = call?.keep(piece.length);
   return full && NO_ROOM[full];

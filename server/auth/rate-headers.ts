@@ -2,7 +2,9 @@ import type { RateLimit, RateVerdict } from "../../domain/access/rate-limit.ts";
 
 const SECOND = 1e9;
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policy, and what is left of it. */
+/**
+ * The fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policy, and what is left of it.
+ */
 type RateHeaders = { readonly "RateLimit-Policy": string; readonly RateLimit: string };
 
 /** What a client is told of its key's rate limit. `t` is when the whole burst is there again, in seconds. */

@@ -33,9 +33,9 @@ type RefusalDeps = {
 };
 
 /**
- * Writes refusals to the audit log, off the request's path: a row for those that are alike, within a second of the first,
- * and how many they were once their minute is over. What is beyond the bounds is dropped, and so is what cannot be
- * written: both are counted, and requests are decided all the same (threats b88, c44).
+ * Writes refusals to the audit log, off the request's path: a row for those that are alike, within a second of the
+ * first, and how many they were once their minute is over. What is beyond the bounds is dropped, and so is what cannot
+ * be written: both are counted, and requests are decided all the same (threats b88, c44).
  */
 export class RefusalSampler implements RefusalRecorder {
   readonly #deps: RefusalDeps;

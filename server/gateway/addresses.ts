@@ -22,8 +22,9 @@ const REFUSED_V4: readonly (readonly [string, number])[] = [
 ];
 /**
  * All of IPv6 that may be the public internet: the block that IANA gives out addresses of, and IPv4 behind the prefixes
- * that are no more than another notation of it. Whatever else is or will be defined outside (IPv4-translated, local NAT64
- * 64:ff9b:1::/48, segment routing 5f00::/16, unique-local, link-local, multicast) is refused without being listed.
+ * that are no more than another notation of it. Whatever else is or will be defined outside (IPv4-translated, local
+ * NAT64 64:ff9b:1::/48, segment routing 5f00::/16, unique-local, link-local, multicast) is refused without being
+ * listed.
  */
 const PUBLIC_V6: readonly (readonly [string, number])[] = [
   ["2000::", 3],

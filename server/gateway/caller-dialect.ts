@@ -2,7 +2,9 @@ import type { Dialect } from "../../domain/access/key-record.ts";
 import { extractCredential } from "../auth/credential.ts";
 import { headerOf } from "./headers.ts";
 
-/** The paths that are one format's, whoever asks. The others, such as `v1/models` and `v1/files`, are several formats'. */
+/**
+ * The paths that are one format's, whoever asks. The others, such as `v1/models` and `v1/files`, are several formats'.
+ */
 const PATHS: readonly (readonly [RegExp, Dialect])[] = [
   [/^(?:upload\/)?v1beta(?:\/|$)/, "gemini"],
   [/^v1\/messages(?:\/|$)/, "anthropic"],

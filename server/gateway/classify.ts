@@ -29,7 +29,9 @@ const FIXED_OPERATIONS: Readonly<Record<string, Entry>> = {
   "GET v1beta/models": { operation: "gateway.list_models", dialect: "gemini" },
 };
 
-/** The same, with a call of each, made once. A list: to compare a few texts costs less than to hash the path for a map. */
+/**
+ * The same, with a call of each, made once. A list: to compare a few texts costs less than to hash the path for a map.
+ */
 const FIXED = Object.entries(FIXED_OPERATIONS).map(([line, entry]) => {
   const [method = "", rawPath = ""] = line.split(" ");
   const version = rawPath.startsWith("v1beta/") ? "v1beta" : "v1";
@@ -52,8 +54,8 @@ const ACTION = /^(.+):([A-Za-z]+)$/;
 /** What a path may hold as it comes off the wire: no semicolon, no second slash, nothing outside of RFC 3986. */
 const RAW_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2}|\/(?!\/))+$/;
 /**
- * What a model's name may be once decoded: neither a path, nor anything that is decoded a second time, nor a key of ours
- * that a client has put in the wrong place, which must not go upstream.
+ * What a model's name may be once decoded: neither a path, nor anything that is decoded a second time, nor a key of
+ * ours that a client has put in the wrong place, which must not go upstream.
  */
 const MODEL_NAME = /^(?!\.{1,2}$)(?!.*inf_[0-9A-Za-z]{8})[^\p{Cc}/\\%;?#]+$/u;
 const MAX_MODEL_LENGTH = 256;

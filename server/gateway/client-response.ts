@@ -114,8 +114,8 @@ export class ClientResponse {
   }
 
   /**
-   * Ends an answer before its upstream did: with the problem where nothing was sent, with an event that says so where the
-   * stream can take one, else by breaking the connection, so that no client takes a part for the whole.
+   * Ends an answer before its upstream did: with the problem where nothing was sent, with an event that says so where
+   * the stream can take one, else by breaking the connection, so that no client takes a part for the whole.
    */
   breakOff(shown: Problem): void {
     if (!this.begun) {

@@ -34,7 +34,10 @@ const ANTHROPIC_TYPES: Words = {
   server: "api_error",
 };
 
-/** The body of each format, as its official SDK reads it. Where there is no place for our code, the message begins with it. */
+/**
+ * The body of each format, as its official SDK reads it. Where there is no place for our code, the message begins with
+ * it.
+ */
 const BODIES: Readonly<Record<Dialect, (shown: Problem) => object>> = {
   openai: (shown) => ({
     error: { message: shown.detail, type: word(OPENAI_TYPES, shown), code: shown.code, param: null },

@@ -6,7 +6,10 @@ import { INERT_HEADERS } from "./headers.ts";
 
 type ErrorResponse = { readonly head: string[]; readonly body: string };
 
-/** Most problems are made once, and so is their response in each format: a flood of refusals costs no more than Node's own. */
+/**
+ * Most problems are made once, and so is their response in each format: a flood of refusals costs no more than Node's
+ * own.
+ */
 const made = new WeakMap<Problem, Map<Dialect, ErrorResponse>>();
 
 /** Answers with a problem of our own, in the caller's format: only while nothing has been sent. */

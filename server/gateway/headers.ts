@@ -36,7 +36,8 @@ export type RequestHead = {
 
 /**
  * Reads a request's head for forwarding. What its Connection header lists is taken out here, before anything of ours is
- * added, so that a client cannot have our headers dropped; a header that holds a key of ours is dropped, whatever its name.
+ * added, so that a client cannot have our headers dropped; a header that holds a key of ours is dropped, whatever its
+ * name.
  *
  * @param vendorHeader the configured carrier, in lower case
  */

@@ -32,8 +32,8 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
 };
 
 /**
- * The logical routes that a key may name with a format: what a gateway knows of models by itself (spec §4). A route whose
- * upstream speaks another format cannot be called with this one: nothing is translated.
+ * The logical routes that a key may name with a format: what a gateway knows of models by itself (spec §4). A route
+ * whose upstream speaks another format cannot be called with this one: nothing is translated.
  */
 export function nameableRoutes(
   { routes, upstreams }: Pick<GatewayRecord, "routes" | "upstreams">,

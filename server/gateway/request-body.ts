@@ -16,8 +16,8 @@ export function isSmallBody(length: number | undefined): boolean {
 }
 
 /**
- * Reads a small body, whose length Node's parser holds it to; calls back with the problem where there is no room for it,
- * and not at all where the client leaves before its end.
+ * Reads a small body, whose length Node's parser holds it to; calls back with the problem where there is no room for
+ * it, and not at all where the client leaves before its end.
  */
 export function collectBody(
   request: IncomingMessage,

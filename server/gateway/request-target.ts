@@ -14,7 +14,8 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
  * Splits a request's target. The public id is the one that the router matched: where the raw text does not hold it
- * letter by letter (`/%67/…`, an encoded id), there is no raw path, and so no operation, whatever the router made of it.
+ * letter by letter (`/%67/…`, an encoded id), there is no raw path, and so no operation, whatever the router made of
+ * it.
  */
 export function splitTarget(url: string, publicId: string): RequestTarget {
   const target = url.startsWith("/") ? url : url.replace(ORIGIN, "");
@@ -33,7 +34,8 @@ export function basePathOf(base: URL): string {
 
 /**
  * The target to ask of an upstream: its base URL's path, the operation's path, and what may pass of the client's query.
- * A base URL that ends in the path's version, as SDKs write theirs, is taken as it is meant: the version is not repeated.
+ * A base URL that ends in the path's version, as SDKs write theirs, is taken as it is meant: the version is not
+ * repeated.
  *
  * @param basePath as {@link basePathOf} gives it
  */

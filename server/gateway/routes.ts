@@ -194,7 +194,9 @@ function targetOf(request: FastifyRequest): RequestTarget {
   return request.gatewayTarget;
 }
 
-/** Other protocols' upgrades, such as HTTP/2's, are offers: they are passed over, and the request is served as it is. */
+/**
+ * Other protocols' upgrades, such as HTTP/2's, are offers: they are passed over, and the request is served as it is.
+ */
 function isWebSocket(request: FastifyRequest): boolean {
   const protocols = headerOf(request.raw.rawHeaders, "upgrade");
   return protocols !== undefined && /(?:^|,)\s*websocket\s*(?:,|$)/i.test(protocols);

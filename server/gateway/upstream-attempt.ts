@@ -5,7 +5,10 @@ import { type Candidate, isSameCandidate } from "./resolve.ts";
 import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
-/** Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown it. */
+/**
+ * Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown
+ * it.
+ */
 export const ABANDONED = new Error("the call was given up");
 
 /** Whoever makes the call: told of an attempt only while it is active. */

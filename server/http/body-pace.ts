@@ -19,8 +19,8 @@ export class BodyPace {
   readonly #paces = new WeakMap<PacedRequest, Pace>();
 
   /**
-   * Whether a request's body comes more slowly than any may. Time in which nobody reads it does not count: what holds it
-   * up then is this server, or the upstream behind it.
+   * Whether a request's body comes more slowly than any may. Time in which nobody reads it does not count: what holds
+   * it up then is this server, or the upstream behind it.
    *
    * @param now milliseconds on the monotonic clock
    */

@@ -4,8 +4,8 @@ const BLOCK = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Collects a body as it comes. A body may come in a million pieces of one byte: kept one by one, each would take a hundred
- * times its size, and to join them anew with each piece would be quadratic.
+ * Collects a body as it comes. A body may come in a million pieces of one byte: kept one by one, each would take a
+ * hundred times its size, and to join them anew with each piece would be quadratic.
  */
 export class BodyPieces {
   readonly #pieces: Buffer[] = [];

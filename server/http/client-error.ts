@@ -9,8 +9,8 @@ const CODES: Readonly<Record<string, ProblemCode>> = {
 };
 
 /**
- * Answers what is not HTTP: one problem document, then the connection is closed, as that of any refused request. Nothing
- * of the input is echoed.
+ * Answers what is not HTTP: one problem document, then the connection is closed, as that of any refused request.
+ * Nothing of the input is echoed.
  */
 export function clientErrorHandler(
   lingering: LingeringSockets,

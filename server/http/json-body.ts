@@ -22,7 +22,8 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
-  // Fastify closes the connection of each body that was not parsed, since more of it may come: of a whole one none does.
+  // Fastify closes the connection of each body that was not parsed, since more of it may come: of a whole one none
+  // does.
   app.addHook("onError", (request, reply, _error, done) => {
     if (request.raw.complete) reply.removeHeader("connection");
     done();

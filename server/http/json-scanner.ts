@@ -3,7 +3,9 @@
  * decoding anything. The work is linear in the body's length, whatever the body is made of.
  */
 
-/** A body that cannot be read without doubt, or is beyond a bound; the message says why, and holds nothing of the body. */
+/**
+ * A body that cannot be read without doubt, or is beyond a bound; the message says why, and holds nothing of the body.
+ */
 export class BodyFault extends Error {}
 
 export function malformed(): BodyFault {
@@ -18,11 +20,15 @@ export type JsonBounds = {
   readonly depth: number;
 };
 
-/** What looks at a body while it is walked over. A context is what a visitor knows of a place; undefined: nobody looks. */
+/**
+ * What looks at a body while it is walked over. A context is what a visitor knows of a place; undefined: nobody looks.
+ */
 export type JsonVisitor<Context> = {
   /** An object or an array begins; returns the context of its members or elements. */
   readonly open: (context: Context, isObject: boolean) => Context | undefined;
-  /** A member's name, quotes included; returns the context of its value. Throws a {@link BodyFault} to refuse the body. */
+  /**
+   * A member's name, quotes included; returns the context of its value. Throws a {@link BodyFault} to refuse the body.
+   */
   readonly member: (object: Context, start: number, end: number) => Context | undefined;
   /** A string, quotes included, or a literal. */
   readonly scalar: (context: Context, start: number, end: number) => void;

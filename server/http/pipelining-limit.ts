@@ -22,9 +22,10 @@ const TOO_MANY = problem(
 );
 
 /**
- * Lets one request of a connection be under way at a time (threats b85). Node hands out all requests of a connection as they are
- * parsed, but gives its socket to one response at a time: a request whose response has none yet waits for it. The one
- * beyond {@link MAX_WAITING}, or with a body that is not small, is answered 429 in its turn, and is the connection's last.
+ * Lets one request of a connection be under way at a time (threats b85). Node hands out all requests of a connection as
+ * they are parsed, but gives its socket to one response at a time: a request whose response has none yet waits for it.
+ * The one beyond {@link MAX_WAITING}, or with a body that is not small, is answered 429 in its turn, and is the
+ * connection's last.
  */
 export class PipeliningLimit {
   readonly #lingering: LingeringSockets;

@@ -42,8 +42,8 @@ export class LingeringSockets {
 }
 
 /**
- * Makes the listener's class of responses: where one ends before its request did, whatever it says and whoever sends it,
- * nothing more of the request is processed (spec §2.8, threats b82).
+ * Makes the listener's class of responses: where one ends before its request did, whatever it says and whoever sends
+ * it, nothing more of the request is processed (spec §2.8, threats b82).
  */
 export function responseClass(lingering: LingeringSockets): typeof ServerResponse<IncomingMessage> {
   // One for all responses: a flood of refusals makes no closure for each.
@@ -91,8 +91,8 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
 let left: IncomingMessage[] = [];
 
 /**
- * Waits for those whose rest has not come. Most bodies come with their head, and Node hands out the head before it reads
- * them: a timer for each would keep all that a flood of refusals is made of for as long as it runs.
+ * Waits for those whose rest has not come. Most bodies come with their head, and Node hands out the head before it
+ * reads them: a timer for each would keep all that a flood of refusals is made of for as long as it runs.
  */
 function limitLeft(): void {
   const requests = left;

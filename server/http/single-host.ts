@@ -4,7 +4,9 @@ import type { Route } from "./pipelining-limit.ts";
 
 const TWO_HOSTS = problem("invalid_request", "A request has one Host line.");
 
-/** Refuses a request with two Host lines (RFC 9112 section 3.2): Node hands out the first, a proxy may go by the last. */
+/**
+ * Refuses a request with two Host lines (RFC 9112 section 3.2): Node hands out the first, a proxy may go by the last.
+ */
 export function requireSingleHost(route: Route): Route {
   return (request, response) => {
     if (countHosts(request.rawHeaders) > 1) refuseConnection(response, TWO_HOSTS);

@@ -9,10 +9,11 @@ type Waiting = { readonly work: SlicedWork; readonly resolve: () => void; readon
 const waiting: Waiting[] = [];
 
 /**
- * Does work in slices, other requests between them: one slice of all such work in a turn of the event loop, however many
- * wait, each in its turn. Work that is done in its first slice is done at once.
+ * Does work in slices, other requests between them: one slice of all such work in a turn of the event loop, however
+ * many wait, each in its turn. Work that is done in its first slice is done at once.
  *
- * @returns undefined where the work is done, else a promise that it will be, which is rejected with what the work throws
+ * @returns undefined where the work is done, else a promise that it will be, which is rejected with what the work
+ * throws
  */
 export function inSlices(work: SlicedWork): Promise<void> | undefined {
   if (work(SLICE_STEPS)) return undefined;

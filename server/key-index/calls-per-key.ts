@@ -6,8 +6,8 @@ type Call = { readonly record: KeyRecord };
 const COUNTED_FROM = 128;
 
 /**
- * How many of the open calls each key has. A key's id has to be written out to be counted by, which would cost each call
- * something: it is done only while many are open, when a count is what asking for one key's calls would cost.
+ * How many of the open calls each key has. A key's id has to be written out to be counted by, which would cost each
+ * call something: it is done only while many are open, when a count is what asking for one key's calls would cost.
  */
 export class CallsPerKey {
   readonly #calls: readonly Call[];

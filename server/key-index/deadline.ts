@@ -18,9 +18,9 @@ export async function answerWithin<T>(milliseconds: number, answer: Promise<T>):
 }
 
 /**
- * The answer to a question that is put again after each `againMs` in which none has come: a way that swallows what is on
- * it may have an end, and then only what is sent after it arrives. The first answer or error counts, and none that comes
- * after the whole time.
+ * The answer to a question that is put again after each `againMs` in which none has come: a way that swallows what is
+ * on it may have an end, and then only what is sent after it arrives. The first answer or error counts, and none that
+ * comes after the whole time.
  */
 export async function firstAnswer<T>(milliseconds: number, againMs: number, ask: () => Promise<T>): Promise<T> {
   const { promise: first, resolve, reject } = Promise.withResolvers<T>();

@@ -23,8 +23,9 @@ type MirrorDeps = {
 };
 
 /**
- * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as messages, which are
- * taken in before a decision that begins after they were broadcast: also by a worker that has not been idle since.
+ * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as messages,
+ * which are taken in before a decision that begins after they were broadcast: also by a worker that has not been idle
+ * since.
  */
 export class IndexMirror extends IndexTables implements KeyIndexView {
   readonly #deps: MirrorDeps;

@@ -1,12 +1,16 @@
 import { hash } from "node:crypto";
 
-/** A key's id and a version's number as four words of 30 bits or fewer, so that the engine keeps them as small integers. */
+/**
+ * A key's id and a version's number as four words of 30 bits or fewer, so that the engine keeps them as small integers.
+ */
 export type PackedVersion = {
   /** The id's 20 characters, six to a word; the last two are the low bits of `last`. */
   readonly first: number;
   readonly second: number;
   readonly third: number;
-  /** 10 bits of the id, one that says whether the key may have the format of another system, and the version's number. */
+  /**
+   * 10 bits of the id, one that says whether the key may have the format of another system, and the version's number.
+   */
   readonly last: number;
   /** Whether the words say it all. An id of another shape is known by its hash, and its text is kept elsewhere. */
   readonly whole: boolean;

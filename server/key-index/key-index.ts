@@ -27,8 +27,8 @@ export type VersionUse = {
 };
 
 /**
- * What decisions read: key versions by the digest of their secret, gateways by public id. It is filled from one snapshot
- * and then changed entity by entity; whether it is current is the lease's to say.
+ * What decisions read: key versions by the digest of their secret, gateways by public id. It is filled from one
+ * snapshot and then changed entity by entity; whether it is current is the lease's to say.
  */
 export class KeyIndex extends IndexTables {
   /** Tables that were replaced, with how often they have been drained since: another thread may just be using one. */

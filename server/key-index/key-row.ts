@@ -4,8 +4,8 @@ import { unpackKeyId } from "./key-id.ts";
 import type { KeyTable } from "./key-table.ts";
 
 /**
- * A key version as a row of a table has it. It does not hold on to the table: an answer that streams for an hour must not
- * keep one alive that has been replaced.
+ * A key version as a row of a table has it. It does not hold on to the table: an answer that streams for an hour must
+ * not keep one alive that has been replaced.
  */
 export class KeyRow implements KeyRecord {
   readonly row: number;

@@ -2,8 +2,8 @@
 import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "./key-id.ts";
 
 /**
- * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so that
- * whoever finds it waits for memory once.
+ * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so
+ * that whoever finds it waits for memory once.
  */
 const ROW_WORDS = 16;
 /** As a double: the first two words. */
@@ -45,9 +45,9 @@ type RowFields = PackedVersion & {
 };
 
 /**
- * Key versions in shared memory: rows of fixed size, and two open-addressing tables that find a row, one by the digest of
- * the secret and one by the key's id. One thread writes, any number read without a lock: a row is complete before a slot
- * points to it, and is not changed after. A change is a new row, and one store into the slot.
+ * Key versions in shared memory: rows of fixed size, and two open-addressing tables that find a row, one by the digest
+ * of the secret and one by the key's id. One thread writes, any number read without a lock: a row is complete before a
+ * slot points to it, and is not changed after. A change is a new row, and one store into the slot.
  */
 export class KeyTable {
   readonly buffers: KeyTableBuffers;
@@ -198,7 +198,10 @@ export class KeyTable {
     return row;
   }
 
-  /** From here on the row is the one of its digest, and one of its key's. The row that it stands in for is found no more. */
+  /**
+   * From here on the row is the one of its digest, and one of its key's. The row that it stands in for is found no
+   * more.
+   */
   publish(row: number): void {
     const slots = this.#byDigest;
     const at = row * ROW_WORDS + DIGEST;
@@ -266,7 +269,9 @@ export class KeyTable {
     if ((Atomics.load(this.#used, row >>> 5) & bit) === 0) Atomics.or(this.#used, row >>> 5, bit);
   }
 
-  /** Tells what was used since the last time, and how often, and forgets it. Rows that were replaced since are told too. */
+  /**
+   * Tells what was used since the last time, and how often, and forgets it. Rows that were replaced since are told too.
+   */
   drainUses(now: number, tell: (row: number, at: number, requests: number) => void): void {
     const moment = Math.floor(now);
     for (let index = 0; index <= this.#lastRow >>> 5; index++) {

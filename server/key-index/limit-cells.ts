@@ -47,8 +47,8 @@ export class LimitCells {
   }
 
   /**
-   * Judges a request by what is in the cell, and charges it there when it is admitted. Of threads that do so at once each
-   * is judged by what the others have charged.
+   * Judges a request by what is in the cell, and charges it there when it is admitted. Of threads that do so at once
+   * each is judged by what the others have charged.
    *
    * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
    */

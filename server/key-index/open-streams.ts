@@ -53,9 +53,9 @@ class TrackedCall implements OpenCall {
 }
 
 /**
- * The open calls of this replica, each from its head on: cut when the key they were let through with stops being usable.
- * They stand in a list in any order, and not in a Set: with a Set, to which each request adds one, a part of what requests
- * allocate was seen to outlive them until the whole heap was collected (docs/performance.md).
+ * The open calls of this replica, each from its head on: cut when the key they were let through with stops being
+ * usable. They stand in a list in any order, and not in a Set: with a Set, to which each request adds one, a part of
+ * what requests allocate was seen to outlive them until the whole heap was collected (docs/performance.md).
  */
 export class StreamRegistry implements OpenStreams {
   readonly #calls: TrackedCall[] = [];

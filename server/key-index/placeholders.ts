@@ -2,7 +2,9 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 
-/** A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one. */
+/**
+ * A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one.
+ */
 export type Placeholder = { readonly digest: string; readonly team: string | null };
 
 /** A team as a placeholder is resolved against. */
@@ -72,7 +74,9 @@ export function resolvePlaceholders(
   return { records, unresolved: placeholders.length - records.size };
 }
 
-/** Placeholder keys as a decision finds them. A stored key goes before one of the same text, also when it is revoked. */
+/**
+ * Placeholder keys as a decision finds them. A stored key goes before one of the same text, also when it is revoked.
+ */
 export class PlaceholderKeys {
   readonly #records: ReadonlyMap<string, KeyRecord>;
 

@@ -6,7 +6,9 @@ import type { StreamRegistry } from "./open-streams.ts";
 /** How often open streams are decided again: for expiry, and for the end of the lease. */
 export const REVALIDATION_INTERVAL_MS = 200;
 
-/** Cuts the open streams that nothing proves good: of keys that have ended, and all of them when the lease is about to. */
+/**
+ * Cuts the open streams that nothing proves good: of keys that have ended, and all of them when the lease is about to.
+ */
 export function revalidateStreams(
   streams: StreamRegistry,
   lease: Lease,

@@ -5,8 +5,8 @@ import { problem } from "../http/errors.ts";
 const MAX_DEPTH = 32;
 
 /**
- * Refuses what no database stores as it is, and what is nested without end, in whatever field it stands: before anything
- * that walks a body by calling itself.
+ * Refuses what no database stores as it is, and what is nested without end, in whatever field it stands: before
+ * anything that walks a body by calling itself.
  */
 export const refuseOddBodies: preValidationHookHandler = (request, _reply, done) => {
   const diagnostic = faultOf(request.body);

@@ -4,7 +4,9 @@ import type { Kind, Spec } from "../../domain/manifest/kinds.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
-/** What is said of faults in a request's content: each field with what to write instead, and no key that stood there. */
+/**
+ * What is said of faults in a request's content: each field with what to write instead, and no key that stood there.
+ */
 export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
   const errors = diagnostics.map(({ path, message }) => ({ path: redactKeys(path), message: redactKeys(message) }));
   const [first, ...more] = errors;

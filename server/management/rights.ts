@@ -68,7 +68,9 @@ export function requireRight(rights: Rights, teamId: string, action: Action): vo
   else if (!rights.get(teamId)?.some((role) => ALLOWED[action].includes(role))) throw FORBIDDEN[action];
 }
 
-/** @throws Problem `forbidden` for anybody but the installation's own, and where the bootstrap token does not allow it */
+/**
+ * @throws Problem `forbidden` for anybody but the installation's own, and where the bootstrap token does not allow it
+ */
 export function requireInstallation(rights: Rights, action: Action | InstallationAction): void {
   if (typeof rights !== "string") throw problem("forbidden", `Only the installation's own may ${action}.`);
   if (rights === "everything") return;

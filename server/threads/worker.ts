@@ -1,4 +1,6 @@
-/** The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
+/**
+ * The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone.
+ */
 import { parentPort, workerData } from "node:worker_threads";
 import type { Clock } from "../../runtime/clock.ts";
 import { systemClock } from "../../runtime/clock.ts";

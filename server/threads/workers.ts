@@ -51,7 +51,8 @@ export class Workers {
   };
 
   /**
-   * Starts them all, before the first message: the first takes the port, which may be any free one, and the others share it.
+   * Starts them all, before the first message: the first takes the port, which may be any free one, and the others
+   * share it.
    *
    * @returns where they listen
    */

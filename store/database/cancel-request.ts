@@ -8,8 +8,8 @@ const LENGTH = 16;
 const MAX_CANCEL_MS = 2_000;
 
 /**
- * Asks the server to end what this client's connection runs, by a connection for that alone, as the protocol has it. What
- * it does not reach ends by its `statement_timeout`.
+ * Asks the server to end what this client's connection runs, by a connection for that alone, as the protocol has it.
+ * What it does not reach ends by its `statement_timeout`.
  */
 export function requestCancel(client: pg.Client): void {
   // Of the client's start, which its type does not tell.

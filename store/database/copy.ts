@@ -13,7 +13,9 @@ export type CopyQuestion = {
 
 /** Rows taken in between two turns of the event loop. */
 const ROWS_PER_TURN = 2_000;
-/** "PGCOPY\n\377\r\n\0", flags and the length of an extension, which nobody writes yet. It comes before the first row. */
+/**
+ * "PGCOPY\n\377\r\n\0", flags and the length of an extension, which nobody writes yet. It comes before the first row.
+ */
 const HEADER_BYTES = 19;
 /** Stands in a row's count of fields after the last row. */
 const TRAILER = -1;

@@ -7,8 +7,8 @@ import { DatabaseUnavailableError, sqlState } from "./errors.ts";
 
 const PREPARED = "/* prepared */";
 /**
- * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it once.
- * It has to name its columns, since a plan that is kept can give no others after a migration.
+ * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it
+ * once. It has to name its columns, since a plan that is kept can give no others after a migration.
  */
 export const preparedStatement = sql.raw(PREPARED);
 
@@ -44,7 +44,9 @@ export class ImpatientClient extends pg.Client {
 
   readonly #giveUp: () => void;
 
-  /** Ends what runs, at the server and here. The connection is gone with it: a late cancellation meets nobody else's. */
+  /**
+   * Ends what runs, at the server and here. The connection is gone with it: a late cancellation meets nobody else's.
+   */
   abandon(): void {
     requestCancel(this);
     this.#giveUp();

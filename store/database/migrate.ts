@@ -61,11 +61,11 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
 
 /**
  * Brings the schema to this build's version, one migration after the other, each whole or not at all: one that fails or
- * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take. Only
- * one process migrates at a time; the others wait.
+ * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
+ * Only one process migrates at a time; the others wait.
  *
- * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its migration is
- * begun again later (threats c47).
+ * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its
+ * migration is begun again later (threats c47).
  *
  * @returns what was done
  * @throws ServerVersionError for a PostgreSQL older than 15

@@ -20,8 +20,8 @@ type PGliteAccess = {
 };
 
 /**
- * Kysely over the one connection of PGlite. A transaction's queries go through its own handle, and everything else waits
- * until it is over: isolation levels are therefore not asked for, nor needed.
+ * Kysely over the one connection of PGlite. A transaction's queries go through its own handle, and everything else
+ * waits until it is over: isolation levels are therefore not asked for, nor needed.
  */
 export function pgliteDialect(access: PGliteAccess): Dialect {
   return {

@@ -1,4 +1,7 @@
-/** The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by `pglite-client.ts`. */
+/**
+ * The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by
+ * `pglite-client.ts`.
+ */
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";

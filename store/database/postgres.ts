@@ -94,8 +94,8 @@ function openPool(connection: pg.ClientConfig, max: number, answerTimeoutMs: num
 }
 
 /**
- * What is given up here has ended in the database by then, whatever it waited for (threats c47). By a statement: a pooler in
- * between may refuse it as a parameter of the connection's start.
+ * What is given up here has ended in the database by then, whatever it waited for (threats c47). By a statement: a
+ * pooler in between may refuse it as a parameter of the connection's start.
  */
 function limits(answerTimeoutMs: number): Partial<pg.PoolConfig> {
   return {

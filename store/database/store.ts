@@ -23,8 +23,8 @@ export type Store = {
   /** Reads many rows at the least cost; undefined where the engine has no such way. */
   readonly copyRows: ((question: CopyQuestion, take: (row: Buffer) => void) => Promise<void>) | undefined;
   /**
-   * Lends a connection of its own, on which no statement has a time limit of ours; on PGlite the one that all share. What
-   * is set on it is gone with it.
+   * Lends a connection of its own, on which no statement has a time limit of ours; on PGlite the one that all share.
+   * What is set on it is gone with it.
    */
   withConnection<T>(body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -1,7 +1,10 @@
 import { sql } from "kysely";
 import type { Store } from "./store.ts";
 
-/** Changed rows after which a table is looked after: so many, and so large a part of it, as PostgreSQL's own settings say. */
+/**
+ * Changed rows after which a table is looked after: so many, and so large a part of it, as PostgreSQL's own settings
+ * say.
+ */
 const MIN_ROWS = 50;
 const ANALYZE_SHARE = 0.1;
 const VACUUM_SHARE = 0.2;
@@ -13,8 +16,9 @@ const STATISTICS_TARGET = 10;
 type TableUpkeep = { readonly table: string; readonly analyzed: boolean; readonly vacuumed: boolean };
 
 /**
- * Does for the embedded database what PostgreSQL's autovacuum does by itself, and PGlite does not: gathers the planner's
- * statistics, and frees the space of rows that are gone. One table for each statement, so that others get in between.
+ * Does for the embedded database what PostgreSQL's autovacuum does by itself, and PGlite does not: gathers the
+ * planner's statistics, and frees the space of rows that are gone. One table for each statement, so that others get in
+ * between.
  */
 export async function maintainTables({ db }: Pick<Store, "db">): Promise<TableUpkeep[]> {
   // What is counted reaches the view with the end of a later statement.

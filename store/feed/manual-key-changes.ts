@@ -13,7 +13,10 @@ type ManualKeyChanges = {
   readonly keys: readonly ManuallyChangedKey[];
 };
 
-/** The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a gap. */
+/**
+ * The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a
+ * gap.
+ */
 export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
   const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`
     with feed_now as (

@@ -4,8 +4,8 @@ import type { FeedPosition, ReplicaRegister, ReplicaRow } from "./replicas.ts";
 type Acknowledgements = {
   readonly head: FeedPosition;
   /**
-   * What every registered replica has applied; the head when there is none. 0 as long as a replica may still serve whose
-   * registration the database has lost.
+   * What every registered replica has applied; the head when there is none. 0 as long as a replica may still serve
+   * whose registration the database has lost.
    */
   readonly acknowledged: number;
   /** The id that the change `seq` has now, for whoever remembers it; null where the feed has none. */
@@ -13,13 +13,13 @@ type Acknowledgements = {
 };
 
 /**
- * Makes a question: how far have the replicas come? It takes out those that have died, and leaves them out: the ones that
- * gave no sign of life for a lease and a margin. That is this process's own observation, on its monotonic clock: by the
- * database's clock every replica would be dead at the moment at which somebody sets it (threats c39).
+ * Makes a question: how far have the replicas come? It takes out those that have died, and leaves them out: the ones
+ * that gave no sign of life for a lease and a margin. That is this process's own observation, on its monotonic clock:
+ * by the database's clock every replica would be dead at the moment at which somebody sets it (threats c39).
  *
  * Where another database answers than before, what replicas told the former one may be lost: that they live, and that
- * they are there at all. Who lives is observed anew then, and until the leases from before are over nothing is taken for
- * acknowledged by all (threats c26). A process that has begun since does not know of the former one.
+ * they are there at all. Who lives is observed anew then, and until the leases from before are over nothing is taken
+ * for acknowledged by all (threats c26). A process that has begun since does not know of the former one.
  *
  * @param leaseMs how long a replica may serve without proof that its view is current
  * @param monotonic milliseconds on a clock that never jumps

@@ -14,8 +14,8 @@ type ImportedPrefix = {
 /**
  * Whether lists and logs know another key by this prefix, one that has ended too. Nobody can check the prefix that is
  * given with a hash, so that one must be nobody else's. A secret that was read begins with its own: keys of one foreign
- * system may all begin alike, so that this one is only refused where the other was minted, which no honest text is like.
- * The same secret again is another fault, with a message of its own.
+ * system may all begin alike, so that this one is only refused where the other was minted, which no honest text is
+ * like. The same secret again is another fault, with a message of its own.
  */
 export async function isPrefixTaken(db: Db, { prefix, digest, source, keyId }: ImportedPrefix): Promise<boolean> {
   const other = await db

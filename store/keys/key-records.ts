@@ -48,7 +48,9 @@ const ATTRIBUTE_COLUMNS = [
 ] as const;
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
-/** The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text. */
+/**
+ * The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text.
+ */
 export const RECORD_COLUMNS = `key_id, version, digest, is_foreign, expires_ms, row(${ATTRIBUTE_COLUMNS.join(", ")})::text as attributes`;
 
 /** Makes what reads rows of one reading. */
@@ -64,7 +66,10 @@ export function recordReader(): (row: RecordRow) => IndexedKey {
   });
 }
 
-/** Makes what reads attributes, and gives equal ones as one object: the text of a record tells null from empty, and all values apart. */
+/**
+ * Makes what reads attributes, and gives equal ones as one object: the text of a record tells null from empty, and all
+ * values apart.
+ */
 export function attributesReader(): (text: string) => KeyAttributes {
   const known = new Map<string, KeyAttributes>();
   return (text) => {
@@ -116,7 +121,9 @@ function toAttributes(record: string): KeyAttributes {
 /** A field of a record: nothing for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */
 const FIELD = /[(,](?:"((?:[^"\\]|""|\\\\)*)"|([^",]*))/gy;
 
-/** The values of a record, by the database's text of it (PostgreSQL's manual, "Composite Type Input and Output Syntax"). */
+/**
+ * The values of a record, by the database's text of it (PostgreSQL's manual, "Composite Type Input and Output Syntax").
+ */
 function fieldsOf(record: string): (string | null)[] {
   return Array.from(record.slice(0, -1).matchAll(FIELD), ([, quoted, plain]) =>
     quoted === undefined ? plain || null : quoted.replace(/(["\\])\1/g, "$1"),

@@ -38,7 +38,9 @@ export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<Load
   return toKeys(rows);
 }
 
-/** The tables `picked`, of keys, and `key_rows`, of them with their versions: one row for each, one for a key without. */
+/**
+ * The tables `picked`, of keys, and `key_rows`, of them with their versions: one row for each, one for a key without.
+ */
 export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`picked as (select k.* from keys k ${which}), key_rows as (
     select k.*, (select max(number) from key_versions where key_id = k.id) as last_number,

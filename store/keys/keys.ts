@@ -135,7 +135,8 @@ export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason,
 
 /**
  * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Its
- * reserved versions are voided: a write that brings one of them comes too late, and its Secret goes with the declaration.
+ * reserved versions are voided: a write that brings one of them comes too late, and its Secret goes with the
+ * declaration.
  */
 export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
   const released = await tx

@@ -34,8 +34,8 @@ function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
 }
 
 /**
- * A relation of the first atoms of a list, newest first, joined to their libraries: each library gives its own first, in
- * the order of its index, so that none is read through for another's.
+ * A relation of the first atoms of a list, newest first, joined to their libraries: each library gives its own first,
+ * in the order of its index, so that none is read through for another's.
  */
 export function newestOf(list: AtomList, limit: number): RawBuilder<unknown> {
   const after = list.after;
@@ -48,8 +48,8 @@ export function newestOf(list: AtomList, limit: number): RawBuilder<unknown> {
 }
 
 /**
- * The ids of the first atoms of a list that have a tag. A tag that few have is answered by the index; for the others the
- * list is walked, a bounded step for each transaction, so that whoever else waits for the database gets in between.
+ * The ids of the first atoms of a list that have a tag. A tag that few have is answered by the index; for the others
+ * the list is walked, a bounded step for each transaction, so that whoever else waits for the database gets in between.
  */
 export async function idsWithTag(
   db: Db,

@@ -87,8 +87,8 @@ export async function insertAtom(
 }
 
 /**
- * One atom by its id, where the reach has it. Planned by itself, so that it is found by its id whatever stands around it:
- * before PostgreSQL 18 a sort that cannot be avoided makes all plans of a join cost the same (threats c64).
+ * One atom by its id, where the reach has it. Planned by itself, so that it is found by its id whatever stands around
+ * it: before PostgreSQL 18 a sort that cannot be avoided makes all plans of a join cost the same (threats c64).
  */
 export function atomOf(id: RawBuilder<unknown>, reach: Reach): RawBuilder<unknown> {
   return sql`(select ${ATOM_COLUMNS}, a.created_at from atoms a join libraries l on l.id = a.library_id

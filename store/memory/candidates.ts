@@ -87,8 +87,9 @@ function throwSearchTextError(error: unknown): never {
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.importance, a.created_at, a.updated_at`;
 
 /**
- * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index where
- * few atoms have the words, and the newest and the most important ones where many do. What it looks at is bounded.
+ * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index
+ * where few atoms have the words, and the newest and the most important ones where many do. What it looks at is
+ * bounded.
  *
  * @returns undefined for a query that finds nothing
  */
@@ -148,7 +149,9 @@ function walk(scope: Scope, order: RawBuilder<unknown>, rows: number, bounds: Se
   );
 }
 
-/** What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read. */
+/**
+ * What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read.
+ */
 function indexed(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
   const owned = owners(scope.reach, scope.libraryIds);
   return withinBytes(

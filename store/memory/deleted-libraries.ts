@@ -19,9 +19,9 @@ type LibraryDeletion = {
 };
 
 /**
- * The deletion of what deleted libraries held, a slice at a time. It goes on where another process ended, and several at
- * once take different atoms. Each slice begins where the one before ended: the entries of an index that lead to deleted
- * rows are read again as long as somebody, such as a backup, may still see those.
+ * The deletion of what deleted libraries held, a slice at a time. It goes on where another process ended, and several
+ * at once take different atoms. Each slice begins where the one before ended: the entries of an index that lead to
+ * deleted rows are read again as long as somebody, such as a backup, may still see those.
  *
  * @param libraryId the one library to delete; any where it is left out
  */

@@ -1,4 +1,6 @@
-/** A tsquery, as far as an index can answer it: a phrase is the words in it, and where they stand is looked at later. */
+/**
+ * A tsquery, as far as an index can answer it: a phrase is the words in it, and where they stand is looked at later.
+ */
 export type TextQuery =
   | { readonly kind: "word"; readonly lexeme: string }
   | { readonly kind: "not"; readonly of: TextQuery }
@@ -67,8 +69,8 @@ export function wantedLexemesOf(query: TextQuery): string[] {
 }
 
 /**
- * What to ask the index for, so that it merges few lists and gives few rows: of words that must all occur the rarest, of
- * words of which any will do as many of the rarest as are rare together.
+ * What to ask the index for, so that it merges few lists and gives few rows: of words that must all occur the rarest,
+ * of words of which any will do as many of the rarest as are rare together.
  *
  * @param matching what share of the atoms the whole query matches, by the same sample
  */

@@ -10,8 +10,8 @@ const IDLE_LIMIT = "2s";
 
 /**
  * One version of a key as it is to this statement, and what time it is; undefined where there is none. For whoever is
- * about to commit what the key was presented for: a transaction that then stands still is ended by the database, so that
- * its row cannot come long after the key has ended.
+ * about to commit what the key was presented for: a transaction that then stands still is ended by the database, so
+ * that its row cannot come long after the key has ended.
  */
 export async function findKeyAtCommit(
   { engine }: Pick<Store, "engine">,

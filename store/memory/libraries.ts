@@ -66,8 +66,8 @@ async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId:
 
 /**
  * Removes a library: out of reach at once; with `Delete` its atoms go too, and for ever, bit by bit
- * (memory/deleted-libraries.ts), and its name is free. One that a later declaration of
- * the same name has taken up is another's by now, and stays.
+ * (memory/deleted-libraries.ts), and its name is free. One that a later declaration of the same name has taken up is
+ * another's by now, and stays.
  */
 export function removeLibrary(tx: Tx, removal: LibraryRemoval): Promise<void> {
   const { cluster, ownerUid, policy, by } = removal;

@@ -17,7 +17,9 @@ type MemoryCall = {
   readonly signal: AbortSignal;
 };
 
-/** How the memory service asks the database: so that it cannot take what enforcement needs, nor one team what others do. */
+/**
+ * How the memory service asks the database: so that it cannot take what enforcement needs, nor one team what others do.
+ */
 export type MemoryDatabase = {
   /**
    * Runs a call's statements when it is the team's turn.

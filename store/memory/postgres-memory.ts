@@ -3,7 +3,9 @@ import type pg from "pg";
 import { awayOr, ImpatientClient } from "../database/impatient-client.ts";
 import type { Database } from "../database/schema.ts";
 
-/** Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there. */
+/**
+ * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
+ */
 export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<Database> {
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();

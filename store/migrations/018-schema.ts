@@ -1,7 +1,7 @@
 /**
- * The whole schema: tables, functions, triggers, the view of records, indexes. Longer than most files since it is one thing.
- * A state is text without a check: a later build may know more of them. A column that came later stands last, where a
- * database that was carried over has it.
+ * The whole schema: tables, functions, triggers, the view of records, indexes. Longer than most files since it is one
+ * thing. A state is text without a check: a later build may know more of them. A column that came later stands last,
+ * where a database that was carried over has it.
  */
 
 /** A change of these columns of `table`, or of its rows, reaches the feed as (kind, the row's `ref`). */

@@ -39,8 +39,8 @@ export function checkInputs(
 }
 
 /**
- * The name of an object whose program gives none. It follows from the URN, and nothing random is in it: an `up` that was
- * killed and is repeated asks for the same object.
+ * The name of an object whose program gives none. It follows from the URN, and nothing random is in it: an `up` that
+ * was killed and is repeated asks for the same object.
  */
 function autoName(urn: string, resource: string): string {
   const suffix = createHash("sha256").update(urn).digest("hex").slice(0, 7);

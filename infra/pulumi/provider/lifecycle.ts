@@ -46,8 +46,9 @@ export class HalfDoneError extends Error {
 }
 
 /**
- * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is used is nobody's leftover:
- * unless it is this stack's own, which is to be replaced, another of the same name has it, and its secret goes on.
+ * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is used is nobody's
+ * leftover: unless it is this stack's own, which is to be replaced, another of the same name has it, and its secret
+ * goes on.
  *
  * @throws Refusal, HalfDoneError
  */
@@ -240,8 +241,8 @@ async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inpu
 }
 
 /**
- * Ends an object. One that is not there is ended. A replacement of the same name is the same object: where the stack goes
- * on with it, and this is what it was before its newest version, it lives on as that.
+ * Ends an object. One that is not there is ended. A replacement of the same name is the same object: where the stack
+ * goes on with it, and this is what it was before its newest version, it lives on as that.
  *
  * @param staying what the stack goes on with
  * @throws Refusal

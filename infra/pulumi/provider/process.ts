@@ -1,4 +1,6 @@
-/** The process of the provider: Pulumi's engine starts it with its own address, and reads the port off the first line. */
+/**
+ * The process of the provider: Pulumi's engine starts it with its own address, and reads the port off the first line.
+ */
 import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import { environment } from "./config.ts";
 import { engineLog } from "./engine-log.ts";

@@ -16,7 +16,9 @@ export type Session = ProviderDeps & {
   api: Api | undefined;
   /** What this process has found instead of making it: by a killed `up`, or by the very resource that is replaced. */
   readonly adopted: Set<string>;
-  /** The ids that the engine has asked about since its state has them, and those of them that are not to be replaced. */
+  /**
+   * The ids that the engine has asked about since its state has them, and those of them that are not to be replaced.
+   */
   readonly own: Set<string>;
   readonly staying: Set<string>;
 };

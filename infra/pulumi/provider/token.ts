@@ -47,8 +47,8 @@ function parseToken(text: string, where: string): string {
 }
 
 /**
- * When a JWT says that it ends, in milliseconds since the epoch; undefined for anything else. For messages alone: nothing
- * is verified.
+ * When a JWT says that it ends, in milliseconds since the epoch; undefined for anything else. For messages alone:
+ * nothing is verified.
  */
 export function tokenEnd(token: string): number | undefined {
   try {
