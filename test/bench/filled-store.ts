@@ -9,7 +9,7 @@ import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
-import { makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
+import { gatewayDraft, makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { PROVIDER_CREDENTIAL } from "./traffic.ts";
 
 /** Rows of one statement. */
@@ -38,18 +38,15 @@ export async function fillStore(
 ): Promise<void> {
   await migrate(store);
   // As the management API's: what a cluster does not declare any more, its controller takes away.
-  const { cluster, namespace, teamId } = await makeTeam(store, { cluster: API_CLUSTER });
+  const home = await makeTeam(store, { cluster: API_CLUSTER });
   const [first = "", ...others] = plaintexts;
   const version = { digest: keyDigest(first), prefix: keyPrefix(first) };
-  const template = reservationOf(
-    { cluster, namespace, teamId },
-    { ...version, policy: policyOf({ scopes: PRESETS.GatewayDefault }) },
-  );
+  const template = reservationOf(home, { ...version, policy: policyOf({ scopes: PRESETS.GatewayDefault }) });
   await change(store, null, async (tx) => {
     for (const [publicId, baseUrl] of Object.entries(upstreamUrls)) {
       const upstreams = [{ name: "model", dialect: "openai", baseUrl, credential: PROVIDER_CREDENTIAL }] as const;
-      const owner = { cluster, namespace, name: publicId, ownerUid: publicId, teamId, publicId };
-      await saveGateway(tx, { ...owner, upstreams, routesOnly: false, routes: [] }, keyring);
+      const named = { name: publicId, ownerUid: publicId, publicId };
+      await saveGateway(tx, gatewayDraft(home, { ...named, upstreams }), keyring);
     }
     await reserveVersion(tx, template);
   });

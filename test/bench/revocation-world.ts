@@ -18,7 +18,7 @@ import { startOwnPostgres } from "../env/postgres.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
-import { makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
+import { gatewayDraft, makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
 import { Prober } from "./prober.ts";
 
@@ -64,11 +64,8 @@ async function build(ends: (() => Promise<unknown>)[]) {
   await migrate(store);
   const encryptionKey = randomBytes(32).toString("base64");
   const home = await makeTeam(store);
-  const { cluster, namespace, teamId } = home;
-  const gateway = { cluster, namespace, name: "main", ownerUid: "main", teamId, publicId: PUBLIC_ID };
-  await change(store, null, (tx) =>
-    saveGateway(tx, { ...gateway, upstreams: [], routesOnly: true, routes: [] }, parseKeyring(encryptionKey)),
-  );
+  const gateway = gatewayDraft(home, { publicId: PUBLIC_ID, routesOnly: true });
+  await change(store, null, (tx) => saveGateway(tx, gateway, parseKeyring(encryptionKey)));
 
   async function startReplica(): Promise<BenchReplica> {
     const url = new URL(postgres.url);

@@ -14,7 +14,7 @@ import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
-import { makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
+import { gatewayDraft, libraryDraft, makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
 const TABLES = { PlatformKey: "keys", ModelGateway: "gateways", MemoryLibrary: "libraries", PlatformTeam: "teams" };
@@ -22,14 +22,10 @@ const TABLES = { PlatformKey: "keys", ModelGateway: "gateways", MemoryLibrary: "
 /** A cluster of its own in the store: a team with a key, a gateway and a library, of which the cluster lists none. */
 async function sweeping(store: Store, { isOld = true, listed = null as readonly string[] | null } = {}) {
   const home = await makeTeam(store, { cluster: unique("cluster") });
-  const { cluster, namespace, teamId } = home;
-  const draft = () => ({ cluster, namespace, teamId, name: unique("a"), ownerUid: unique("uid") });
+  const { cluster } = home;
   await reserveKey(store, home);
-  await run(store, (tx) =>
-    saveLibrary(tx, { ...draft(), displayName: "", description: "", deletionPolicy: "Delete" }).then(() =>
-      saveGateway(tx, { ...draft(), publicId: unique("g"), routesOnly: false, upstreams: [], routes: [] }, keyring),
-    ),
-  );
+  await run(store, (tx) => saveLibrary(tx, libraryDraft(home, { deletionPolicy: "Delete" })));
+  await run(store, (tx) => saveGateway(tx, gatewayDraft(home), keyring));
   if (isOld) {
     for (const table of Object.values(TABLES)) {
       await sql`update ${sql.table(table)} set created_at = created_at - interval '1 hour'

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { findAfterRestore } from "../../cli/doctor/doctor-after-restore.ts";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
-import { key, NAMESPACE, startWorld, team } from "../controller/fixtures/world.ts";
+import { key, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";
 import { type ApiCall, startApiProxy } from "../env/kubernetes/api-proxy.ts";
 import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { until } from "../env/until.ts";
@@ -16,7 +16,7 @@ import { endState } from "./end-state.ts";
 const isKeyList = (call: ApiCall) =>
   call.method === "GET" && call.path.endsWith("/platformkeys") && call.query.get("limit") === "500";
 
-async function isReady(kubernetes: StartedKubernetes): Promise<void> {
+async function untilReady(kubernetes: StartedKubernetes): Promise<void> {
   const ready = async () => (await kubernetes.request("GET", "/readyz")).status === 200;
   await until("the API server is ready", ready);
 }
@@ -24,7 +24,7 @@ async function isReady(kubernetes: StartedKubernetes): Promise<void> {
 async function restartServer(kubernetes: StartedKubernetes): Promise<void> {
   await kubernetes.kill("kube-apiserver");
   await kubernetes.restart("kube-apiserver");
-  await isReady(kubernetes);
+  await untilReady(kubernetes);
 }
 
 /** The schema of PlatformKey, as far as a test changes it. */
@@ -44,6 +44,37 @@ async function defineOtherwise(context: TestContext, kubernetes: StartedKubernet
   change(definition.spec.versions[0].schema.openAPIV3Schema);
   await apply(definition);
   context.onTestFinished(() => apply(parse(text)));
+}
+
+/** Does something while neither the API server nor its etcd runs. */
+async function whileStopped(kubernetes: StartedKubernetes, act: () => Promise<void>): Promise<void> {
+  await kubernetes.kill("kube-apiserver");
+  await kubernetes.kill("etcd");
+  await act();
+  await kubernetes.restart("etcd");
+  await kubernetes.restart("kube-apiserver");
+  await untilReady(kubernetes);
+}
+
+/** Takes a backup of the cluster. @returns what puts the cluster back to it */
+async function backUp(context: TestContext, kubernetes: StartedKubernetes): Promise<() => Promise<void>> {
+  const etcd = kubernetes.etcdFolder;
+  const backup = `${etcd}-backup`;
+  await whileStopped(kubernetes, () => cp(etcd, backup, { recursive: true }));
+  context.onTestFinished(() => rm(backup, { recursive: true, force: true }));
+  return () =>
+    whileStopped(kubernetes, async () => {
+      await rm(etcd, { recursive: true });
+      await cp(backup, etcd, { recursive: true });
+    });
+}
+
+/** Waits until the controller hears of changes, as it does some time after its API server is back. */
+async function untilHeardAgain(world: World): Promise<void> {
+  await until("a change is heard of", async () => {
+    await world.write(key("agent", { displayName: String(performance.now()) }));
+    return (world.get("PlatformKey", "agent")?.generation ?? 0) > 1;
+  });
 }
 
 describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
@@ -74,7 +105,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     const bound = Math.log2(down / 125 + 1) + 2;
     for (const [path, calls] of attempts()) expect(calls.length, path).toBeLessThanOrEqual(bound);
     await kubernetes().restart("kube-apiserver");
-    await isReady(kubernetes());
+    await untilReady(kubernetes());
     await world.write(key("after"));
     await until("a key that is declared afterwards", () => world.condition("Ready", "after") === "True/Ready");
     expect(world.condition("Ready", "before")).toBe("True/Ready");
@@ -240,41 +271,24 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
   });
 
   it("c25: a cluster put back in time revives no key that was deleted since, and costs none that was made since its life", async (context) => {
-    const YOUNG = Array.from({ length: 12 }, (_, i) => `young-${i}`);
     const world = await startWorld(context, setup(), key("agent"), key("deleted"), key("rotated"));
-    const etcd = kubernetes().etcdFolder;
-    const stopped = async (act: () => Promise<void>) => {
-      await kubernetes().kill("kube-apiserver");
-      await kubernetes().kill("etcd");
-      await act();
-      await kubernetes().restart("etcd");
-      await kubernetes().restart("kube-apiserver");
-      await isReady(kubernetes());
-    };
-    const backup = `${etcd}-backup`;
-    await stopped(() => cp(etcd, backup, { recursive: true }));
-    context.onTestFinished(() => rm(backup, { recursive: true, force: true }));
-    await until("it is heard again", async () => {
-      await world.write(key("agent", { displayName: String(performance.now()) }));
-      return (world.get("PlatformKey", "agent")?.generation ?? 0) > 1;
-    });
-
+    const restore = await backUp(context, kubernetes());
+    await untilHeardAgain(world);
     const deleted = await world.plaintextOf("deleted");
     await world.remove(key("deleted"));
-    const renamed = (displayName: string) => team("team-a", [NAMESPACE], { displayName });
+    const young = Array.from({ length: 12 }, (_, i) => `young-${i}`);
+    const teamNamed = (displayName: string) => team("team-a", [NAMESPACE], { displayName });
     await world.declare(
-      renamed("Later"),
+      teamNamed("Later"),
       key("rotated", { rotation: { trigger: "next" } }),
-      ...YOUNG.map((name) => key(name)),
+      ...young.map((name) => key(name)),
     );
-    const kept = [await world.plaintextOf("agent"), await world.plaintextOf("rotated")];
-    for (const name of YOUNG) kept.push(await world.plaintextOf(name));
-    expect(kept.map((plaintext) => world.decide(plaintext))).toEqual(kept.map(() => "allowed"));
+    const kept = await Promise.all(["agent", "rotated", ...young].map((name) => world.plaintextOf(name)));
+    const decisions = () => kept.map((plaintext) => world.decide(plaintext));
+    const allAllowed = kept.map(() => "allowed");
+    expect(decisions()).toEqual(allAllowed);
 
-    await stopped(async () => {
-      await rm(etcd, { recursive: true });
-      await cp(backup, etcd, { recursive: true });
-    });
+    await restore();
     await until("the past is seen", () => world.get("PlatformKey", "deleted"));
     await until("the deleted one is told to be revoked", () =>
       world.condition("Ready", "deleted")?.endsWith("Revoked"),
@@ -282,26 +296,21 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     for (let round = 0; round < 3; round++) await world.collectGarbage();
     expect(world.lines.some((line) => line.startsWith("garbage collection is paused"))).toBe(true);
     expect(world.decide(deleted)).toBe("unauthorized");
-    expect(kept.map((plaintext) => world.decide(plaintext))).toEqual(kept.map(() => "allowed"));
+    expect(decisions()).toEqual(allAllowed);
 
-    await until(
-      "the declaration that is too old says so",
-      () => world.condition("Ready", "rotated") === "False/Outdated",
+    const isTooOld = () => world.condition("Ready", "rotated") === "False/Outdated";
+    await until("the declaration that is too old says so", isTooOld);
+    const found = await findAfterRestore(world.cluster(), world.store.db);
+    const wrong = found.filter(({ is }) => is === "WRONG").map(({ message }) => message);
+    expect(wrong).toContainEqual(
+      expect.stringMatching(/\/deleted was gone before the restore, and its key stays revoked/),
     );
-    const told = (await findAfterRestore(world.cluster(), world.store.db)).filter(({ is }) => is === "WRONG");
-    for (const what of [
-      /\/deleted was gone before the restore, and its key stays revoked/,
-      /\/rotated: .* later generation/,
-    ]) {
-      expect(told.map(({ message }) => message)).toContainEqual(expect.stringMatching(what));
-    }
+    expect(wrong).toContainEqual(expect.stringMatching(/\/rotated: .* later generation/));
     await world.declare(key("rotated", { rotation: { trigger: "after the restore" } }));
     expect(world.condition("Ready", "rotated")).toBe("True/Ready");
-    await until(
-      "the team's too, which a watch of its own tells of",
-      () => world.condition("Accepted", "team-a", "PlatformTeam") === "False/Outdated",
-    );
-    await world.declare(renamed("After the restore"));
+    const isTeamTooOld = () => world.condition("Accepted", "team-a", "PlatformTeam") === "False/Outdated";
+    await until("the team's too, which a watch of its own tells of", isTeamTooOld);
+    await world.declare(teamNamed("After the restore"));
     expect(world.condition("Accepted", "team-a", "PlatformTeam")).toBe("True/Claimed");
     expect(world.decide(await world.plaintextOf("rotated"))).toBe("allowed");
   });

@@ -4,7 +4,7 @@ import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
-import { type Home, policyOf, run } from "../store/fixtures.ts";
+import { gatewayDraft, type Home, policyOf, run } from "../store/fixtures.ts";
 
 /** As a flag of a server: upstreams of tests are on loopback. */
 export const LOOPBACK_UPSTREAMS = { allowPrivateUpstreams: "127.0.0.0/8" };
@@ -12,13 +12,13 @@ export const LOOPBACK_UPSTREAMS = { allowPrivateUpstreams: "127.0.0.0/8" };
 /** Stores the gateway `main`, or another credential of it. */
 export async function saveMainGateway(
   store: Store,
-  { cluster, namespace, teamId }: Home,
+  home: Home,
   { baseUrl, credential = "sk-x" }: { readonly baseUrl: string; readonly credential?: string },
   keyring: Keyring,
 ): Promise<void> {
-  const gateway = { cluster, namespace, teamId, name: "main", ownerUid: "main", publicId: "main" };
   const upstreams = [{ name: "model", dialect: "openai", baseUrl, credential }] as const;
-  await run(store, (tx) => saveGateway(tx, { ...gateway, upstreams, routesOnly: false, routes: [] }, keyring));
+  const draft = gatewayDraft(home, { name: "main", ownerUid: "main", publicId: "main", upstreams });
+  await run(store, (tx) => saveGateway(tx, draft, keyring));
 }
 
 /** A stored key that may call every gateway of its team. */

@@ -14,7 +14,7 @@ import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts
 import { readUpstreamCredential, saveGateway } from "../../store/gateways.ts";
 import { isSealedByFirst, type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, run, unique } from "./fixtures.ts";
+import { gatewayDraft, makeTeam, run } from "./fixtures.ts";
 
 const LINES = [0, 1, 2].map(() => randomBytes(32).toString("base64"));
 const [A = "", B = "", C = ""] = LINES;
@@ -22,11 +22,10 @@ const keys = (...lines: string[]): Keyring => parseKeyring(lines.join("\n"));
 const printOf = (line: string): string => parseKeyring(line)[0]?.fingerprint ?? "";
 
 async function makeGateway(store: Store, keyring: Keyring, credential = "sk-provider") {
-  const { cluster, namespace, teamId } = await makeTeam(store);
-  const name = unique("gateway");
-  const draft = { cluster, namespace, teamId, name, ownerUid: name, publicId: name, routesOnly: false, routes: [] };
-  const upstreams = [{ name: "model", dialect: "openai" as const, baseUrl: "https://provider.test", credential }];
-  const save = (ring: Keyring) => run(store, (tx) => saveGateway(tx, { ...draft, upstreams }, ring));
+  const draft = gatewayDraft(await makeTeam(store), {
+    upstreams: [{ name: "model", dialect: "openai", baseUrl: "https://provider.test", credential }],
+  });
+  const save = (ring: Keyring) => run(store, (tx) => saveGateway(tx, draft, ring));
   const { gatewayId } = await save(keyring);
   const sealed = async () => {
     const row = await store.db

@@ -4,9 +4,10 @@ import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Store } from "../../store/database/store.ts";
 import { snapshot } from "../../store/feed/change-feed.ts";
+import type { GatewayDraft } from "../../store/gateways.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import type { Reservation } from "../../store/keys/key-reservations.ts";
-import { reserveVersion } from "../../store/keys/key-reservations.ts";
+import { type Reservation, reserveVersion } from "../../store/keys/key-reservations.ts";
+import type { LibraryDraft } from "../../store/memory/libraries.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { standingAt } from "../env/database-clock.ts";
 
@@ -64,6 +65,39 @@ export async function makeTeam(store: Store, overrides: Partial<TeamDraft> = {})
 }
 
 export type Home = { readonly cluster: string; readonly teamId: string; readonly namespace: string };
+
+/** A gateway as declared in the namespace of a team, with neither upstreams nor routes. */
+export function gatewayDraft(
+  { cluster, namespace, teamId }: Home,
+  overrides: Partial<GatewayDraft> = {},
+): GatewayDraft {
+  return {
+    ...{ cluster, namespace, teamId },
+    name: unique("gateway"),
+    ownerUid: unique("uid"),
+    publicId: unique("public"),
+    routesOnly: false,
+    upstreams: [],
+    routes: [],
+    ...overrides,
+  };
+}
+
+/** A library as declared in the namespace of a team. */
+export function libraryDraft(
+  { cluster, namespace, teamId }: Home,
+  overrides: Partial<LibraryDraft> = {},
+): LibraryDraft {
+  return {
+    ...{ cluster, namespace, teamId },
+    name: unique("library"),
+    ownerUid: unique("uid"),
+    displayName: "",
+    description: "",
+    deletionPolicy: "Retain",
+    ...overrides,
+  };
+}
 
 export function reservationOf(
   home: Home,

@@ -5,7 +5,7 @@ import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { findObject } from "../../store/objects.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { type Home, makeTeam, readSnapshot, run, unique } from "./fixtures.ts";
+import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "./fixtures.ts";
 
 const line = (byte: number) => Buffer.alloc(32, byte).toString("base64");
 const keyring = parseKeyring(line(1));
@@ -16,20 +16,8 @@ const upstream: UpstreamRecord = {
   credential: "sk-canary-4711",
 };
 
-function draftOf(home: Home, overrides: Partial<GatewayDraft> = {}): GatewayDraft {
-  return {
-    cluster: home.cluster,
-    namespace: home.namespace,
-    teamId: home.teamId,
-    name: unique("gateway"),
-    ownerUid: unique("uid"),
-    publicId: unique("public"),
-    routesOnly: false,
-    upstreams: [upstream],
-    routes: [],
-    ...overrides,
-  };
-}
+const draftOf = (home: Home, overrides: Partial<GatewayDraft> = {}) =>
+  gatewayDraft(home, { upstreams: [upstream], ...overrides });
 
 describeOnEachEngine("A gateway", (store) => {
   const save = (draft: GatewayDraft, keys: Keyring = keyring) => run(store(), (tx) => saveGateway(tx, draft, keys));

@@ -5,7 +5,7 @@ import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
-import { makeTeam, run, unique } from "./fixtures.ts";
+import { gatewayDraft, libraryDraft, makeTeam, run, unique } from "./fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
 
@@ -23,19 +23,12 @@ describeOnEachEngine("What has lost its declaration", (store) => {
 
   test("c13: a library or gateway is found in its namespace and in no other, and not once it has ended", async () => {
     const home = await makeTeam(store());
-    const { cluster, namespace, teamId } = home;
-    const draft = () => ({ cluster, namespace, teamId, name: unique("a"), ownerUid: unique("uid") });
+    const { cluster, namespace } = home;
     const none = { cluster, namespaces: null, uids: [] };
-    const libraries = [draft(), draft()];
-    for (const library of libraries) {
-      const rest = { displayName: "", description: "", deletionPolicy: "Delete" } as const;
-      await run(store(), (tx) => saveLibrary(tx, { ...library, ...rest }));
-    }
-    const gateways = [draft(), draft()];
-    for (const gateway of gateways) {
-      const rest = { publicId: unique("g"), routesOnly: false, upstreams: [], routes: [] };
-      await run(store(), (tx) => saveGateway(tx, { ...gateway, ...rest }, keyring));
-    }
+    const libraries = [libraryDraft(home), libraryDraft(home)];
+    for (const library of libraries) await run(store(), (tx) => saveLibrary(tx, library));
+    const gateways = [gatewayDraft(home), gatewayDraft(home)];
+    for (const gateway of gateways) await run(store(), (tx) => saveGateway(tx, gateway, keyring));
     for (const [kind, drafts] of [
       ["MemoryLibrary", libraries],
       ["ModelGateway", gateways],

@@ -11,7 +11,7 @@ import type { Keyring } from "../../../store/keyring.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
-import { makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
+import { gatewayDraft, libraryDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
 
 export const LIBRARY = "notes";
 /** The model that every gateway with routes has a route for. */
@@ -47,10 +47,8 @@ export async function furnish(
 
   async function makeHome(name: TeamName, count: number) {
     const home = await makeTeam(store, { cluster: API_CLUSTER, name, ownerUid: name, namespaces: [name] });
-    const library = { cluster: API_CLUSTER, namespace: name, name: LIBRARY, ownerUid: name, teamId: home.teamId };
-    const { result } = await change(store, null, (tx) =>
-      saveLibrary(tx, { ...library, displayName: LIBRARY, description: "", deletionPolicy: "Delete" }),
-    );
+    const library = libraryDraft(home, { name: LIBRARY, displayName: LIBRARY, deletionPolicy: "Delete" });
+    const { result } = await change(store, null, (tx) => saveLibrary(tx, library));
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select ${result.libraryId}, ${home.teamId}, 'everywhere word' || n % 20 || ' word' || n % 7 || ' word' || n % 3
           || repeat(' filling words of a longer statement', 6), '{}', n % 10, now(), now()
@@ -66,11 +64,9 @@ export async function furnish(
     ] as const;
     const route = { model: MODEL, routeId: "r1", upstream: "model", upstreamModel: "large", fallbacks: [] };
     for (const publicId of [routes, plain]) {
-      const owner = { cluster: API_CLUSTER, namespace: home.namespace, name: publicId, ownerUid: publicId };
-      const draft = { ...owner, teamId: home.teamId, publicId, upstreams, routesOnly: false };
-      await change(store, null, (tx) =>
-        saveGateway(tx, { ...draft, routes: publicId === routes ? [route] : [] }, keyring),
-      );
+      const named = { name: publicId, ownerUid: publicId, publicId };
+      const draft = gatewayDraft(home, { ...named, upstreams, routes: publicId === routes ? [route] : [] });
+      await change(store, null, (tx) => saveGateway(tx, draft, keyring));
     }
   }
 }

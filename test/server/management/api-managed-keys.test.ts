@@ -3,11 +3,11 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { releaseKey } from "../../../store/keys/keys.ts";
-import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { type LibraryDraft, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
-import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
+import { libraryDraft, makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { type Api, startApi } from "./api.ts";
 
@@ -201,11 +201,9 @@ describeOnEachEngine("a key that the management API makes", (store) => {
   });
 
   test("reaches what the team has by the names of its references, and nothing else", async () => {
-    const named = { cluster: team.cluster, namespace: team.namespace, displayName: "", description: "" } as const;
-    const save = (name: string, teamId: string) =>
-      run(store(), (tx) => saveLibrary(tx, { ...named, name, teamId, ownerUid: name, deletionPolicy: "Retain" }));
+    const save = (draft: LibraryDraft) => run(store(), (tx) => saveLibrary(tx, draft));
     const mine = unique("library");
-    await save(mine, team.teamId);
+    await save(libraryDraft(team, { name: mine }));
     const access = (ref: object) => ({ ...SPEC, libraryAccess: { mode: "Restricted", libraryRefs: [ref] } });
     for (const ref of [{ name: mine }, { name: mine, namespace: team.namespace }]) {
       const { status, body } = await make({ spec: access(ref) });
@@ -213,16 +211,7 @@ describeOnEachEngine("a key that the management API makes", (store) => {
     }
     const stranger = await makeTeam(store());
     const theirs = unique("library");
-    await run(store(), (tx) =>
-      saveLibrary(tx, {
-        ...named,
-        namespace: stranger.namespace,
-        name: theirs,
-        teamId: stranger.teamId,
-        ownerUid: theirs,
-        deletionPolicy: "Retain",
-      }),
-    );
+    await save(libraryDraft(stranger, { name: theirs }));
     expect((await make({ spec: access({ name: theirs, namespace: stranger.namespace }) })).status).toBe(422);
   });
 

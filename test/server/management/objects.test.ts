@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
-import { makeTeam, run, unique } from "../../store/fixtures.ts";
+import { libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 
 describeOnEachEngine("what the management API makes", (store) => {
@@ -173,18 +173,7 @@ describeOnEachEngine("what the management API makes", (store) => {
     test("is not made where a bare name would mean two, also when they are asked for at once", async () => {
       const team = await makeTeam(store());
       const name = unique("library");
-      const { result: declared } = {
-        result: await run(store(), (tx) =>
-          saveLibrary(tx, {
-            ...team,
-            name,
-            ownerUid: name,
-            displayName: name,
-            description: "",
-            deletionPolicy: "Retain",
-          }),
-        ),
-      };
+      const declared = await run(store(), (tx) => saveLibrary(tx, libraryDraft(team, { name, displayName: name })));
       const refused = await api.send("POST", "/libraries", { name, team: team.name, spec: {} });
       expect(refused.body).toMatchObject({ code: "exists", id: declared.libraryId });
       const other = unique("library");
@@ -212,16 +201,7 @@ describeOnEachEngine("what the management API makes", (store) => {
 
     test("that is declared is read-only here", async () => {
       const team = await makeTeam(store());
-      const { libraryId } = await run(store(), (tx) =>
-        saveLibrary(tx, {
-          ...team,
-          name: "l",
-          ownerUid: "u",
-          displayName: "l",
-          description: "",
-          deletionPolicy: "Delete",
-        }),
-      );
+      const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(team)));
       expect((await put(`/libraries/${libraryId}`, {})).body.code).toBe("managed");
       expect((await api.send("DELETE", `/libraries/${libraryId}`)).body.code).toBe("managed");
     });

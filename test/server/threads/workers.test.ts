@@ -11,7 +11,7 @@ import { type RunningServer, startServer } from "../../../server/main.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
 import { until, untilNoLonger } from "../../env/until.ts";
-import { type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
+import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
 import { testClock } from "../harness.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 
@@ -29,27 +29,9 @@ describeOnPostgres("two worker threads", (store) => {
     await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
     home = await makeTeam(store());
     publicId = unique("public");
-    const { cluster, namespace, teamId } = home;
     const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
-    await run(store(), (tx) =>
-      saveGateway(
-        tx,
-        {
-          ...{
-            cluster,
-            namespace,
-            teamId,
-            publicId,
-            name: "main",
-            ownerUid: unique("uid"),
-            routesOnly: false,
-            routes: [],
-          },
-          upstreams: [{ name: "openai", dialect: "openai", baseUrl, credential: "sk-provider" }],
-        },
-        keyring,
-      ),
-    );
+    const upstreams = [{ name: "openai", dialect: "openai", baseUrl, credential: "sk-provider" }] as const;
+    await run(store(), (tx) => saveGateway(tx, gatewayDraft(home, { publicId, upstreams }), keyring));
     server = await start();
   });
   afterAll(async () => {

@@ -16,7 +16,9 @@ import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import {
   digestOf,
+  gatewayDraft,
   HOUR,
+  libraryDraft,
   makeTeam,
   NOW,
   nextVersion,
@@ -44,6 +46,30 @@ async function readAll(store: Store, after: number): Promise<Change[]> {
 
 async function headOf(store: Store): Promise<number> {
   return (await readSnapshot(store)).head;
+}
+
+/** A key that is bound to a gateway and a library of its team, the team's default one, and limited in every way. */
+async function makeBoundKey(store: Store) {
+  const home = await makeTeam(store);
+  const [library, gateway] = [libraryDraft(home), gatewayDraft(home)];
+  const { libraryId } = await run(store, (tx) => saveLibrary(tx, library));
+  const { gatewayId } = await run(store, (tx) => saveGateway(tx, gateway, keyring));
+  const defaultLibrary = { namespace: home.namespace, name: library.name };
+  await run(store, (tx) => saveTeam(tx, { ...home, generation: 2, defaultLibrary }));
+  const bound = await reserveKey(store, home, {
+    expiresAfter: HOUR,
+    policy: policyOf({
+      scopes: ["gateway:generate", "memory:write"],
+      boundGatewayId: gatewayId,
+      libraryIds: [libraryId],
+      mcpDefaultLibraryId: libraryId,
+      allowedModels: ["fast chat", "a,b"],
+      expiresAt: NOW + 2 * HOUR,
+      rateLimit: { requestsPerMinute: 60, burst: 5 },
+      concurrent: 3,
+    }),
+  });
+  return { home, library, libraryId, gateway, gatewayId, bound };
 }
 
 describeOnEachEngine("The change feed's writers", (store) => {
@@ -305,40 +331,17 @@ describeOnEachEngine("The change feed", (store) => {
   });
 
   test("a snapshot has every key as a decision needs it", async () => {
-    const home = await makeTeam(store());
-    const at = { cluster: home.cluster, namespace: home.namespace, teamId: home.teamId };
-    const library = { ...at, name: unique("lib"), ownerUid: unique("uid"), displayName: "L", description: "" };
-    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, { ...library, deletionPolicy: "Retain" }));
-    await run(store(), (tx) =>
-      saveTeam(tx, { ...home, generation: 2, defaultLibrary: { namespace: home.namespace, name: library.name } }),
-    );
-    const gateway = { ...at, name: "g", ownerUid: unique("uid"), publicId: unique("public"), routesOnly: false };
-    const { gatewayId } = await run(store(), (tx) =>
-      saveGateway(tx, { ...gateway, upstreams: [], routes: [] }, keyring),
-    );
-    const full = await reserveKey(store(), home, {
-      expiresAfter: HOUR,
-      policy: policyOf({
-        scopes: ["gateway:generate", "memory:write"],
-        boundGatewayId: gatewayId,
-        libraryIds: [libraryId],
-        mcpDefaultLibraryId: libraryId,
-        allowedModels: ["fast chat", "a,b"],
-        expiresAt: NOW + 2 * HOUR,
-        rateLimit: { requestsPerMinute: 60, burst: 5 },
-        concurrent: 3,
-      }),
-    });
-    const plain = await reserveKey(
+    const { home, gatewayId, libraryId, bound } = await makeBoundKey(store());
+    const given = await reserveKey(
       store(),
       { ...home, namespace: "" },
       { key: { source: "Placeholder" }, prefix: "inf_given" },
     );
-    const { keys, head } = await readSnapshot(store());
-    const recordOf = (digest: string) => keys.find((key) => key.digest === digest);
-    expect(recordOf(full.digest)).toEqual({
-      digest: full.digest,
-      keyId: full.key.id,
+    const { keys } = await readSnapshot(store());
+    const recordOf = ({ digest }: { digest: string }) => keys.find((key) => key.digest === digest);
+    expect(recordOf(bound)).toEqual({
+      digest: bound.digest,
+      keyId: bound.key.id,
       version: 1,
       expiresAt: NOW + HOUR,
       importedFormat: false,
@@ -358,7 +361,7 @@ describeOnEachEngine("The change feed", (store) => {
         concurrent: 3,
       },
     });
-    expect(recordOf(plain.digest)).toMatchObject({
+    expect(recordOf(given)).toMatchObject({
       importedFormat: true,
       expiresAt: Number.POSITIVE_INFINITY,
       attributes: {
@@ -371,20 +374,21 @@ describeOnEachEngine("The change feed", (store) => {
         concurrent: null,
       },
     });
+  });
 
-    // b25: what carries the right goes, and not the key.
+  test("b25: the rights that hung on a gateway, a library or a team go with it, and not the key", async () => {
+    const { home, gateway, gatewayId, library, bound } = await makeBoundKey(store());
+    const free = await reserveKey(store(), home);
+    const before = await headOf(store());
     await run(store(), (tx) => releaseGateway(tx, home.cluster, gateway.ownerUid));
     await run(store(), (tx) => removeLibrary(tx, { ...library, policy: "Retain" }));
-    const without = await changesAfter(store(), head, 50);
+    const without = await changesAfter(store(), before, 50);
+    const attributesOf = ({ digest }: { digest: string }) =>
+      without.keys.find((key) => key.digest === digest)?.attributes;
     expect(without.removed.gatewayIds).toEqual([gatewayId]);
-    expect(without.keys.find(({ digest }) => digest === full.digest)?.attributes).toMatchObject({
-      boundGatewayId: "",
-      libraryIds: [],
-      teamDefaultLibraryId: null,
-    });
-    expect(without.keys.find(({ digest }) => digest === plain.digest)?.attributes).toMatchObject({
-      teamDefaultLibraryId: null,
-    });
+    expect(attributesOf(bound)).toMatchObject({ boundGatewayId: "", libraryIds: [], teamDefaultLibraryId: null });
+    expect(attributesOf(free)).toMatchObject({ teamDefaultLibraryId: null });
+
     await run(store(), (tx) => deleteTeam(tx, home));
     const homeless = await changesAfter(store(), without.head, 50);
     expect(homeless.removed.teamIds).toEqual([home.teamId]);
@@ -393,28 +397,16 @@ describeOnEachEngine("The change feed", (store) => {
 
   test("a gateway is given with its upstreams in order, and again when its namespace comes or goes", async () => {
     const home = await makeTeam(store());
-    const ownerUid = unique("uid");
+    const gateway = gatewayDraft(home, {
+      routesOnly: true,
+      upstreams: [
+        { name: "z", dialect: "openai", baseUrl: "https://z.example", credential: "sk-1" },
+        { name: "a", dialect: "gemini", baseUrl: "https://a.example", credential: null },
+      ],
+      routes: [{ model: "m", routeId: "r", upstream: "z", upstreamModel: "x", fallbacks: [] }],
+    });
     const before = await headOf(store());
-    const { gatewayId } = await run(store(), (tx) =>
-      saveGateway(
-        tx,
-        {
-          cluster: home.cluster,
-          namespace: home.namespace,
-          teamId: home.teamId,
-          name: "g",
-          ownerUid,
-          publicId: unique("public"),
-          routesOnly: true,
-          upstreams: [
-            { name: "z", dialect: "openai", baseUrl: "https://z.example", credential: "sk-1" },
-            { name: "a", dialect: "gemini", baseUrl: "https://a.example", credential: null },
-          ],
-          routes: [{ model: "m", routeId: "r", upstream: "z", upstreamModel: "x", fallbacks: [] }],
-        },
-        keyring,
-      ),
-    );
+    const { gatewayId } = await run(store(), (tx) => saveGateway(tx, gateway, keyring));
     const made = await changesAfter(store(), before, 50);
     expect(made.gateways).toMatchObject([
       {
@@ -465,20 +457,16 @@ describeOnEachEngine("The change feed", (store) => {
   test("a team is given with its default library, and again when that library comes or goes", async () => {
     const namespace = unique("ns");
     const team = await makeTeam(store(), { namespaces: [namespace], defaultLibrary: { namespace, name: "handbook" } });
-    const place = { cluster: team.cluster, namespace, name: "handbook" };
+    const library = libraryDraft(team, { name: "handbook" });
     const defaultAfter = async (write: Parameters<typeof change<unknown>>[2]) => {
       const before = await headOf(store());
       await change(store(), null, write);
       return (await changesAfter(store(), before, 50)).teams.find(({ teamId }) => teamId === team.teamId)
         ?.defaultLibraryId;
     };
-    const details = { ownerUid: "uid", teamId: team.teamId, displayName: "", description: "" } as const;
-    const draft = { ...place, ...details, deletionPolicy: "Retain" } as const;
-    const made = await defaultAfter((tx) => saveLibrary(tx, draft));
+    const made = await defaultAfter((tx) => saveLibrary(tx, library));
     expect(made).toMatch(/^lib_/);
-    expect(
-      await defaultAfter((tx) => removeLibrary(tx, { ...place, ownerUid: details.ownerUid, policy: "Retain" })),
-    ).toBeNull();
+    expect(await defaultAfter((tx) => removeLibrary(tx, { ...library, policy: "Retain" }))).toBeNull();
     expect(
       (await readSnapshot(store())).teams.find(({ teamId }) => teamId === team.teamId)?.defaultLibraryId,
     ).toBeNull();

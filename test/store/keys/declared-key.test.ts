@@ -9,20 +9,18 @@ import { recordKeySecret } from "../../../store/keys/key-secrets.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
-import { type Home, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";
+import { gatewayDraft, type Home, libraryDraft, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";
 import { findKeyByOwner } from "../questions.ts";
 
 const keyring = parseKeyring(randomBytes(32).toString("base64"));
 
 describeOnEachEngine("What is stored of a declaration", (store) => {
-  const library = async ({ cluster, namespace, teamId }: Home, name: string) => {
-    const draft = { cluster, namespace, teamId, name, ownerUid: unique("uid"), displayName: "", description: "" };
-    return (await run(store(), (tx) => saveLibrary(tx, { ...draft, deletionPolicy: "Retain" }))).libraryId;
-  };
-  const gateway = async ({ cluster, namespace, teamId }: Home, name: string) => {
-    const draft = { cluster, namespace, teamId, name, ownerUid: unique("uid"), publicId: unique("public") };
-    const whole = { ...draft, routesOnly: false, upstreams: [], routes: [] };
-    return { id: (await run(store(), (tx) => saveGateway(tx, whole, keyring))).gatewayId, publicId: draft.publicId };
+  const library = async (home: Home, name: string) =>
+    (await run(store(), (tx) => saveLibrary(tx, libraryDraft(home, { name })))).libraryId;
+  const gateway = async (home: Home, name: string) => {
+    const draft = gatewayDraft(home, { name });
+    const { gatewayId } = await run(store(), (tx) => saveGateway(tx, draft, keyring));
+    return { id: gatewayId, publicId: draft.publicId };
   };
   const find = (
     { cluster, namespace }: Home,

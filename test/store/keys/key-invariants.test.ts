@@ -2,14 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Tx } from "../../../store/database/change.ts";
 import { StoreError } from "../../../store/database/errors.ts";
-import { newId } from "../../../store/database/ids.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
 import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
-import { digestOf, HOUR, makeTeam, NOW, policyOf, reservationOf, run, unique } from "../fixtures.ts";
+import { HOUR, makeTeam, NOW, nextVersion, policyOf, reserveKey, run } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";
 
 /** One call, of a controller, a person or a controller that comes back from long ago. */
@@ -35,55 +34,16 @@ describeOnEachEngine("Whatever the order of calls", (store) => {
     const home = await makeTeam(store());
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 30 }), async (steps) => {
-        const key = { ...reservationOf(home).key, id: newId("key"), ownerUid: unique("uid") };
-        const reserve = (tx: Tx, number: number) =>
-          reserveVersion(tx, {
-            ...reservationOf(home),
-            key,
-            number,
-            digest: digestOf(`${key.id}/${number}`),
-            policy: policyOf(),
-          });
-        const calls =
-          (one: Step, index: number) =>
-          (tx: Tx): Promise<unknown> => {
-            switch (one.call) {
-              case "reserve":
-                return reserve(tx, one.number);
-              case "activate":
-                return activateVersion(tx, {
-                  keyId: key.id,
-                  number: one.number,
-                  overlapMs: one.overlap * HOUR,
-                });
-              case "endRetiring":
-                return endRetiring(tx, key.id, one.number);
-              case "revoke":
-                return revokeKey(tx, key.id, "ByHand");
-              case "release":
-                return releaseKey(tx, key.id);
-              case "rotate":
-                return requestRotation(tx, key.id, true);
-              case "retire":
-                return retireVersions(tx, key.id);
-              case "policy":
-                return updateKeyPolicy(tx, {
-                  keyId: key.id,
-                  policy: policyOf(),
-                  generation: index,
-                  expiresAfter: null,
-                });
-            }
-          };
-        await run(store(), (tx) => reserve(tx, 1));
-        let before = await statesOf(store(), key.id);
+        const first = await reserveKey(store(), home);
+        const keyId = first.key.id;
+        let before = await statesOf(store(), keyId);
         for (const [index, one] of steps.entries()) {
           const head = await feedHead(store());
           const at = NOW + ("hours" in one ? one.hours : 0) * HOUR;
-          await run(store(), calls(one, index), at).catch((error: unknown) => {
+          await run(store(), (tx) => take(tx, one, first, index), at).catch((error: unknown) => {
             if (!(error instanceof StoreError)) throw error;
           });
-          const after = await statesOf(store(), key.id);
+          const after = await statesOf(store(), keyId);
           holdsInvariants(before, after);
           await isOnFeed(store(), head, before, after);
           before = after;
@@ -93,6 +53,29 @@ describeOnEachEngine("Whatever the order of calls", (store) => {
     );
   });
 });
+
+/** Takes a step with a key, that of `first`; as a change of its declaration it has this generation. */
+function take(tx: Tx, step: Step, first: Reservation, generation: number): Promise<unknown> {
+  const keyId = first.key.id;
+  switch (step.call) {
+    case "reserve":
+      return reserveVersion(tx, nextVersion(first, step.number));
+    case "activate":
+      return activateVersion(tx, { keyId, number: step.number, overlapMs: step.overlap * HOUR });
+    case "endRetiring":
+      return endRetiring(tx, keyId, step.number);
+    case "revoke":
+      return revokeKey(tx, keyId, "ByHand");
+    case "release":
+      return releaseKey(tx, keyId);
+    case "rotate":
+      return requestRotation(tx, keyId, true);
+    case "retire":
+      return retireVersions(tx, keyId);
+    case "policy":
+      return updateKeyPolicy(tx, { keyId, policy: policyOf(), generation, expiresAfter: null });
+  }
+}
 
 type States = { readonly key: string; readonly versions: ReadonlyMap<number, string> };
 

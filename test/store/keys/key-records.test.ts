@@ -1,13 +1,28 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { KeyAttributes } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import type { Store } from "../../../store/database/store.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
-import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import type { IndexedKey } from "../../../store/keys/key-records.ts";
+import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
-import { HOUR, makeTeam, NOW, nextVersion, policyOf, readSnapshot, reserveKey, run, unique } from "../fixtures.ts";
+import {
+  HOUR,
+  type Home,
+  libraryDraft,
+  makeTeam,
+  NOW,
+  nextVersion,
+  policyOf,
+  readSnapshot,
+  reserveKey,
+  run,
+  unique,
+} from "../fixtures.ts";
 
 /** What a database's text may hold, and what its writing of a record has a meaning for. */
 const text = fc.oneof(
@@ -16,46 +31,26 @@ const text = fc.oneof(
   fc.constantFrom("", "null", "NULL", '""', "t"),
 );
 
-describeOnEachEngine("What a decision reads of a key", (store) => {
-  test("is the same by a snapshot and by the changes, for keys of all sorts", async () => {
-    const home = await makeTeam(store());
-    const library = { cluster: home.cluster, namespace: home.namespace, name: unique("lib"), ownerUid: unique("uid") };
-    const { libraryId } = await run(store(), (tx) =>
-      saveLibrary(tx, { ...library, teamId: home.teamId, displayName: "", description: "", deletionPolicy: "Retain" }),
-    );
-    const before = (await readSnapshot(store())).head;
-    const plain = await reserveKey(store(), home);
-    const restricted = await reserveKey(store(), home, {
-      policy: policyOf({
-        libraryIds: [libraryId],
-        mcpDefaultLibraryId: libraryId,
-        allowedModels: ["fast chat", "a,b"],
-        rateLimit: { requestsPerMinute: 60, burst: 5 },
-        concurrent: 3,
-        expiresAt: NOW + HOUR,
-      }),
-    });
-    const none = await reserveKey(store(), home, {
-      policy: policyOf({ scopes: [], libraryIds: [], allowedModels: [] }),
-    });
-    const given = { id: unique("by_hand"), namespace: "" };
-    const imported = await reserveKey(store(), home, {
-      key: { ...given, source: "ImportHash" },
-      prefix: "inf_given",
-      expiresAfter: 2 * HOUR,
-    });
-    const placeholder = await reserveKey(store(), home, { key: { source: "Placeholder" }, prefix: "inf_placed" });
-    const rotated = await reserveKey(store(), home);
-    await run(store(), (tx) => activateVersion(tx, { keyId: rotated.key.id, number: 1, overlapMs: 0 }));
-    await run(store(), (tx) => reserveVersion(tx, nextVersion(rotated, 2)));
-    const later = await reserveKey(store(), home);
-    await sql`update keys set state = 'quarantined', scopes = '{memory:read,memory:admin}' where id = ${later.key.id}`.execute(
-      store().db,
-    );
-    await sql`update key_versions set state = 'doubted' where key_id = ${later.key.id}`.execute(store().db);
+/** Those of a key, some of which may be unknown to this build. */
+type Attributes = Partial<Record<keyof KeyAttributes, unknown>>;
 
-    const { keys } = await readSnapshot(store());
-    const common = {
+const byDigest = (a: { digest: string }, b: { digest: string }) => (a.digest < b.digest ? -1 : 1);
+
+/** What is known of the keys of a team by a snapshot, and by the changes since an earlier one. */
+async function bothWays(store: Store, { teamId }: Home, since: number): Promise<IndexedKey[][]> {
+  const read = [await readSnapshot(store), await changesAfter(store, since, 50)];
+  return read.map(({ keys }) => keys.filter(({ attributes }) => attributes.teamId === teamId).sort(byDigest));
+}
+
+/** The record of a reserved version, whose attributes are those of a key as `reserveKey` makes it but for these. */
+function recordOf(home: Home, { key, digest, number }: Reservation, attributes: Attributes = {}) {
+  return {
+    digest,
+    keyId: key.id,
+    version: number,
+    expiresAt: Number.POSITIVE_INFINITY,
+    importedFormat: false,
+    attributes: {
       teamId: home.teamId,
       namespace: home.namespace,
       teamHoldsNamespace: true,
@@ -69,41 +64,93 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
       allowedModels: null,
       rateLimit: null,
       concurrent: null,
-    };
-    const key = (keyId: string, digest: string, attributes: object, version = 1) => ({
-      digest,
-      keyId,
-      version,
-      expiresAt: Number.POSITIVE_INFINITY,
-      importedFormat: false,
-      attributes: { ...common, ...attributes },
-    });
-    const byDigest = (a: { digest: string }, b: { digest: string }) => (a.digest < b.digest ? -1 : 1);
+      ...attributes,
+    },
+  };
+}
+
+type Sort = {
+  readonly given: Parameters<typeof reserveKey>[2];
+  /** What is particular in its record. */
+  readonly record?: Partial<IndexedKey>;
+  readonly attributes?: Attributes;
+};
+
+/** Keys that differ in all that a decision reads. */
+function sortsOf(libraryId: string): Sort[] {
+  const restriction = {
+    libraryIds: [libraryId],
+    mcpDefaultLibraryId: libraryId,
+    allowedModels: ["fast chat", "a,b"],
+    rateLimit: { requestsPerMinute: 60, burst: 5 },
+    concurrent: 3,
+  };
+  const nothing = { libraryIds: [], allowedModels: [] };
+  const byHand = { id: unique("by_hand"), namespace: "", source: "ImportHash" } as const;
+  return [
+    { given: {} },
+    {
+      given: { policy: policyOf({ ...restriction, expiresAt: NOW + HOUR }) },
+      record: { expiresAt: NOW + HOUR },
+      attributes: restriction,
+    },
+    { given: { policy: policyOf({ ...nothing, scopes: [] }) }, attributes: { ...nothing, scopes: scopeSet([]) } },
+    {
+      given: { key: byHand, prefix: "inf_given", expiresAfter: 2 * HOUR },
+      record: { importedFormat: true, expiresAt: NOW + 2 * HOUR },
+      attributes: { namespace: "" },
+    },
+    { given: { key: { source: "Placeholder" }, prefix: "inf_placed" }, record: { importedFormat: true } },
+  ];
+}
+
+describeOnEachEngine("What a decision reads of a key", (store) => {
+  test("is the same by a snapshot and by the changes, for keys of all sorts", async () => {
+    const home = await makeTeam(store());
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home)));
+    const { head } = await readSnapshot(store());
+    const expected: ReturnType<typeof recordOf>[] = [];
+    for (const { given, record = {}, attributes } of sortsOf(libraryId)) {
+      expected.push({ ...recordOf(home, await reserveKey(store(), home, given), attributes), ...record });
+    }
+    for (const keys of await bothWays(store(), home, head)) expect(keys).toEqual(expected.toSorted(byDigest));
+  });
+
+  test("is the same by a snapshot and by the changes for each version of a key, of which each is told once", async () => {
+    const home = await makeTeam(store());
+    const { head } = await readSnapshot(store());
+    const [plain, rotated] = [await reserveKey(store(), home), await reserveKey(store(), home)];
+    const next = nextVersion(rotated, 2);
+    await run(store(), (tx) => activateVersion(tx, { keyId: rotated.key.id, number: 1, overlapMs: 0 }));
+    await run(store(), (tx) => reserveVersion(tx, next));
     const expected = [
-      key(plain.key.id, plain.digest, {}),
-      {
-        ...key(restricted.key.id, restricted.digest, {
-          libraryIds: [libraryId],
-          mcpDefaultLibraryId: libraryId,
-          allowedModels: ["fast chat", "a,b"],
-          rateLimit: { requestsPerMinute: 60, burst: 5 },
-          concurrent: 3,
-        }),
-        expiresAt: NOW + HOUR,
-      },
-      key(none.key.id, none.digest, { scopes: scopeSet([]), libraryIds: [], allowedModels: [] }),
-      { ...key(imported.key.id, imported.digest, { namespace: "" }), importedFormat: true, expiresAt: NOW + 2 * HOUR },
-      { ...key(placeholder.key.id, placeholder.digest, {}), importedFormat: true },
-      key(rotated.key.id, rotated.digest, { versionState: "active" }),
-      key(rotated.key.id, nextVersion(rotated, 2).digest, {}, 2),
-      key(later.key.id, later.digest, { state: "quarantined", versionState: "doubted" }),
+      recordOf(home, plain),
+      recordOf(home, rotated, { versionState: "active" }),
+      recordOf(home, next),
     ].sort(byDigest);
-    expect([...keys].sort(byDigest)).toEqual(expected);
-    expect([...(await changesAfter(store(), before, 50)).keys].sort(byDigest)).toEqual(expected);
-    const [one, other] = [plain.digest, nextVersion(rotated, 2).digest].map(
-      (digest) => keys.find((found) => found.digest === digest)?.attributes,
+    for (const keys of await bothWays(store(), home, head)) expect(keys).toEqual(expected);
+  });
+
+  test("is one object for keys that differ in nothing that a decision reads", async () => {
+    const home = await makeTeam(store());
+    const [one, other] = [await reserveKey(store(), home), await reserveKey(store(), home)];
+    const { keys } = await readSnapshot(store());
+    const attributesOf = ({ digest }: Reservation) => keys.find((key) => key.digest === digest)?.attributes;
+    expect(attributesOf(one)).toBeDefined();
+    expect(attributesOf(one)).toBe(attributesOf(other));
+  });
+
+  test("is the same by a snapshot and by the changes in states and scopes that this build does not know", async () => {
+    const home = await makeTeam(store());
+    const { head } = await readSnapshot(store());
+    const later = await reserveKey(store(), home);
+    const { id } = later.key;
+    await sql`update keys set state = 'quarantined', scopes = '{memory:read,memory:admin}' where id = ${id}`.execute(
+      store().db,
     );
-    expect(one).toBe(other);
+    await sql`update key_versions set state = 'doubted' where key_id = ${id}`.execute(store().db);
+    const expected = recordOf(home, later, { state: "quarantined", versionState: "doubted" });
+    for (const keys of await bothWays(store(), home, head)) expect(keys).toEqual([expected]);
   });
 
   test("has every text as it was written, whatever is in it", async () => {

@@ -2,26 +2,16 @@ import { expect, test } from "vitest";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
-import { type Home, makeTeam, run, unique } from "../fixtures.ts";
+import { libraryDraft, makeTeam, run, unique } from "../fixtures.ts";
 
 describeOnEachEngine("A library", (store) => {
-  const draftOf = (home: Home): LibraryDraft => ({
-    cluster: home.cluster,
-    namespace: home.namespace,
-    teamId: home.teamId,
-    name: unique("lib"),
-    ownerUid: unique("uid"),
-    displayName: "Handbook",
-    description: "",
-    deletionPolicy: "Retain",
-  });
   const save = (draft: LibraryDraft) => run(store(), (tx) => saveLibrary(tx, draft));
   const remove = (draft: LibraryDraft, policy: "Retain" | "Delete") =>
     run(store(), (tx) => removeLibrary(tx, { ...draft, policy }));
   const find = (draft: LibraryDraft, teamId = draft.teamId) => findObject(store().db, "library", { ...draft, teamId });
 
   test("is found by its name within its team, and in no other", async () => {
-    const draft = draftOf(await makeTeam(store()));
+    const draft = libraryDraft(await makeTeam(store()));
     const { libraryId } = await save(draft);
     expect(await save({ ...draft, displayName: "Other", description: "d" })).toEqual({ libraryId });
     expect(await find(draft)).toEqual({ id: libraryId });
@@ -30,7 +20,7 @@ describeOnEachEngine("A library", (store) => {
   });
 
   test("deleted with Retain is out of reach, and taken up again by the same name in the same team", async () => {
-    const draft = draftOf(await makeTeam(store()));
+    const draft = libraryDraft(await makeTeam(store()));
     const { libraryId } = await save(draft);
     await remove(draft, "Retain");
     expect(await find(draft)).toBeUndefined();
@@ -41,7 +31,7 @@ describeOnEachEngine("A library", (store) => {
   });
 
   test("deleted with Delete is gone; the same name begins an empty one", async () => {
-    const draft = draftOf(await makeTeam(store()));
+    const draft = libraryDraft(await makeTeam(store()));
     const { libraryId } = await save(draft);
     await store()
       .db.insertInto("libraries")
@@ -53,7 +43,7 @@ describeOnEachEngine("A library", (store) => {
   });
 
   test("that was declared again is not removed by the end of the declaration before, nor are its atoms", async () => {
-    const draft = draftOf(await makeTeam(store()));
+    const draft = libraryDraft(await makeTeam(store()));
     const { libraryId } = await save(draft);
     await save({ ...draft, ownerUid: "the next incarnation" });
     for (const policy of ["Delete", "Retain"] as const) await remove(draft, policy);
@@ -64,7 +54,7 @@ describeOnEachEngine("A library", (store) => {
 
   test("of a namespace that another team gets is not handed on: the other begins an empty one", async () => {
     const home = await makeTeam(store());
-    const draft = draftOf(home);
+    const draft = libraryDraft(home);
     const { libraryId } = await save(draft);
     const other = await makeTeam(store());
     const taken = await save({ ...draft, teamId: other.teamId });
