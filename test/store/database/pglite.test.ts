@@ -5,12 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { DatabaseUnavailableError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
+import type { EmbeddedStore } from "../../../store/database/store.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { copyEmbedded, openEmbedded } from "../../env/embedded-database.ts";
 import { readSnapshot, teamDraft } from "../fixtures.ts";
@@ -71,14 +72,38 @@ describe("The embedded database", () => {
     }
   });
 
-  test("notifies itself", async () => {
-    const store = await openEmbedded();
-    await assertListenWorks(store);
+  test("fails whatever is asked once its thread is gone, tells who listens, and closes", async () => {
+    await copyEmbedded(join(folder, "db"));
+    const started = once(process, "worker");
+    const store = await openPGlite(join(folder, "db"));
+    const [thread] = await started;
+    const deaf = Promise.withResolvers<Error | undefined>();
+    await store.listen("news", () => {}, deaf.resolve);
+    const running = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
+    const waiting = sql`select 1`.execute(store.db);
+    const failures = Promise.allSettled([running, waiting]);
+    await thread.terminate();
+    for (const outcome of await failures) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseUnavailableError) });
+    }
+    expect(await deaf.promise).toBeInstanceOf(DatabaseUnavailableError);
+    expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
     await store.close();
+  });
+});
+
+describe("The embedded database in use", () => {
+  let store: EmbeddedStore;
+  beforeAll(async () => {
+    store = await openEmbedded();
+  });
+  afterAll(() => store.close());
+
+  test("notifies itself", async () => {
+    await assertListenWorks(store);
   });
 
   test("lets other questions wait while a transaction runs, rather than run within it", async () => {
-    const store = await openEmbedded();
     const inside = Promise.withResolvers<void>();
     const letGo = Promise.withResolvers<void>();
     const write = store.db.transaction().execute(async (tx) => {
@@ -92,11 +117,9 @@ describe("The embedded database", () => {
     letGo.resolve();
     await expect(write).rejects.toThrow("undone");
     expect(await seen).toBeUndefined();
-    await store.close();
   });
 
   test("b87: runs a long statement apart from the thread that decides, and lets the feed's question pass all that wait", async () => {
-    const store = await openEmbedded();
     const isLong = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
     const answered: string[] = [];
     const ask = async (name: string, { db }: Pick<typeof store, "db">) => {
@@ -116,29 +139,9 @@ describe("The embedded database", () => {
     expect(turns).toBeGreaterThan(100);
     await Promise.all(waiting);
     expect(answered).toEqual(["feed", "first", "second"]);
-    await store.close();
-  });
-
-  test("fails whatever is asked once its thread is gone, tells who listens, and closes", async () => {
-    const started = once(process, "worker");
-    const store = await openPGlite("memory://");
-    const [thread] = await started;
-    const deaf = Promise.withResolvers<Error | undefined>();
-    await store.listen("news", () => {}, deaf.resolve);
-    const running = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
-    const waiting = sql`select 1`.execute(store.db);
-    const failures = Promise.allSettled([running, waiting]);
-    await thread.terminate();
-    for (const outcome of await failures) {
-      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseUnavailableError) });
-    }
-    expect(await deaf.promise).toBeInstanceOf(DatabaseUnavailableError);
-    expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
-    await store.close();
   });
 
   test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
-    const store = await openEmbedded();
     await sql`create table once (name text constraint once_name unique)`.execute(store.db);
     const insert = () => sql`insert into once values (${"secret-value"})`.execute(store.db);
     await insert();
@@ -146,6 +149,5 @@ describe("The embedded database", () => {
     expect(sqlState(error)).toBe("23505");
     expect(violatedConstraint(error)).toBe("once_name");
     expect(error).not.toHaveProperty("params");
-    await store.close();
   });
 });

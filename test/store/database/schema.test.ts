@@ -9,9 +9,9 @@ import {
   planMigration,
   SCHEMA_VERSION,
 } from "../../../store/database/migrate.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { openEmbedded, openEmptyEmbedded } from "../../env/embedded-database.ts";
 import { describeOnEachEngine, type Engine, freshDatabase } from "../../env/engines.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
@@ -26,7 +26,7 @@ async function openVersion17(context: TestContext, engine: Engine): Promise<Stor
 
 async function openEmpty(context: TestContext, engine: Engine): Promise<Store> {
   const { url, drop } = engine === "postgres" ? await freshDatabase() : { url: "", drop: async () => {} };
-  const store = engine === "postgres" ? await openPostgres(url) : await openPGlite("memory://");
+  const store = engine === "postgres" ? await openPostgres(url) : await openEmptyEmbedded();
   context.onTestFinished(async () => {
     await store.close();
     await drop();
@@ -47,7 +47,7 @@ describeOnEachEngine("c42: The schema of a database that is carried over", (fres
   });
 });
 
-describeOnEachEngine("c47: A schema older than this build carries over", (_fresh, engine) => {
+describe.each(["pglite", "postgres"] as const)("c47: A schema older than this build carries over, on %s", (engine) => {
   test("is refused, saying to which version to bring it first, and nothing is changed", async (context) => {
     const store = await openVersion17(context, engine);
     await sql`update schema_migrations set version = ${MIN_SCHEMA_VERSION - 1}`.execute(store.db);
@@ -66,8 +66,8 @@ describeOnEachEngine("c47: A schema older than this build carries over", (_fresh
 
 describe("The dump of the schema", () => {
   test("is what a new embedded database has: with -u this test writes it", async (context) => {
-    const store = await openEmpty(context, "pglite");
-    await migrate(store);
+    const store = await openEmbedded();
+    context.onTestFinished(() => store.close());
     await expect(HEADER + (await dumpSchema(store.db))).toMatchFileSnapshot("../../../docs/reference/schema.sql");
   });
 });
