@@ -1,8 +1,13 @@
 import type { LogLine } from "./log-line.ts";
 
-/** A difference from the monotonic clock between two readings that is no drift: a clock that was set, or a machine that slept. */
+/**
+ * A difference from the monotonic clock between two readings that is no drift: a clock that was set, or a machine that
+ * slept.
+ */
 const MAX_JUMP_MS = 60_000;
-/** How long a clock has to run on after a jump to be believed: whoever has set it wrongly by hand needs some minutes. */
+/**
+ * How long a clock has to run on after a jump to be believed: whoever has set it wrongly by hand needs some minutes.
+ */
 const STEADY_AFTER_MS = 10 * 60_000;
 
 /** Watches the clock that decides, which is the database's: with the embedded one that is the machine's own. */
@@ -10,9 +15,9 @@ export type DatabaseClock = {
   /** Passes on an answer that tells the database's time, and compares that with the monotonic clock. */
   timed<T extends { readonly now: number }>(ask: () => Promise<T>): Promise<T>;
   /**
-   * From when on what time alone brings about may be final, in milliseconds since the epoch by the database's clock: after
-   * a jump that may be set right again nothing is retired, and no interval has passed. What expires is refused meanwhile,
-   * which can be undone.
+   * From when on what time alone brings about may be final, in milliseconds since the epoch by the database's clock:
+   * after a jump that may be set right again nothing is retired, and no interval has passed. What expires is refused
+   * meanwhile, which can be undone.
    *
    * @param now by the database's clock
    */

@@ -59,7 +59,10 @@ export async function reconcileLibrary(
   return AT_REST;
 }
 
-/** Out of reach at once; with `Delete` the declaration stays until its atoms are gone, and tells how far that is (threats c52). */
+/**
+ * Out of reach at once; with `Delete` the declaration stays until its atoms are gone, and tells how far that is
+ * (threats c52).
+ */
 async function endLibrary(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,

@@ -15,10 +15,10 @@ export type StartupOrder = {
 };
 
 /**
- * The order of a start: kind after kind, so that no status says that a team or a library is missing only because it
- * has not been looked at; teams one by one, since of several that claim a namespace the first one gets it (spec §5); of
- * the others what is being deleted first, then what is not as declared: leaders that come and go before they have been
- * through everything must not leave the same ones to the last. An object that fails holds nobody up: one attempt counts.
+ * The order of a start: kind after kind, so that no status says that a team or a library is missing only because it has
+ * not been looked at; teams one by one, since of several that claim a namespace the first one gets it (spec §5); of the
+ * others what is being deleted first, then what is not as declared: leaders that come and go before they have been
+ * through everything must not leave the same ones to the last. One that fails holds nobody up: one attempt counts.
  */
 export function startupOrder(): StartupOrder {
   let stage = -1;

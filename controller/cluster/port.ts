@@ -117,8 +117,8 @@ export type Cluster = {
   listedNamespaces(kind: Kind): readonly string[] | null;
 
   /**
-   * Starts watching. Resolves once everything there is has been read once, each object announced; what is in a namespace
-   * of `namespaces` that refuses us follows when it does so no longer. Ends with the signal.
+   * Starts watching. Resolves once everything there is has been read once, each object announced; what is in a
+   * namespace of `namespaces` that refuses us follows when it does so no longer. Ends with the signal.
    */
   watch(onChange: (change: ClusterChange) => void, signal: AbortSignal): Promise<void>;
 
@@ -131,8 +131,8 @@ export type Cluster = {
    */
   uids(kind: Kind): readonly string[];
   /**
-   * Asks the cluster itself, and not what has been watched, for the object of this name that has this uid. It never fails,
-   * and may take some seconds.
+   * Asks the cluster itself, and not what has been watched, for the object of this name that has this uid. It never
+   * fails, and may take some seconds.
    */
   lookUp(ref: ObjectRef, uid: string): Promise<Presence>;
 

@@ -140,7 +140,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       try {
         await deps.cluster.restartWorkload(object.namespace, target, annotation);
       } catch (error) {
-        // One that is not there reads the new value when it starts; one that is closed to us is for a person to restart.
+        // One that is not there reads the new value when it starts; one closed to us is for a person to restart.
         if (!(error instanceof ClusterError && PASSED_OVER.has(error.code))) throw error;
         const message = `${target.kind} ${target.name} is not restarted: ${errorText(error)}`;
         await recordEvent(deps, object, { type: "Warning", reason: "NotRestarted", message });

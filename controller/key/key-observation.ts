@@ -137,7 +137,9 @@ function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): 
   };
 }
 
-/** Of a Secret that has gone, or that nobody may read any more as its declaration goes, the namespace may be the cause. */
+/**
+ * Of a Secret that has gone, or that nobody may read any more as its declaration goes, the namespace may be the cause.
+ */
 async function namespaceTerminates(
   { cluster }: ControllerDeps,
   { namespace, deleting }: DeclaredObject,

@@ -8,7 +8,9 @@ import type { ControllerDeps } from "../deps.ts";
 /** The longest that a status shows of what a consumer says of itself, in characters. */
 const MAX_LENGTH = 120;
 
-/** What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is. */
+/**
+ * What is known of the uses of a key. Who they say that they are is a stranger's text, and goes no further as it is.
+ */
 export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
   const usage = await readKnownUsage(store.db, keyId);
   const clean = (text: string | null) => text && sanitizeUntrusted(text, MAX_LENGTH);

@@ -53,7 +53,9 @@ function knownSecret(
   return version ? { ...found, digest: version.digest } : undefined;
 }
 
-/** What a process after this one should know of a key's Secret; undefined where that is recorded, or there is nothing. */
+/**
+ * What a process after this one should know of a key's Secret; undefined where that is recorded, or there is nothing.
+ */
 export function secretToRecord(
   { cluster, keyMemory }: ControllerDeps,
   { object: { namespace, uid }, declared, stored }: SecretContext,

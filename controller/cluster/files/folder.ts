@@ -39,8 +39,8 @@ export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
   /** In the order of their paths. */
   readonly files: readonly ParsedFile[];
   /**
-   * The files that came, went, have another content than at the reading before, or came by a rename now and not then; ""
-   * where the folders differ, or what is no file at the path of one, or where all can be read again.
+   * The files that came, went, have another content than at the reading before, or came by a rename now and not then;
+   * "" where the folders differ, or what is no file at the path of one, or where all can be read again.
    */
   readonly changed: readonly string[];
   /** The files that were not looked into since they are being written: read again soon. */
@@ -151,9 +151,9 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
 }
 
 /**
- * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the inode.
- * What somebody creates and still writes is as new at its path as what was renamed there. Where both happened within one
- * tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
+ * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the
+ * inode. What somebody creates and still writes is as new at its path as what was renamed there. Where both happened
+ * within one tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;

@@ -1,4 +1,6 @@
-/** Which of several declarations of one object counts: the one that did, for as long as nobody has taken it away. Pure. */
+/**
+ * Which of several declarations of one object counts: the one that did, for as long as nobody has taken it away. Pure.
+ */
 
 /** One of them. */
 export type Candidate = {

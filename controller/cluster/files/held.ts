@@ -1,6 +1,6 @@
 /**
- * DATA/held.json: what is no longer declared, or not as it should be, and goes on as it was all the same. `keyplane get`
- * and `keyplane doctor` say it from there.
+ * DATA/held.json: what is no longer declared, or not as it should be, and goes on as it was all the same.
+ * `keyplane get` and `keyplane doctor` say it from there.
  */
 import { join } from "node:path";
 import type { Kind } from "../../../domain/manifest/kinds.ts";

@@ -96,7 +96,7 @@ async function holderOf(data: string): Promise<string> {
 /** @throws Error where the file cannot be opened or locked for another reason than another holder */
 function tryLock(data: string): DataLock | undefined {
   const path = join(data, "lock");
-  // Not by an import: Node 22 and 24 warn of it as experimental as soon as it is loaded, and most commands lock nothing.
+  // Not by an import: Node 22 and 24 warn of it as experimental once it is loaded, and most commands lock nothing.
   const sqlite = process.getBuiltinModule("node:sqlite");
   let file: DatabaseSync | undefined;
   try {

@@ -30,8 +30,8 @@ export type Removals = {
   /**
    * Removes what is gone, as far as that is believed.
    *
-   * @returns when to look again, if that is soon, whether anything was removed, and whether a declaration that was there
-   *     in vain counts now
+   * @returns when to look again, if that is soon, whether anything was removed, and whether a declaration that was
+   *     there in vain counts now
    */
   removeMissing(
     now: Declarations,

@@ -1,6 +1,6 @@
 /**
- * The data of Secrets as files, DATA/secrets/<namespace>/<secret>/<data key>, and nothing about who they belong to.
- * A new Secret appears whole, by the rename of a folder; an old one is changed file by file. Plaintext is never outside
+ * The data of Secrets as files, DATA/secrets/<namespace>/<secret>/<data key>, and nothing about who they belong to. A
+ * new Secret appears whole, by the rename of a folder; an old one is changed file by file. Plaintext is never outside
  * of this tree.
  */
 import { rename } from "node:fs/promises";

@@ -21,7 +21,9 @@ export type StatusFiles = {
   /** As last written; undefined where nothing readable was. */
   load(ref: ObjectRef): Promise<ObjectStatus | undefined>;
   write(object: HeldObject): Promise<void>;
-  /** Says of a declaration that there is no object of, why it was not admitted; nothing new where it says so already. */
+  /**
+   * Says of a declaration that there is no object of, why it was not admitted; nothing new where it says so already.
+   */
   writeRefusal(ref: ObjectRef, refusal: Condition): Promise<void>;
   remove(ref: ObjectRef): Promise<void>;
   /** Removes the files that are none of these objects'. */

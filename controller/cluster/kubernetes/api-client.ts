@@ -1,6 +1,6 @@
 /**
- * Requests to the API server, on kept connections. There is no limit of our own to their rate, which is for the server's
- * priority and fairness to decide, but there is one to how many are under way.
+ * Requests to the API server, on kept connections. There is no limit of our own to their rate, which is for the
+ * server's priority and fairness to decide, but there is one to how many are under way.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { sanitizeUntrusted } from "../../../domain/redact.ts";

@@ -25,7 +25,9 @@ export class ApiError extends Error {
   }
 }
 
-/** Names an object as a Status does, but for its namespace: the group, empty for the core's, and the plural of its kind. */
+/**
+ * Names an object as a Status does, but for its namespace: the group, empty for the core's, and the plural of its kind.
+ */
 export type ResourceName = { readonly group: string; readonly resource: string; readonly name: string };
 
 /** Longest message of another's that is passed on. */
@@ -48,8 +50,8 @@ function resourceIn({ group = "", kind, name }: Record<string, unknown>): Resour
 }
 
 /**
- * Whether the API server says of this very object that there is none. A 404 that does not name it says nothing of it: the
- * kind may not be served, or a proxy may have answered.
+ * Whether the API server says of this very object that there is none. A 404 that does not name it says nothing of it:
+ * the kind may not be served, or a proxy may have answered.
  */
 export function isNotFound(error: unknown, asked: ResourceName): boolean {
   return error instanceof ApiError && saysNotFound(error) && isDeepStrictEqual(error.about, asked);

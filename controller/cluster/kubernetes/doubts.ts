@@ -9,8 +9,8 @@ const AT_ONCE = 10;
 const PAUSE_MS = 20_000;
 
 /**
- * Makes the questioner, which is to be called after each list. It resolves once nothing is in doubt any more, or with the
- * signal.
+ * Makes the questioner, which is to be called after each list. It resolves once nothing is in doubt any more, or with
+ * the signal.
  *
  * @param doubted those that are in doubt now
  * @param lookUp settles the doubt where it can

@@ -1,7 +1,7 @@
 /**
  * Notices that a namespace is being deleted, which cannot be undone, or is gone though something is declared in it, as
- * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A namespace
- * is asked for by name, since the right to list them all is not ours.
+ * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A
+ * namespace is asked for by name, since the right to list them all is not ours.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
@@ -40,8 +40,8 @@ export type EndingNamespaces = {
 export function createEndingNamespaces(options: EndingNamespacesOptions): EndingNamespaces {
   const { api, confirm, inUse, onChange, clock, log } = options;
   /**
-   * Since when each is being deleted, by the API server's clock, as its objects' times are, in milliseconds; Infinity for
-   * one that is gone.
+   * Since when each is being deleted, by the API server's clock, as its objects' times are, in milliseconds; Infinity
+   * for one that is gone.
    */
   const endings = new Map<string, number>();
   /** When each was first found to be gone, on the steady clock. */
@@ -67,7 +67,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
     onChange(namespace);
   }
 
-  /** From when a namespace that cannot be found counts as ending: as it did before, until it is gone at two looks, apart. */
+  /** From when a namespace that cannot be found counts as ending: as before, until it is gone at two looks, apart. */
   function sinceMissing(namespace: string, askedAt: number, used: ReadonlyMap<string, number>): number | undefined {
     const firstAt = missing.get(namespace) ?? askedAt;
     missing.set(namespace, firstAt);

@@ -1,13 +1,15 @@
 /**
- * Leader election as client-go has it, on a Lease. A leader that cannot renew its lease stops before another can take it:
- * it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
+ * Leader election as client-go has it, on a Lease. A leader that cannot renew its lease stops before another can take
+ * it: it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import type { LogLine } from "../../log-line.ts";
 import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 
-/** How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds. */
+/**
+ * How long a leader believes in its lease, which others respect for 15 s, and how often it is renewed. Milliseconds.
+ */
 export const RENEW_DEADLINE_MS = 10_000;
 const RETRY_MS = 2_000;
 /** Without an answer by then a renewal is tried again. */
@@ -20,7 +22,9 @@ export type LeaseOptions = LeaseRecordOptions & {
   readonly onAttempt?: (isAnswered: boolean) => void;
 };
 
-/** The leadership was lost while there was work to do. Who gets this ends the process: nothing that it holds is current. */
+/**
+ * The leadership was lost while there was work to do. Who gets this ends the process: nothing that it holds is current.
+ */
 export class LeadershipLostError extends Error {
   constructor() {
     super("the leadership was lost: another controller may lead by now");

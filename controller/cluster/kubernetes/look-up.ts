@@ -1,6 +1,6 @@
 /**
- * One object, asked for by name at the API server: what decides whether it is gone. Without a resourceVersion the answer
- * is the store's own and not a cache's. What a list lacks is no answer.
+ * One object, asked for by name at the API server: what decides whether it is gone. Without a resourceVersion the
+ * answer is the store's own and not a cache's. What a list lacks is no answer.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { MAX_LOOK_UPS_PER_SECOND, type Presence } from "../../../domain/garbage-collection.ts";

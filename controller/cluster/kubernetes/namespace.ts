@@ -4,7 +4,9 @@ import { isForbidden, isNotFound, readError } from "./api-error.ts";
 import { namespacePath, namespaceResource } from "./resources.ts";
 
 export type Namespace = {
-  /** Since when it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it is not. */
+  /**
+   * Since when it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it is not.
+   */
   readonly endingSince: number | undefined;
 };
 

@@ -1,6 +1,6 @@
 /**
- * The objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which
- * comes here first, so that who has written reads what was written.
+ * The objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which comes
+ * here first, so that who has written reads what was written.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../domain/manifest/kinds.ts";
@@ -31,7 +31,9 @@ export type Objects = {
   found(held: HeldObject): boolean;
   /** The object is known to be gone. */
   forget(object: ObjectRef & Pick<DeclaredObject, "uid">): void;
-  /** Those that the last list of their kind lacked, or had another in the place of, though no watch told of their end. */
+  /**
+   * Those that the last list of their kind lacked, or had another in the place of, though no watch told of their end.
+   */
   doubted(): readonly DeclaredObject[];
   /** Has a status that is being written not count as a change when it is heard of. */
   expectStatus(object: DeclaredObject, status: ObjectStatus | undefined): void;

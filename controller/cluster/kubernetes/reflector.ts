@@ -185,8 +185,8 @@ function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: 
 }
 
 /**
- * A watch that ended without a word, not even a bookmark, may be ahead of a server whose store was restored from a backup:
- * it would stay silent until that has caught up. So the present version is asked for.
+ * A watch that ended without a word, not even a bookmark, may be ahead of a server whose store was restored from a
+ * backup: it would stay silent until that has caught up. So the present version is asked for.
  */
 async function checkSilence<T>(
   { api, path, accept, onHeard }: ReflectorOptions<T>,

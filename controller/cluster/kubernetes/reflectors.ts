@@ -1,4 +1,6 @@
-/** The reflectors of one cluster: what each of them is given, when it last heard of the server, and that all have ended. */
+/**
+ * The reflectors of one cluster: what each of them is given, when it last heard of the server, and that all have ended.
+ */
 import type { LogLine } from "../../log-line.ts";
 import type { ApiClient } from "./api-client.ts";
 import { type ReflectorOptions, reflect } from "./reflector.ts";

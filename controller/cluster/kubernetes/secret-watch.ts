@@ -1,7 +1,7 @@
 /**
- * Notices that a Secret that matters has changed. Only metadata is watched, and only in the namespaces where a Secret is
- * referred to; a change counts when the watch has a later version than the one that was last read or written, so that
- * no write of our own is news. Of the others there the version is kept: what refers to one may be heard of after it.
+ * Notices that a Secret that matters has changed. Only metadata is watched, and only in the namespaces where a Secret
+ * is referred to; a change counts when the watch has a later version than the one that was last read or written, so
+ * that no write of our own is news. Of the others there the version is kept: what refers to one may be heard of later.
  */
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Sink } from "./reflector.ts";
@@ -85,8 +85,8 @@ export function createSecretNews(
   }
 
   /**
-   * A second list is believed even where it is older than what was seen: the server may have been restored. Or a write of
-   * ours came after it, and one look too many is taken.
+   * A second list is believed even where it is older than what was seen: the server may have been restored. Or a write
+   * of ours came after it, and one look too many is taken.
    */
   function noteListed(
     namespace: string,

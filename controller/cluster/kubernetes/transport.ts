@@ -28,7 +28,9 @@ export type ApiRequest = {
 };
 
 export type StreamReader = {
-  /** The server has agreed to the watch. Nothing is read of it before this resolves; where it rejects the watch ends. */
+  /**
+   * The server has agreed to the watch. Nothing is read of it before this resolves; where it rejects the watch ends.
+   */
   readonly onOpen: () => Promise<void>;
   readonly onValue: (value: unknown) => void;
 };
