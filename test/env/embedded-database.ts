@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { sql } from "kysely";
@@ -10,6 +11,7 @@ import type { EmbeddedStore, Store } from "../../store/database/store.ts";
 import { fillOnce } from "./fill-once.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
+const WASM = "@electric-sql/pglite/pglite.wasm";
 const MIGRATIONS = "store/migrations";
 /** What the bytes of a fresh database depend on, beside the migrations. */
 const MADE_BY = [
@@ -34,6 +36,7 @@ export function openEmptyEmbedded(): Promise<EmbeddedStore> {
 }
 
 async function openCopy(of: "db" | "empty"): Promise<EmbeddedStore> {
+  await keepCompiled();
   const folder = await mkdtemp(join(tmpdir(), "keyplane-embedded-"));
   await copy(of, join(folder, "db"));
   const store = await openPGlite(join(folder, "db"));
@@ -44,6 +47,16 @@ async function openCopy(of: "db" | "empty"): Promise<EmbeddedStore> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Node has it, and the types that this repository compiles with do not. */
+declare const WebAssembly: { compile(bytes: Uint8Array): Promise<object> };
+
+let compiled: Promise<object> | undefined;
+/** Keeps what V8 has compiled of PGlite: as long as somebody has it, no thread of this process compiles it anew. */
+export async function keepCompiled(): Promise<void> {
+  compiled ??= readFile(createRequire(import.meta.url).resolve(WASM)).then((bytes) => WebAssembly.compile(bytes));
+  await compiled;
 }
 
 /** Makes a folder that is such a database: `db` of a data folder spares `keyplane up` what its first start takes longest for. */
