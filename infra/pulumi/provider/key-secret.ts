@@ -3,9 +3,10 @@ import { hash, randomBytes } from "node:crypto";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { parseDuration } from "../../../domain/manifest/duration.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import { readVersion, type Version } from "./api-object.ts";
+import { type ApiObject, readVersion, type Version } from "./api-object.ts";
 import type { Inputs } from "./resources.ts";
 import type { Update } from "./update.ts";
+import type { Values } from "./values.ts";
 
 /** A secret that a version is to have, and what the API is told of it. */
 export type NewSecret = {
@@ -42,6 +43,11 @@ export function livingSecrets(known: readonly string[], versions: readonly Versi
     .map(secretOf)
     .find(Boolean);
   return { ...(secret && { secret }), ...(previousSecret && { previousSecret }) };
+}
+
+/** Those of the secrets that work now which the program wants to see. */
+export function deliveredSecrets(inputs: Values, known: readonly string[], { versions }: ApiObject): Secrets {
+  return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
 }
 
 /** What a state has of a key's secrets, one that may have come to be among them. */

@@ -1,9 +1,10 @@
-/** What becomes of a resource: made, read, changed and deleted through the management API. */
+/** What becomes of a resource: made, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
 import type { Api } from "./api.ts";
 import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api-object.ts";
 import { createOnce, isGone } from "./creation.ts";
 import {
+  deliveredSecrets,
   knownSecrets,
   livingSecrets,
   type NewSecret,
@@ -15,9 +16,9 @@ import {
 import { outputsOf } from "./outputs.ts";
 import { OUTRUN, Refusal, type Subject, UnreachableError } from "./refusal.ts";
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
-import { isSameSpec, minimalSpec } from "./spec.ts";
+import { isSameSpec } from "./spec.ts";
 import { revealUpdate, type Update } from "./update.ts";
-import { markedAs, revealAll, Secret, type Value, type Values } from "./values.ts";
+import { revealAll, Secret, type Values } from "./values.ts";
 
 /** A resource that something is done with. */
 export type Resource = {
@@ -30,7 +31,7 @@ export type Resource = {
 /** Ids that the state of this stack has. */
 type KnownIds = { has(id: string): boolean };
 
-type Made = { readonly id: string; readonly outputs: Values };
+export type Made = { readonly id: string; readonly outputs: Values };
 
 /** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
 export class HalfDoneError extends Error {
@@ -82,7 +83,8 @@ export async function createResource(
 /** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
 async function outputsWithSecret(resource: Resource, inputs: Values, object: ApiObject, secret: NewSecret) {
   const { kind } = resource;
-  const outputs = (object: ApiObject) => outputsOf(kind, inputs, object, deliver(inputs, [secret.text], object));
+  const outputs = (object: ApiObject) =>
+    outputsOf(kind, inputs, object, deliveredSecrets(inputs, [secret.text], object));
   try {
     return outputs(await ensureVersion(resource, object, secret, { overlap: "0s", ...reasonOf(revealAll(inputs)) }));
   } catch (error) {
@@ -123,72 +125,6 @@ function reasonOf({ reason }: Inputs): { reason?: string } {
   return typeof reason === "string" ? { reason } : {};
 }
 
-function deliver(inputs: Values, known: readonly string[], { versions }: ApiObject) {
-  return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
-}
-
-type ReadResource = Made & { readonly inputs: Values };
-
-/**
- * An object as it is now, for `refresh` and `import`.
- *
- * @param inputs what the program gave when it was last asked; none at an import
- * @returns why it is gone, where it is: a revoked key can still be seen, and is gone all the same
- * @throws Refusal for what a declaration governs
- */
-export async function readResource(
-  { api, kind }: Resource,
-  id: string,
-  olds: Values,
-  inputs: Values,
-): Promise<ReadResource | "absent" | "revoked"> {
-  const object = await findObject(api, kind, id);
-  if (object === undefined) return "absent";
-  if (isGone(object)) return "revoked";
-  if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
-  const now = inputsNow(kind, inputs, object);
-  const secrets = deliver(now, knownSecrets(revealAll(olds)), object);
-  const { pendingSecret } = olds;
-  const pending: Values = pendingSecret === undefined ? {} : { pendingSecret };
-  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...pending }, inputs: now };
-}
-
-const DECLARED =
-  "A manifest declares it: change it there, or read it with one of the functions getKey, getTeam, getGateway.";
-
-/**
- * The inputs that an object comes to. Where a field says the same as before it stays as the program wrote it; where
- * there is nothing before, a default is left out.
- */
-function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Values {
-  const { name, namespace, team } = object;
-  const identity = { name, ...(team !== undefined && { team }), ...(namespace !== "" && { namespace }) };
-  const old = revealAll(before);
-  const spec = specOf(kind, old);
-  const rest = Object.entries(before).filter(([property]) => !kind.specFields.includes(property));
-  if (isSameSpec(kind.kind, name, object.spec, spec)) return { ...before, ...markedAs(before, identity) };
-  const minimal = minimalSpec(kind.kind, name, object.spec);
-  const fields = Object.entries(minimal).map(([field, value]): [string, Value] => {
-    const same = isDeepStrictEqual(value, old[field]);
-    // What the API answers is JSON.
-    return [field, same ? (before[field] ?? null) : withCredentials(value as Value, before[field])];
-  });
-  return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
-}
-
-/** Upstreams with the credentials that are known of them: the API answers none. */
-function withCredentials(value: Value, before: Value | undefined): Value {
-  if (!Array.isArray(value) || !Array.isArray(before)) return value;
-  return value.map((item: Value) => {
-    const was = before.find((one) => nameOf(one) === nameOf(item)) as Values | undefined;
-    return was?.credential === undefined ? item : { ...(item as Values), credential: was.credential };
-  });
-}
-
-function nameOf(upstream: Value): Value | undefined {
-  return (upstream as Values | null)?.name;
-}
-
 /**
  * Changes an object to what its program says.
  *
@@ -210,16 +146,16 @@ export async function updateResource(
   const object = await replaceSpec(resource, found, revealed.oldInputs, given);
   if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
   const reason = versionReason(revealed, now);
-  if (reason === undefined) return outputsOf(kind, news, object, deliver(news, knownSecrets(old), object));
+  if (reason === undefined) return outputsOf(kind, news, object, deliveredSecrets(news, knownSecrets(old), object));
   const secret = nextSecret(old, object.versions);
   try {
     const overlap = overlapFor(reason, given);
     const renewed = await ensureVersion(resource, object, secret, { overlap, ...reasonOf(given) });
-    return outputsOf(kind, news, renewed, deliver(news, [secret.text, ...knownSecrets(old)], renewed));
+    return outputsOf(kind, news, renewed, deliveredSecrets(news, [secret.text, ...knownSecrets(old)], renewed));
   } catch (error) {
     const pending = pendingOf(news, secret, error);
     if (object === found && pending.pendingSecret === undefined) throw error;
-    const outputs = { ...outputsOf(kind, news, object, deliver(news, knownSecrets(old), object)), ...pending };
+    const outputs = { ...outputsOf(kind, news, object, deliveredSecrets(news, knownSecrets(old), object)), ...pending };
     const kept = reason === "SecretLost" ? { ...outputs, versions: [] } : outputs;
     throw new HalfDoneError({ id, outputs: kept }, withRotationOf(news, oldInputs), error);
   }

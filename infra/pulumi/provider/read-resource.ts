@@ -1,0 +1,73 @@
+/** A resource as the management API has it, as the inputs that a program would give for it. */
+import { isDeepStrictEqual } from "node:util";
+import { type ApiObject, findObject } from "./api-object.ts";
+import { isGone } from "./creation.ts";
+import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
+import type { Made, Resource } from "./lifecycle.ts";
+import { outputsOf } from "./outputs.ts";
+import { Refusal } from "./refusal.ts";
+import { type ResourceKind, specOf } from "./resources.ts";
+import { isSameSpec, minimalSpec } from "./spec.ts";
+import { markedAs, revealAll, type Value, type Values } from "./values.ts";
+
+type ReadResource = Made & { readonly inputs: Values };
+
+/**
+ * An object as it is now, for `refresh` and `import`.
+ *
+ * @param inputs what the program gave when it was last asked; none at an import
+ * @returns why it is gone, where it is: a revoked key can still be seen, and is gone all the same
+ * @throws Refusal for what a declaration governs
+ */
+export async function readResource(
+  { api, kind }: Resource,
+  id: string,
+  olds: Values,
+  inputs: Values,
+): Promise<ReadResource | "absent" | "revoked"> {
+  const object = await findObject(api, kind, id);
+  if (object === undefined) return "absent";
+  if (isGone(object)) return "revoked";
+  if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
+  const now = inputsNow(kind, inputs, object);
+  const secrets = deliveredSecrets(now, knownSecrets(revealAll(olds)), object);
+  const { pendingSecret } = olds;
+  const pending: Values = pendingSecret === undefined ? {} : { pendingSecret };
+  return { id, outputs: { ...outputsOf(kind, now, object, secrets), ...pending }, inputs: now };
+}
+
+const DECLARED =
+  "A manifest declares it: change it there, or read it with one of the functions getKey, getTeam, getGateway.";
+
+/**
+ * The inputs that an object comes to. Where a field says the same as before it stays as the program wrote it; where
+ * there is nothing before, a default is left out.
+ */
+function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Values {
+  const { name, namespace, team } = object;
+  const identity = { name, ...(team !== undefined && { team }), ...(namespace !== "" && { namespace }) };
+  const old = revealAll(before);
+  const spec = specOf(kind, old);
+  const rest = Object.entries(before).filter(([property]) => !kind.specFields.includes(property));
+  if (isSameSpec(kind.kind, name, object.spec, spec)) return { ...before, ...markedAs(before, identity) };
+  const minimal = minimalSpec(kind.kind, name, object.spec);
+  const fields = Object.entries(minimal).map(([field, value]): [string, Value] => {
+    const same = isDeepStrictEqual(value, old[field]);
+    // What the API answers is JSON.
+    return [field, same ? (before[field] ?? null) : withCredentials(value as Value, before[field])];
+  });
+  return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
+}
+
+/** Upstreams with the credentials that are known of them: the API answers none. */
+function withCredentials(value: Value, before: Value | undefined): Value {
+  if (!Array.isArray(value) || !Array.isArray(before)) return value;
+  return value.map((item: Value) => {
+    const was = before.find((one) => nameOf(one) === nameOf(item)) as Values | undefined;
+    return was?.credential === undefined ? item : { ...(item as Values), credential: was.credential };
+  });
+}
+
+function nameOf(upstream: Value): Value | undefined {
+  return (upstream as Values | null)?.name;
+}
