@@ -43,6 +43,7 @@ export const contested: WorldTests = (setup) => {
     expect(await world.keyIn("agent")).toBeUndefined();
     expect(keys.map((one) => world.decide(one))).toEqual(Array(5).fill("allowed"));
     expect(world.condition("Reconciling", "agent")).toBe("True/SecretContested");
+    expect((await delivered(world))?.message, "when it was deleted, told an hour later").toBe(said);
 
     await world.advance(end - world.clock.now());
     const [first, ...others] = keys;
