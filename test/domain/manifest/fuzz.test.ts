@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { formatDiagnostic } from "../../../domain/manifest/diagnostic.ts";
 import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
+import { examples } from "../../env/nightly.ts";
 import { mutate, mutation, VALID } from "./mutations.ts";
 
 /** Reads a text to the end and says which manifests are valid; every fault must be one line with a place. */
@@ -27,7 +28,7 @@ describe("whatever is in a file, reading it ends with faults or manifests", () =
   test("any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => void readAll(text)),
-      { numRuns: 1500 },
+      { numRuns: examples(500) },
     );
   });
 
@@ -45,14 +46,14 @@ describe("whatever is in a file, reading it ends with faults or manifests", () =
     );
     fc.assert(
       fc.property(fc.array(signs, { maxLength: 80 }), (parts) => void readAll(parts.join(""))),
-      { numRuns: 3000 },
+      { numRuns: examples(1000) },
     );
   });
 
   test("any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => void readAll(JSON.stringify(value))),
-      { numRuns: 500 },
+      { numRuns: examples(200) },
     );
   });
 
@@ -67,7 +68,7 @@ describe("whatever is in a file, reading it ends with faults or manifests", () =
           readAll(json ? JSON.stringify(mutated) : stringify(mutated), valid.spec);
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: examples(1000) },
     );
   });
 
@@ -83,7 +84,7 @@ describe("whatever is in a file, reading it ends with faults or manifests", () =
           readAll(yaml.slice(0, at) + text + yaml.slice(at + cut));
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: examples(500) },
     );
   });
 });

@@ -11,7 +11,7 @@ import { World } from "./simulation/world.ts";
 
 const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
-const ORDERS = NIGHTLY ? 60_000 : 1_500;
+const ORDERS = NIGHTLY ? 60_000 : 750;
 /** Ends what hangs, also on a machine that has much else to do. */
 const TIMEOUT_MS = NIGHTLY ? 3 * 3_600_000 : 3_600_000;
 

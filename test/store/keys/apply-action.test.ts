@@ -23,6 +23,7 @@ import {
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
+import { examples } from "../../env/nightly.ts";
 import { digestOf, HOUR, type Home, makeTeam, NOW, policyOf, run, unique } from "../fixtures.ts";
 
 /** What writes to a key: a step of its plan, or a rotation that somebody asks for. */
@@ -112,7 +113,7 @@ describeOnEachEngine("A key's actions", (store) => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), (steps) =>
         comparesEqual(store(), home, steps),
       ),
-      { numRuns: 50, examples: [[NO_ROOM]] },
+      { numRuns: examples(20), examples: [[NO_ROOM]] },
     );
   });
 

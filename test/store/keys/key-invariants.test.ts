@@ -8,6 +8,7 @@ import { type Reservation, reserveVersion } from "../../../store/keys/key-reserv
 import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
 import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
+import { examples } from "../../env/nightly.ts";
 import { HOUR, makeTeam, NOW, nextVersion, policyOf, reserveKey, run } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";
 
@@ -49,7 +50,7 @@ describeOnEachEngine("Whatever the order of calls", (store) => {
           before = after;
         }
       }),
-      { numRuns: 40 },
+      { numRuns: examples(15) },
     );
   });
 });
