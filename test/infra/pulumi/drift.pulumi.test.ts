@@ -53,18 +53,21 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     let args: Partial<PlatformKeyArgs> = {};
     const { stack, try: run } = await makeStack(async () => {
       const { name: team } = new PlatformTeam("team", { name: "conflict" });
-      return { keyID: new PlatformKey("key", { team, preset: "MCPReadOnly", ...args }).keyID };
+      const spec = { preset: "MCPReadOnly", expiresAfter: "720h" } as const;
+      return { keyID: new PlatformKey("key", { team, ...spec, ...args }).keyID };
     });
     const { outputs } = await stack.up();
     const path = `keys/${outputs.keyID?.value}`;
-    await manage("PUT", path, { spec: { preset: "MCPReadWrite" } });
+    await manage("PUT", path, { spec: { preset: "MCPReadWrite", expiresAfter: "720h" } });
     args = { displayName: "Ours" };
     const { out, failed } = await run(stack.up());
     expect(failed).toBe(true);
     expect(out).toContain("somebody has changed it since this stack last looked: run `pulumi refresh`");
     expect((await manage("GET", path)).body.scopes).toEqual(["memory:read", "memory:write"]);
     await stack.refresh();
-    expect((await stack.preview({ diff: true })).stdout).toMatch(/~ preset\s*: "MCPReadWrite" => "MCPReadOnly"/);
+    const { stdout } = await stack.preview({ diff: true });
+    expect(stdout).toMatch(/~ preset\s*: "MCPReadWrite" => "MCPReadOnly"/);
+    expect(stdout, "what nobody has changed").not.toContain("expiresAfter");
     await stack.up();
     expect((await manage("GET", path)).body).toMatchObject({ scopes: ["memory:read"], displayName: "Ours" });
   });
