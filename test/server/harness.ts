@@ -76,9 +76,10 @@ export async function startHarness({
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
   let current = true;
+  let stored: Promise<unknown> = Promise.resolve();
   const streams = new StreamRegistry(metrics.countCutStream, { ...CALL_LIMITS, ...calls });
   const deps: ServerDeps = {
-    store: store ?? noStore(),
+    store: store === undefined ? noStore() : asking(store, () => stored),
     keyring: parseKeyring(randomBytes(32).toString("base64")),
     index: viewOf(index, () => current),
     streams,
@@ -94,12 +95,10 @@ export async function startHarness({
   };
   const app = await buildApp(deps, mounts);
   const records = new Map<string, KeyRecord>();
-  const storing: Promise<void>[] = [];
   const put = (plaintext: string, record: KeyRecord) => {
     records.set(plaintext, record);
     index.applyKey(record.keyId, [indexedKey(keyDigest(plaintext), record, plaintext.length !== 61)]);
-    // Not waited for: the database takes it before anything that it is asked from here on.
-    if (store !== undefined) storing.push(storeRecord(store, keyDigest(plaintext), record));
+    if (store !== undefined) stored = stored.then(() => storeRecord(store, keyDigest(plaintext), record));
   };
   const recordOf = (plaintext: string): KeyRecord => {
     const record = records.get(plaintext);
@@ -140,6 +139,8 @@ export async function startHarness({
       put(plaintext, { ...recordOf(plaintext), ...fields });
       streams.revalidate(({ keyId, version }) => index.findVersion(keyId, version), clock.now());
     },
+    /** Waits until the store has the keys as they were added and changed so far. */
+    whenStored: () => stored,
     /** The record of a key that was added, as it is now. */
     recordOf,
     /** Adds a gateway, by default of team `team-a`, without upstreams. */
@@ -152,7 +153,7 @@ export async function startHarness({
       streams.cutAll("stopping");
       app.server.closeAllConnections();
       await app.close();
-      await Promise.all(storing);
+      await stored;
     },
   };
 }
@@ -168,6 +169,14 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
     chargeRequest: (key, now) => index.chargeRequest(key, now),
   };
+}
+
+/** The store, whose memory is asked once the keys of the test are in it. */
+function asking(store: Store, whenStored: () => Promise<unknown>): Store {
+  const memory: Store["memory"] = {
+    run: (call, body) => whenStored().then(() => store.memory.run(call, body)),
+  };
+  return { ...store, memory };
 }
 
 /** Puts a key into the database as it is in the index; one of a team that the database does not have is left out. */

@@ -47,7 +47,7 @@ beforeEach(async () => {
   // Neither by the server's clock, which stands still, nor by the database's.
   expiresAt = Math.max(server.clock.now(), Date.now()) + 600_000;
   key = server.addKey({ teamDefaultLibraryId: "lib-handbook", expiresAt });
-  await sql`select`.execute(store.db);
+  await server.whenStored();
   upstream.received.length = 0;
   second.received.length = 0;
   upstream.answerWith((response) => response.end("{}"));

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Store } from "../../../store/database/store.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openMigrated } from "../../env/engines.ts";
 
 /** The libraries that the tests of the memory are about, as (id, team, namespace, name). */
 const LIBRARIES = [
@@ -12,7 +12,7 @@ const LIBRARIES = [
 
 /** A database with two teams and their libraries. */
 export async function openMemoryStore(): Promise<Store> {
-  const store = await openEmbedded();
+  const store = await openMigrated();
   await addTeamsWithLibraries(store);
   return store;
 }

@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { maintainTables } from "../../../store/database/table-upkeep.ts";
-import { openMemoryStore } from "../../server/memory/libraries.ts";
+import { openEmbedded } from "../../env/embedded-database.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 test("b87: the embedded database gathers statistics and frees space after enough changes, and rests without", async () => {
-  const store = await openMemoryStore();
+  const store = await openEmbedded();
   try {
+    await addTeamsWithLibraries(store);
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, now(), now() from generate_series(1, 3000) n`.execute(
       store.db,
