@@ -94,9 +94,6 @@ describe("infra/rbac, on Kubernetes", () => {
     { mode: "namespaced", namespace: "narrow", flags: ["--namespaces", "narrow"] },
   ];
 
-  const WHENS = ["up", "down", "down, and its finalizers are stripped"] as const;
-  const ENDINGS = MODES.flatMap((mode) => WHENS.map((when) => ({ ...mode, when })));
-
   it.each(MODES)(
     "b71: a $mode controller is granted what it uses and nothing more, and none of it is sweeping",
     async ({ namespace, flags }) => {
@@ -128,77 +125,119 @@ describe("infra/rbac, on Kubernetes", () => {
     },
   );
 
-  it.each(ENDINGS.filter(({ mode, when }) => mode === "namespaced" || when !== WHENS[2]))(
-    "c57: $mode: a namespace that is deleted ends its keys and goes (controller $when)",
-    async ({ mode, when }) => {
-      const namespace = `ending-${mode}-${WHENS.indexOf(when)}`;
-      const flags = mode === "namespaced" ? ["--namespaces", `${namespace},beside`] : [];
-      for (const name of [namespace, "beside", "afar"]) {
-        await kubernetes.kubectl(["create", "namespace", name]);
-        await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
-      }
-      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
-      const since = Date.now();
-      let controller = await start(...flags);
-      const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
-      const afar = inNamespace(kubernetes, "afar");
-      if (mode === "namespaced") await afar.apply(key("reader"));
-      await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
+  /** Two namespaces of a team, of which one is to end, with all that can be declared there; and one of nobody's. */
+  async function makeEnding(mode: string, namespace: string) {
+    for (const name of [namespace, "beside", "afar"]) {
+      await kubernetes.kubectl(["create", "namespace", name]);
+      await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
+    }
+    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    const isNarrow = mode === "namespaced";
+    const flags = isNarrow ? ["--namespaces", `${namespace},beside`] : [];
+    const since = Date.now();
+    const controller = await start(...flags);
+    const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
+    const afar = inNamespace(kubernetes, "afar");
+    if (isNarrow) await afar.apply(key("reader"));
+    await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
 ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionPolicy: Retain")}`);
-      await beside.apply(key("reader"));
-      await Promise.all([ending.ready("reader", "left", "retained"), beside.ready("reader")]);
-      const objects = async () => [
-        ...(await listObjects(store.db, "gateway", { namespace, limit: 10 })),
-        ...(await listObjects(store.db, "library", { namespace, limit: 10 })),
-      ];
-      expect(await objects()).toHaveLength(2);
-
-      if (when !== "up") await stop(controller);
-      const path = `/api/v1/namespaces/${namespace}`;
-      await kubernetes.request("DELETE", path);
-      if (when !== "up") {
-        await until("its Roles and Secrets are gone, and only our finalizers are left", async () => {
-          const { body } = await kubernetes.request("GET", path);
-          return JSON.stringify(body).includes("keyplane.dev/finalizer in 5 resource instances");
-        });
-      }
-      if (when === WHENS[2]) {
-        for (const [plural, name] of DECLARED) {
-          await ending.change(ending.path(plural, name), { metadata: { finalizers: null } });
-        }
-      }
-      if (when === "down") controller = await start(...flags);
-      await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
-      const states = async () => {
-        const stored = (await listKeys(store.db, { limit: 200 })).filter((one) => one.namespace === namespace);
-        return stored.map(({ name, state, ownerUid }) => `${name} ${ownerUid === null ? "released" : state}`).sort();
-      };
-      if (when === WHENS[2]) {
-        expect(await states()).toEqual(["left active", "reader active", "retained active"]);
-        controller = await start(...flags);
-        // What the policy of a declaration was goes with it.
-        const ended = async () => (await states()).every((state) => state.endsWith("revoked"));
-        await until("the keys are revoked", async () => (await ended()) && (await objects()).length === 0);
-      } else {
-        expect(await states()).toEqual(["left revoked", "reader revoked", "retained released"]);
-        expect(await objects()).toEqual([]);
-      }
-      expect(await stateOf(String((await beside.key("reader"))?.status?.keyID))).toBe("active");
-      const used = await uses(since);
-      // With the namespace go the rights on its Secrets: being refused these holds up nothing.
-      expect(refused(used).filter((text) => !/ (secrets|events\.events\.k8s\.io)( .*)? in ending-/.test(text))).toEqual(
-        [],
-      );
-      if (mode === "namespaced") {
+    await beside.apply(key("reader"));
+    await Promise.all([ending.ready("reader", "left", "retained"), beside.ready("reader")]);
+    expect(await objectsIn(namespace)).toHaveLength(2);
+    return {
+      ending,
+      controller,
+      /** A controller after the first one. */
+      startNext: () => start(...flags),
+      /** Checks that the end of the one namespace has been felt in no other, and tidies up. */
+      async isFeltNowhereElse() {
+        expect(await stateOf(String((await beside.key("reader"))?.status?.keyID))).toBe("active");
+        const used = await uses(since);
+        // With the namespace go the rights on its Secrets: being refused these holds up nothing.
+        const expected = / (secrets|events\.events\.k8s\.io)( .*)? in ending-/;
+        expect(refused(used).filter((text) => !expected.test(text))).toEqual([]);
+        await beside.remove(beside.path("platformkeys", "reader"));
+        if (!isNarrow) return;
         const places = new Set(used.map((use) => use.namespace));
         expect(places).toEqual(new Set(["", "keyplane-system", namespace, "beside"]));
         expect((await afar.key("reader"))?.status?.keyID).toBeUndefined();
         await afar.remove(afar.path("platformkeys", "reader"));
-      }
-      await beside.remove(beside.path("platformkeys", "reader"));
+      },
+    };
+  }
+
+  /** The gateways and libraries that are served in a namespace. */
+  const objectsIn = async (namespace: string) => [
+    ...(await listObjects(store.db, "gateway", { namespace, limit: 10 })),
+    ...(await listObjects(store.db, "library", { namespace, limit: 10 })),
+  ];
+
+  /** The keys of a namespace, as `reader active`. */
+  async function keysIn(namespace: string): Promise<string[]> {
+    const stored = (await listKeys(store.db, { limit: 200 })).filter((one) => one.namespace === namespace);
+    return stored.map(({ name, state, ownerUid }) => `${name} ${ownerUid === null ? "released" : state}`).sort();
+  }
+
+  const namespacePath = (namespace: string) => `/api/v1/namespaces/${namespace}`;
+  const deleteNamespace = (namespace: string) => kubernetes.request("DELETE", namespacePath(namespace));
+  const untilNamespaceIsGone = (namespace: string) =>
+    until(
+      "the namespace is gone",
+      async () => (await kubernetes.request("GET", namespacePath(namespace))).status === 404,
+    );
+  const untilOnlyFinalizersHold = (namespace: string) =>
+    until("its Roles and Secrets are gone, and only our finalizers are left", async () => {
+      const { body } = await kubernetes.request("GET", namespacePath(namespace));
+      return JSON.stringify(body).includes("keyplane.dev/finalizer in 5 resource instances");
+    });
+
+  it.each(MODES)("c57: a namespace that is deleted ends its keys and goes ($mode, controller up)", async ({ mode }) => {
+    const namespace = `ending-${mode}-up`;
+    const { controller, isFeltNowhereElse } = await makeEnding(mode, namespace);
+    await deleteNamespace(namespace);
+    await untilNamespaceIsGone(namespace);
+    expect(await keysIn(namespace)).toEqual(["left revoked", "reader revoked", "retained released"]);
+    expect(await objectsIn(namespace)).toEqual([]);
+    await isFeltNowhereElse();
+    await stop(controller);
+  });
+
+  it.each(MODES)(
+    "c57: a namespace that is deleted with the controller down waits for it, ends its keys and goes ($mode)",
+    async ({ mode }) => {
+      const namespace = `ending-${mode}-down`;
+      const { controller, startNext, isFeltNowhereElse } = await makeEnding(mode, namespace);
       await stop(controller);
+      await deleteNamespace(namespace);
+      await untilOnlyFinalizersHold(namespace);
+      const next = await startNext();
+      await untilNamespaceIsGone(namespace);
+      expect(await keysIn(namespace)).toEqual(["left revoked", "reader revoked", "retained released"]);
+      expect(await objectsIn(namespace)).toEqual([]);
+      await isFeltNowhereElse();
+      await stop(next);
     },
   );
+
+  it("c57: a namespace that is deleted with the controller down, and its finalizers stripped, ends its keys at the next start (namespaced)", async () => {
+    const namespace = "ending-namespaced-stripped";
+    const { ending, controller, startNext, isFeltNowhereElse } = await makeEnding("namespaced", namespace);
+    await stop(controller);
+    await deleteNamespace(namespace);
+    await untilOnlyFinalizersHold(namespace);
+    for (const [plural, name] of DECLARED) {
+      await ending.change(ending.path(plural, name), { metadata: { finalizers: null } });
+    }
+    await untilNamespaceIsGone(namespace);
+    expect(await keysIn(namespace)).toEqual(["left active", "reader active", "retained active"]);
+    const next = await startNext();
+    // What the policy of a declaration was goes with it.
+    const areRevoked = async () => (await keysIn(namespace)).every((state) => state.endsWith("revoked"));
+    const hasEnded = async () => (await areRevoked()) && (await objectsIn(namespace)).length === 0;
+    await until("the keys are revoked", hasEnded);
+    await isFeltNowhereElse();
+    await stop(next);
+  });
 
   it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
     await kubectl("create", "namespace", "held");
@@ -209,13 +248,12 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
     await held.ready("guarded");
     const keyId = String((await held.key("guarded"))?.status?.keyID);
-    const path = "/api/v1/namespaces/held";
-    await kubernetes.request("DELETE", path);
+    await deleteNamespace("held");
     await held.holds("says what holds it", "guarded", (_, reason) => reason === "DeletionProtected");
     await until("its Secret is gone", async () => (await held.read(held.secretPath("guarded"))) === undefined);
     expect(await stateOf(keyId)).toBe("active");
     await held.changeKey("guarded", { deletionProtection: false });
-    await until("the namespace is gone", async () => (await kubernetes.request("GET", path)).status === 404);
+    await untilNamespaceIsGone("held");
     expect(await stateOf(keyId)).toBe("revoked");
     await stop(controller);
   });
