@@ -6,10 +6,11 @@ import { sql } from "kysely";
 import { openPGlite } from "../../store/database/pglite.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import { parseKeyring } from "../../store/keyring.ts";
+import { freePort } from "../env/free-port.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import { fillStore } from "./filled-store.ts";
 import { gatewayConfig, upstreamConfig, writeNginx } from "./nginx.ts";
-import { type Contestant, freePort, type Processes } from "./processes.ts";
+import type { Contestant, Processes } from "./processes.ts";
 import { PUBLIC_ID, STREAM_PUBLIC_ID } from "./traffic.ts";
 
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
@@ -40,27 +41,38 @@ export type BenchDatabase = {
   close(): Promise<void>;
 };
 
+export type ContestantOptions = {
+  readonly processes: Processes;
+  /** Where they may keep files. */
+  readonly folder: string;
+  /** The program. */
+  readonly nginx: string;
+  readonly keys: readonly string[];
+  /** Keyplane's, such as `--cpu-prof`. */
+  readonly nodeFlags: readonly string[];
+};
+
 /**
  * Starts the contestants. Keyplane is `keyplane server` as its users start it, with all products, on a PostgreSQL of its
  * own that has the keys.
- *
- * @param nodeFlags Keyplane's, such as `--cpu-prof`
  */
-export async function startContestants(
-  processes: Processes,
-  folder: string,
-  nginx: string,
-  keys: readonly string[],
-  nodeFlags: readonly string[],
-): Promise<Contestants> {
+export async function startContestants({
+  processes,
+  folder,
+  nginx,
+  keys,
+  nodeFlags,
+}: ContestantOptions): Promise<Contestants> {
   const startNginx = async (name: string, config: (port: number) => string): Promise<Contestant> => {
     const port = await freePort();
-    return processes.start(name, nginx, await writeNginx(folder, name, config(port)), port);
+    const args = await writeNginx(folder, name, config(port));
+    return processes.start({ name, command: nginx, args, port });
   };
   const startNode = async (name: string, file: string, ...args: readonly number[]): Promise<Contestant> => {
     const port = await freePort();
     const path = join(import.meta.dirname, file);
-    return processes.start(name, process.execPath, [path, String(port), ...args.map(String)], port);
+    const nodeArgs = [path, String(port), ...args.map(String)];
+    return processes.start({ name, command: process.execPath, args: nodeArgs, port });
   };
   const upstream = await startNginx("upstream", upstreamConfig);
   const streamUpstream = await startNode("the streams' upstream", "stream-upstream-process.ts");
@@ -76,7 +88,8 @@ export async function startContestants(
   ): Promise<Contestant> => {
     const port = await freePort();
     const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
-    return processes.start(name, process.execPath, [...nodeFlags, COMMAND, ...command, ...flags], port, { env });
+    const args = [...nodeFlags, COMMAND, ...command, ...flags];
+    return processes.start({ name, command: process.execPath, args, port, env });
   };
   const embedded = await fillEmbedded(folder, keys, upstreamUrls);
   return {

@@ -9,7 +9,16 @@ import { startPeers } from "./peers.ts";
 import { type Contestant, cpuMicroseconds, findProgram, Processes, residentMegabytes } from "./processes.ts";
 import { measureCapacity, measureStreams } from "./streams.ts";
 import { figure, median, quantile, table } from "./table.ts";
-import { CONNECTIONS, callInTurn, load, PATH, REFUSED_PATH, STREAM_PATH, writeWrkScript } from "./traffic.ts";
+import {
+  CONNECTIONS,
+  callInTurn,
+  type LoadGenerator,
+  load,
+  PATH,
+  REFUSED_PATH,
+  STREAM_PATH,
+  writeWrkScript,
+} from "./traffic.ts";
 
 const KEYS = Number(process.env.KEYPLANE_BENCH_GATEWAY_KEYS ?? 100_000);
 const ROUNDS = 3;
@@ -42,8 +51,8 @@ export async function benchGateway(): Promise<string> {
   const nodeFlags = (process.env.KEYPLANE_BENCH_NODE_FLAGS ?? "").split(" ").filter(Boolean);
   let world: Contestants | undefined;
   try {
-    world = await startContestants(processes, folder, nginx, keys, nodeFlags);
-    return await measure(world, processes, folder, wrk, keys);
+    world = await startContestants({ processes, folder, nginx, keys, nodeFlags });
+    return await measure(world, { processes, folder, wrk, keys });
   } finally {
     await processes.stop();
     await world?.database.close();
@@ -51,24 +60,26 @@ export async function benchGateway(): Promise<string> {
   }
 }
 
-async function measure(
-  world: Contestants,
-  processes: Processes,
-  folder: string,
-  wrk: string,
-  keys: readonly string[],
-): Promise<string> {
+/** What the measurements are made with. */
+type Bench = {
+  readonly processes: Processes;
+  readonly folder: string;
+  readonly wrk: string;
+  readonly keys: readonly string[];
+};
+
+async function measure(world: Contestants, { processes, folder, wrk, keys }: Bench): Promise<string> {
   const [key = ""] = keys;
-  const script = await writeWrkScript(folder, "call", { path: PATH, keys });
+  const calls = { wrk, script: await writeWrkScript(folder, "call", { path: PATH, keys }) };
   const { nginx, floor, keyplane, twoWorkers, up, upstream, streamUpstream } = world;
   const contestants = [nginx, floor, keyplane, twoWorkers, up];
   const runs = new Map<string, Run[]>();
   const direct: number[][] = [];
-  for (const { port } of contestants) await load(wrk, script, port, WARM_UP_SECONDS);
+  for (const { port } of contestants) await load(calls, port, WARM_UP_SECONDS);
   for (let round = 0; round < ROUNDS; round++) {
     direct.push(await callInTurn(upstream.port, key, CALLS_IN_TURN));
     for (const contestant of contestants) {
-      const run = await loadRun(wrk, script, contestant);
+      const run = await loadRun(calls, contestant);
       const latencies = await callInTurn(contestant.port, key, CALLS_IN_TURN);
       runs.set(contestant.name, [...(runs.get(contestant.name) ?? []), { ...run, latencies }]);
     }
@@ -84,19 +95,19 @@ async function measure(
   );
   const capacity = await measureCapacity(keyplane, STREAM_PATH, keys);
   const flood = await measureFlood(world, folder, wrk);
-  const pause = await measurePause(world, wrk, script);
+  const pause = await measurePause(world, calls);
   const { peers, missing } = await startPeers(processes, folder, upstream.port);
   for (const { contestant, call } of peers) {
-    const own = await writeWrkScript(folder, contestant.name, call);
-    await load(wrk, own, contestant.port, WARM_UP_SECONDS);
-    runs.set(contestant.name, [{ ...(await loadRun(wrk, own, contestant)), latencies: [] }]);
+    const own = { wrk, script: await writeWrkScript(folder, contestant.name, call) };
+    await load(own, contestant.port, WARM_UP_SECONDS);
+    runs.set(contestant.name, [{ ...(await loadRun(own, contestant)), latencies: [] }]);
   }
   return [throughputTable(runs), latencies, streams, capacity, flood, [pause, ...missing].join("\n")].join("\n\n");
 }
 
-async function loadRun(wrk: string, script: string, { port, pid }: Contestant): Promise<Omit<Run, "latencies">> {
+async function loadRun(calls: LoadGenerator, { port, pid }: Contestant): Promise<Omit<Run, "latencies">> {
   const before = cpuMicroseconds(pid);
-  const { requests, perSecond } = await load(wrk, script, port, SECONDS);
+  const { requests, perSecond } = await load(calls, port, SECONDS);
   return { perSecond, cpu: (cpuMicroseconds(pid) - before) / requests, resident: residentMegabytes(pid) };
 }
 
@@ -156,11 +167,11 @@ async function measureFlood(world: Contestants, folder: string, wrk: string): Pr
   const rows: string[][] = [];
   let floor = Number.NaN;
   for (const { name, contestant, path } of floods) {
-    const script = await writeWrkScript(folder, `flood-${contestant.name}`, { path, keys: strangers });
+    const flood = { wrk, script: await writeWrkScript(folder, `flood-${contestant.name}`, { path, keys: strangers }) };
     const { port, pid } = contestant;
-    await load(wrk, script, port, WARM_UP_SECONDS, "refusals");
+    await load(flood, port, WARM_UP_SECONDS, "refusals");
     const [cpuBefore, asked] = [cpuMicroseconds(pid), await world.database.transactions()];
-    const { requests, perSecond } = await load(wrk, script, port, SECONDS, "refusals");
+    const { requests, perSecond } = await load(flood, port, SECONDS, "refusals");
     const cpu = (cpuMicroseconds(pid) - cpuBefore) / requests;
     floor = Number.isNaN(floor) ? cpu : floor;
     const transactions = (await world.database.transactions()) - asked;
@@ -170,13 +181,13 @@ async function measureFlood(world: Contestants, folder: string, wrk: string): Pr
 }
 
 /** Stops the database's processes under load. */
-async function measurePause({ keyplane, database }: Contestants, wrk: string, script: string): Promise<string> {
+async function measurePause({ keyplane, database }: Contestants, calls: LoadGenerator): Promise<string> {
   const pause = async (): Promise<void> => {
     await delay(1_000);
     database.pause();
     await delay(PAUSE_MS).finally(database.resume);
   };
-  const loaded = load(wrk, script, keyplane.port, SECONDS + PAUSE_MS / 1_000, "either");
+  const loaded = load(calls, keyplane.port, SECONDS + PAUSE_MS / 1_000, "either");
   const [{ requests, refused }] = await Promise.all([loaded, pause()]);
   return `The database paused for ${PAUSE_MS / 1_000} s under load: ${figure(refused)} of ${figure(requests)} requests failed.`;
 }

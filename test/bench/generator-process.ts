@@ -57,21 +57,16 @@ const objects = all.filter(({ metadata }) => metadata.name.startsWith(prefix));
 /** One that the controller has written: as large as the generator's shall be. */
 const status = all.find(({ status }) => (status?.conditions?.length ?? 0) > 0)?.status;
 
-async function patch(
-  ref: Parameters<typeof objectPath>[0],
-  subresource: string,
-  of: Item,
-  path: string,
-  value: unknown,
-) {
-  const { uid } = of.metadata;
+/** @param field of the object, as a JSON pointer; one of its status is written by that subresource */
+async function patch({ metadata: { uid, namespace, name } }: Item, field: string, value: unknown): Promise<void> {
+  const path = objectPath({ kind: "PlatformKey", namespace, name });
   const raw = await api.request({
     method: "PATCH",
-    path: `${objectPath(ref)}${subresource}`,
+    path: field === "/status" ? `${path}/status` : path,
     contentType: "application/json-patch+json",
     body: [
       { op: "add", path: "/metadata/uid", value: uid },
-      { op: "add", path, value },
+      { op: "add", path: field, value },
     ],
   });
   if (!isRecord(raw)) throw new Error("the API server's answer is no object");
@@ -79,7 +74,6 @@ async function patch(
 
 async function bringUp(item: Item): Promise<void> {
   const { name, namespace, uid } = item.metadata;
-  const ref = { kind: "PlatformKey", namespace, name } as const;
   const plaintext = mintKey(randomBytes);
   const key = {
     id: newId("key"),
@@ -91,7 +85,7 @@ async function bringUp(item: Item): Promise<void> {
     source: "Generate",
     generation: 1,
   } as const;
-  await patch(ref, "", item, "/metadata/finalizers", [FINALIZER]);
+  await patch(item, "/metadata/finalizers", [FINALIZER]);
   await change(store, fence, (tx) =>
     reserveVersion(tx, {
       key,
@@ -135,10 +129,10 @@ async function bringUp(item: Item): Promise<void> {
       reason: "Issued",
       type: "Normal",
       note: `Version 1 (${keyPrefix(plaintext)}...) is delivered and active.`,
-      regarding: { apiVersion: "keyplane.dev/v1alpha1", ...ref, uid },
+      regarding: { apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", namespace, name, uid },
     },
   });
-  await patch(ref, "/status", item, "/status", status);
+  await patch(item, "/status", status);
 }
 
 process.stdout.write("ready\n");

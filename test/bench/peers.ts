@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Contestant, findProgram, freePort, type Processes } from "./processes.ts";
+import { freePort } from "../env/free-port.ts";
+import { type Contestant, findProgram, type Processes } from "./processes.ts";
 import { type Call, PROVIDER_CREDENTIAL } from "./traffic.ts";
 
 /** Another gateway on the same upstream. */
@@ -31,7 +32,13 @@ export async function startPeers(processes: Processes, folder: string, upstreamP
 async function startPortkey(processes: Processes, program: string, upstreamPort: number): Promise<Peer> {
   const port = await freePort();
   const args = [program, `--port=${port}`, "--headless"];
-  const contestant = await processes.start("portkey", process.execPath, args, port, { stderr: "ignore" });
+  const contestant = await processes.start({
+    name: "portkey",
+    command: process.execPath,
+    args,
+    port,
+    stderr: "ignore",
+  });
   const headers = ["x-portkey-provider: openai", `x-portkey-custom-host: http://127.0.0.1:${upstreamPort}/v1`];
   return { contestant, call: { path: PATH, keys: [PROVIDER_CREDENTIAL], headers } };
 }
@@ -60,6 +67,6 @@ async function startLiteLlm(
   await writeFile(file, JSON.stringify(config), { mode: 0o600 });
   const args = ["--config", file, "--host", "127.0.0.1", "--port", String(port), "--num_workers", "1"];
   const env = { LITELLM_LOCAL_MODEL_COST_MAP: "True" };
-  const contestant = await processes.start("litellm", program, args, port, { env, stderr: "ignore" });
+  const contestant = await processes.start({ name: "litellm", command: program, args, port, env, stderr: "ignore" });
   return { contestant, call: { path: PATH, keys: [masterKey] } };
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { until } from "../env/until.ts";
 import { PATH } from "./traffic.ts";
@@ -14,6 +13,10 @@ export type Contestant = {
 };
 
 export type ProcessOptions = {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly port: number;
   /** What its environment has besides. */
   readonly env?: Readonly<Record<string, string>>;
   /** What it says when something is wrong; a peer's words would drown the tables. */
@@ -25,13 +28,7 @@ export class Processes {
   readonly #children: ChildProcess[] = [];
 
   /** Starts a server that listens on `port`, and waits until it serves. */
-  async start(
-    name: string,
-    command: string,
-    args: readonly string[],
-    port: number,
-    { env = {}, stderr = "inherit" }: ProcessOptions = {},
-  ): Promise<Contestant> {
+  async start({ name, command, args, port, env = {}, stderr = "inherit" }: ProcessOptions): Promise<Contestant> {
     const child = spawn(command, args, { stdio: ["ignore", "ignore", stderr], env: { ...process.env, ...env } });
     this.#children.push(child);
     await until(
@@ -60,16 +57,6 @@ export function findProgram(name: string): string | undefined {
   if (named !== undefined) return named;
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("the listener has no port");
-  return address.port;
 }
 
 /** Resident memory of a process, in MB, without its children. */

@@ -73,10 +73,12 @@ end
   return file;
 }
 
+/** wrk, and the script that says what it sends. */
+export type LoadGenerator = { readonly wrk: string; readonly script: string };
+
 /** Loads a server from {@link CONNECTIONS} connections. Throws where anything but a 200 came back, or but a refusal. */
 export async function load(
-  wrk: string,
-  script: string,
+  { wrk, script }: LoadGenerator,
   port: number,
   seconds: number,
   expected: "2xx" | "refusals" | "either" = "2xx",

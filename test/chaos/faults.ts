@@ -6,7 +6,7 @@ import { existing } from "./existing.ts";
 import type { Supervised } from "./processes.ts";
 import { CONTROLLERS, SERVERS, type World } from "./world.ts";
 
-export type Diagnostic = {
+export type Fault = {
   readonly weight: number;
   /** How many places it can strike; one is chosen by its number. */
   readonly places: number;
@@ -21,19 +21,19 @@ export type Diagnostic = {
 const LINKS = 2 * CONTROLLERS + SERVERS;
 const CONTROLLER_NAMES = Array.from({ length: CONTROLLERS }, (_, index) => `controller-${index}`);
 
-/** At a process of either kind, or at the controller that leads. */
-type Choose = (world: World, place: number) => Promise<Supervised>;
+/** The processes that one can strike: of either kind, or the controller that leads. */
+type Target = Pick<Fault, "places" | "breaks"> & {
+  choose(world: World, place: number): Promise<Supervised>;
+};
 
-function processFault(
-  what: { readonly weight: number; readonly longest: number; readonly places: number },
-  breaks: Diagnostic["breaks"],
-  choose: Choose,
-  act: (one: Supervised) => Promise<void>,
-  heal: (one: Supervised) => void,
-): Diagnostic {
+/** What is done to a process, and how that ends. */
+type Blow = { act(one: Supervised): Promise<void>; heal(one: Supervised): void };
+
+function processFault(weight: number, longest: number, { choose, ...target }: Target, { act, heal }: Blow): Fault {
   return {
-    ...what,
-    breaks,
+    weight,
+    longest,
+    ...target,
     async strike(world, place) {
       const one = await choose(world, place);
       await act(one);
@@ -42,7 +42,7 @@ function processFault(
   };
 }
 
-function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, random: Random) => void): Diagnostic {
+function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, random: Random) => void): Fault {
   return {
     weight,
     longest,
@@ -56,28 +56,38 @@ function linkFault(weight: number, longest: number, strike: (proxy: TcpProxy, ra
   };
 }
 
-const controllerAt: Choose = async ({ controllers }, place) => existing(controllers[place]);
-const serverAt: Choose = async ({ servers }, place) => existing(servers[place]);
-const leader: Choose = async ({ controllers, kubernetes }) => {
+async function findLeader({ controllers, kubernetes }: World): Promise<Supervised> {
   const path = "/apis/coordination.k8s.io/v1/namespaces/keyplane-system/leases/keyplane-controller";
   const { body } = await kubernetes.request("GET", path).catch(() => ({ body: {} }));
   const { spec } = body as { spec?: { holderIdentity?: string } };
   const holder = spec?.holderIdentity;
   const leads = controllers.find(({ lines }) => holder && lines.some((line) => line.includes(`${holder} leads`)));
   return existing(leads ?? controllers[0]);
-};
+}
 
 const controllerOf = (place: number) => [`controller-${place}`];
 const serverOf = (place: number) => [`server-${place}`];
-const kill = (one: Supervised) => one.down("SIGKILL");
-const drain = (one: Supervised) => one.down("SIGTERM");
-const pause = async (one: Supervised) => one.send("SIGSTOP");
-const start = (one: Supervised) => one.up();
 const anyProcess = (place: number) => (place < CONTROLLERS ? controllerOf(place) : serverOf(place - CONTROLLERS));
-const goOn = (one: Supervised) => one.send("SIGCONT");
 const allControllers = () => CONTROLLER_NAMES;
 
-function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Diagnostic {
+const controller: Target = {
+  places: CONTROLLERS,
+  breaks: controllerOf,
+  choose: async ({ controllers }, place) => existing(controllers[place]),
+};
+const server: Target = {
+  places: SERVERS,
+  breaks: serverOf,
+  choose: async ({ servers }, place) => existing(servers[place]),
+};
+const leader: Target = { places: 1, breaks: allControllers, choose: findLeader };
+
+const start = (one: Supervised) => one.up();
+const kill: Blow = { act: (one) => one.down("SIGKILL"), heal: start };
+const drain: Blow = { act: (one) => one.down("SIGTERM"), heal: start };
+const pause: Blow = { act: async (one) => one.send("SIGSTOP"), heal: (one) => one.send("SIGCONT") };
+
+function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Fault {
   return {
     weight,
     longest: 6_000,
@@ -97,20 +107,14 @@ function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Dia
   };
 }
 
-export const FAULTS: Readonly<Record<string, Diagnostic>> = {
-  "kill a controller": processFault(
-    { weight: 2, longest: 5_000, places: CONTROLLERS },
-    controllerOf,
-    controllerAt,
-    kill,
-    start,
-  ),
-  "kill the leader": processFault({ weight: 2, longest: 4_000, places: 1 }, allControllers, leader, kill, start),
-  "pause the leader": processFault({ weight: 2, longest: 25_000, places: 1 }, allControllers, leader, pause, goOn),
-  "swap the leader": processFault({ weight: 2, longest: 3_000, places: 1 }, allControllers, leader, drain, start),
-  "kill a server": processFault({ weight: 4, longest: 6_000, places: SERVERS }, serverOf, serverAt, kill, start),
-  "pause a server": processFault({ weight: 4, longest: 15_000, places: SERVERS }, serverOf, serverAt, pause, goOn),
-  "drain a server": processFault({ weight: 2, longest: 4_000, places: SERVERS }, serverOf, serverAt, drain, start),
+export const FAULTS: Readonly<Record<string, Fault>> = {
+  "kill a controller": processFault(2, 5_000, controller, kill),
+  "kill the leader": processFault(2, 4_000, leader, kill),
+  "pause the leader": processFault(2, 25_000, leader, pause),
+  "swap the leader": processFault(2, 3_000, leader, drain),
+  "kill a server": processFault(4, 6_000, server, kill),
+  "pause a server": processFault(4, 15_000, server, pause),
+  "drain a server": processFault(2, 4_000, server, drain),
   "set the clock": {
     weight: 4,
     longest: 20_000,
@@ -129,7 +133,7 @@ export const FAULTS: Readonly<Record<string, Diagnostic>> = {
     places: 1,
     breaks: allControllers,
     async strike({ controllers }) {
-      await Promise.all(controllers.map(kill));
+      await Promise.all(controllers.map(kill.act));
       return { of: "every controller", heal: async () => controllers.forEach(start) };
     },
   },

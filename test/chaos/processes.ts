@@ -27,17 +27,17 @@ export type Supervised = {
   setClock(offsetMs: number): void;
 };
 
-/**
- * @param folder where it may keep files
- * @param onDeath told of each end that nobody asked for, with its last words
- */
-export function supervise(
-  name: string,
-  folder: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  onDeath: (code: number | null, lastWords: string) => void,
-): Supervised {
+export type SuperviseOptions = {
+  readonly name: string;
+  /** Where it may keep files. */
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Told of each end that nobody asked for, with its last words. */
+  readonly onDeath: (code: number | null, lastWords: string) => void;
+};
+
+export function supervise({ name, folder, args, env, onDeath }: SuperviseOptions): Supervised {
   const lines: string[] = [];
   let child: ChildProcess | undefined;
   let url: string | undefined;

@@ -36,32 +36,42 @@ export async function findUnrest(stage: Stage, ask: Ask = call): Promise<Found[]
     if (!model.declared.has(title)) unrest.push({ subject: title, what: "it was deleted and is still there" });
   }
   for (const one of model.declared.values()) {
-    const secret = secrets.get(`${one.namespace}/${one.secretName}`);
-    const state = { end: ends.get(one.uid ?? ""), isHeldBack: heldBack.has(one.uid ?? "") };
-    const what = await unrestOf(stage, one, objects.get(one.title), secret, state, ask);
+    const found = {
+      object: objects.get(one.title),
+      secret: secrets.get(`${one.namespace}/${one.secretName}`),
+      end: ends.get(one.uid ?? ""),
+      isHeldBack: heldBack.has(one.uid ?? ""),
+    };
+    const what = await unrestOf(stage, one, found, ask);
     if (what !== undefined) unrest.push({ subject: one.title, what });
   }
   return unrest;
 }
 
-/** How a declaration's key was ended, where it was, and whether its next version waits. */
-type KeyState = { readonly end: string | undefined; readonly isHeldBack: boolean };
+/** What there is of a declaration. */
+type Present = {
+  readonly object: Seen | undefined;
+  readonly secret: Seen | undefined;
+  /** How its key was ended, where it was. */
+  readonly end: string | undefined;
+  /** Whether the next version of its key waits. */
+  readonly isHeldBack: boolean;
+};
 
 async function unrestOf(
   { model, world }: Stage,
   one: Declared,
-  object: Seen | undefined,
-  secret: Seen | undefined,
-  state: KeyState,
+  present: Present,
   ask: Ask,
 ): Promise<string | undefined> {
+  const { object, secret, end } = present;
   // Protected is only a key that lives.
-  if (object === undefined) return one.deleting && state.end !== "" ? undefined : "it is declared and not there";
+  if (object === undefined) return one.deleting && end !== "" ? undefined : "it is declared and not there";
   if (object.metadata.uid !== one.uid) return "another object has its name";
   if (object.status?.observedGeneration !== object.metadata.generation) return "its status is about another generation";
   const ready = object.status?.conditions?.find(({ type }) => type === "Ready");
   const said = `${ready?.status} ${ready?.reason}`;
-  const allowed = allowedOf(model, one, secret, state);
+  const allowed = allowedOf(model, one, present);
   if (!allowed.includes(said)) {
     const declared = JSON.stringify(one.spec);
     return `it says ${said} (${ready?.message}), and should say ${allowed.join(" or ")}; declared ${declared}`;
@@ -77,7 +87,7 @@ async function unrestOf(
 }
 
 /** What a declaration may say of itself at rest, as status and reason of `Ready`. */
-function allowedOf(model: Model, one: Declared, secret: Seen | undefined, { end, isHeldBack }: KeyState): string[] {
+function allowedOf(model: Model, one: Declared, { secret, end, isHeldBack }: Present): string[] {
   const { spec } = one;
   if (one.deleting) return ["False DeletionProtected"];
   if (spec.state === "Revoked") return ["True Revoked"];

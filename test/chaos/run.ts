@@ -9,7 +9,7 @@ import { FAULTS } from "./faults.ts";
 import { everDeclared, type Model, newModel } from "./model.ts";
 import { MOVES } from "./moves.ts";
 import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
-import { createReport, type Report } from "./report.ts";
+import { createReport, type Report, type Violation } from "./report.ts";
 import { findUnrest } from "./rest.ts";
 import { restoreDatabase } from "./restore.ts";
 import { checkPlanted, checkRules, countMinted, type Found, livingKeysOf } from "./rules.ts";
@@ -157,7 +157,7 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
     const seen = await lookAtSecrets(world.store);
     standings = takeIn(standings, seen);
     probers.onLook(seen, standings);
-    checkKnown(secrets, model, standings, seen.beganAt, report);
+    for (const what of unknownTo(standings, secrets, model, seen.beganAt)) report.violation(what);
     fresh.resolve();
     fresh = Promise.withResolvers();
     if (performance.now() < checkedAt + BETWEEN_CHECKS) return;
@@ -186,16 +186,12 @@ function startLooks({ world, model, secrets }: Stage, probers: Probers, report: 
   };
 }
 
-/** Whatever a Secret of a key holds was reserved before it was written, unless somebody wrote it by hand. */
-function checkKnown(secrets: Secrets, model: Model, standings: Standings, lookedAt: number, report: Report): void {
+/** What a Secret of a key held that the store did not know by then: it was to be reserved before it was written, but by hand. */
+function* unknownTo(standings: Standings, secrets: Secrets, model: Model, lookedAt: number): Generator<Violation> {
   const byHand = new Set([...model.planted, ...everDeclared(model).map(({ imported }) => imported)]);
   for (const { value, digest, prefix, title, seenAt } of secrets.held) {
     if (seenAt > lookedAt || standings.has(hex(digest)) || byHand.has(value)) continue;
-    report.violation({
-      rule: "reserve before publish",
-      subject: `${title} ${prefix}`,
-      what: "the store does not know it",
-    });
+    yield { rule: "reserve before publish", subject: `${title} ${prefix}`, what: "the store does not know it" };
   }
 }
 

@@ -13,7 +13,7 @@ import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
 import { existing } from "./existing.ts";
 import { NAMESPACES } from "./model.ts";
-import { type Supervised, supervise } from "./processes.ts";
+import { type Supervised, type SuperviseOptions, supervise } from "./processes.ts";
 import type { Report } from "./report.ts";
 
 export const CONTROLLERS = 2;
@@ -82,9 +82,9 @@ export async function startWorld(report: Report, rights: Rights): Promise<World>
     };
     const KEYPLANE_ENCRYPTION_KEY = randomBytes(32).toString("base64");
     const adminUrls: string[] = [];
-    const start = (name: string, args: string[], databaseUrl: URL, onDeath: Parameters<typeof supervise>[4]) => {
+    const start = (name: string, args: string[], databaseUrl: URL, onDeath: SuperviseOptions["onDeath"]) => {
       const env = { KEYPLANE_DATABASE_URL: databaseUrl.href, KEYPLANE_ENCRYPTION_KEY };
-      const supervised = supervise(name, kubernetes.address.folder, args, env, onDeath);
+      const supervised = supervise({ name, folder: kubernetes.address.folder, args, env, onDeath });
       closers.push(() => supervised.down("SIGKILL"));
       supervised.up();
       return supervised;

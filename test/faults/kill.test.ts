@@ -97,8 +97,9 @@ function makePlay(home: Home, random: Random) {
 type Play = ReturnType<typeof makePlay>;
 
 /** Whether a key is where its declaration says. */
-async function isSettled(home: Home, up: Up, play: Play, name: string, { trigger }: Declared): Promise<boolean> {
+async function isReconciled(home: Home, up: Up, play: Play, name: string): Promise<boolean> {
   const value = play.see(name);
+  const trigger = play.declared.get(name)?.trigger;
   const file = join(home.data, "status", "dev", "PlatformKey", `${name}.json`);
   const { metadata, spec, status } = JSON.parse(readFileSync(file, "utf8"));
   return (
@@ -111,9 +112,9 @@ async function isSettled(home: Home, up: Up, play: Play, name: string, { trigger
   );
 }
 
-async function checkSettled(home: Home, up: Up, play: Play): Promise<void> {
-  for (const [name, one] of play.declared) {
-    await until(`${name} works`, () => isSettled(home, up, play, name, one));
+async function checkReconciled(home: Home, up: Up, play: Play): Promise<void> {
+  for (const name of play.declared.keys()) {
+    await until(`${name} works`, () => isReconciled(home, up, play, name));
   }
   for (const secret of play.dead) {
     await until("a deleted key is refused", async () => (await up.call(secret)) === 401);
@@ -156,7 +157,7 @@ it("a process that is killed at any moment leaves every declared key working and
   for (let round = 1; round <= ROUNDS; round++) {
     if (random.chance(0.2)) await dieInStart(home, random.below(MAX_START_MS));
     up = await startUp(home);
-    await checkSettled(home, up, play);
+    await checkReconciled(home, up, play);
     play.edit();
     await delay(random.below(MAX_LIFE_MS));
     await up.stop("SIGKILL");
@@ -165,7 +166,7 @@ it("a process that is killed at any moment leaves every declared key working and
   }
 
   up = await startUp(home);
-  await checkSettled(home, up, play);
+  await checkReconciled(home, up, play);
   expect(await up.stop()).toBe(0);
   const everything = [
     ...output,

@@ -17,49 +17,59 @@ export async function costlyBody(victim: Victim, n: number): Promise<void> {
   if (costly === undefined) return;
   const body = costlyBytes.get(costly.what) ?? costly.make();
   costlyBytes.set(costly.what, body);
-  await fetchCounted(victim, "POST", costly.path, victim.keys.full, { headers: MCP_TYPES, body: new Uint8Array(body) });
+  await fetchCounted(victim, `POST ${costly.path}`, {
+    key: victim.keys.full,
+    headers: MCP_TYPES,
+    body: new Uint8Array(body),
+  });
 }
 
 export async function costlySearch(victim: Victim, n: number): Promise<void> {
   const words = n % 2 === 0 ? "everywhere" : `everywhere ${SEARCH_WORDS}`;
   const path = `/atoms/search?limit=100&q=${encodeURIComponent(words)}`;
-  await fetchCounted(victim, "GET", path, victim.keys.full);
+  await fetchCounted(victim, `GET ${path}`, { key: victim.keys.full });
 }
 
 export async function largeAtom(victim: Victim): Promise<void> {
   const words = Array.from({ length: 6_000 }, () => Math.random().toString(36).slice(2, 11)).join(" ");
   const body = JSON.stringify({ content: words, library: LIBRARY });
-  const saved = await fetchCounted(victim, "POST", "/atoms", victim.keys.full, { headers: JSON_BODY, body });
+  const saved = await fetchCounted(victim, "POST /atoms", { key: victim.keys.full, headers: JSON_BODY, body });
   const id = /"id":"([^"]+)"/.exec(saved)?.[1];
-  if (id !== undefined) await fetchCounted(victim, "DELETE", `/atoms/${id}`, victim.keys.full);
+  if (id !== undefined) await fetchCounted(victim, `DELETE /atoms/${id}`, { key: victim.keys.full });
 }
 
 export async function refusal(victim: Victim, n: number): Promise<void> {
   const { full, reader, revoked } = victim.keys;
   const kinds: readonly (() => Promise<unknown>)[] = [
-    () => fetchCounted(victim, "GET", "/atoms", undefined),
-    () => fetchCounted(victim, "GET", "/atoms", "inf_short"),
-    () => fetchCounted(victim, "GET", "/atoms", mintKey(randomBytes)),
-    () => fetchCounted(victim, "GET", "/atoms", revoked),
-    () => fetchCounted(victim, "POST", "/atoms", reader, { headers: JSON_BODY, body: SMALL_ATOM }),
-    () => fetchCounted(victim, "GET", `/g/${GATEWAYS.others.routes}/v1/models`, full),
-    () => fetchCounted(victim, "GET", "/atoms/nothing/of/this/name", full),
-    () => fetchCounted(victim, "POST", MCP, full, { headers: JSON_BODY, body: "{}" }),
-    () => fetchCounted(victim, "POST", "/atoms", full, { headers: { "content-type": "text/plain" }, body: "x" }),
+    () => fetchCounted(victim, "GET /atoms", {}),
+    () => fetchCounted(victim, "GET /atoms", { key: "inf_short" }),
+    () => fetchCounted(victim, "GET /atoms", { key: mintKey(randomBytes) }),
+    () => fetchCounted(victim, "GET /atoms", { key: revoked }),
+    () => fetchCounted(victim, "POST /atoms", { key: reader, headers: JSON_BODY, body: SMALL_ATOM }),
+    () => fetchCounted(victim, `GET /g/${GATEWAYS.others.routes}/v1/models`, { key: full }),
+    () => fetchCounted(victim, "GET /atoms/nothing/of/this/name", { key: full }),
+    () => fetchCounted(victim, `POST ${MCP}`, { key: full, headers: JSON_BODY, body: "{}" }),
+    () => fetchCounted(victim, "POST /atoms", { key: full, headers: { "content-type": "text/plain" }, body: "x" }),
   ];
   await kinds[n % kinds.length]?.();
 }
 
-type Call = { readonly headers?: Record<string, string>; readonly body?: string | Uint8Array<ArrayBuffer> };
+type Call = {
+  readonly key?: string | undefined;
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+};
 
-/** @returns the answer's text */
+/**
+ * @param what as `GET /atoms`
+ * @returns the answer's text
+ */
 async function fetchCounted(
   { url, signal, count }: Victim,
-  method: string,
-  path: string,
-  key: string | undefined,
-  { headers = {}, body }: Call = {},
+  what: string,
+  { key, headers = {}, body }: Call,
 ): Promise<string> {
+  const [method = "", path = ""] = what.split(" ");
   const answer = await fetch(url + path, {
     method,
     headers: { ...headers, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },

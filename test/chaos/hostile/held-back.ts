@@ -22,11 +22,16 @@ export type HeldBack = {
   readonly done: Promise<void>;
 };
 
+export type HeldBackOptions = {
+  readonly installation: Installation;
+  readonly upstream: OwnUpstream;
+  /** A key of the hostile team that lists its atoms. */
+  readonly reader: string;
+  readonly report: Report;
+};
+
 export function startHeldBack(
-  installation: Installation,
-  upstream: OwnUpstream,
-  reader: string,
-  report: Report,
+  { installation, upstream, reader, report }: HeldBackOptions,
   signal: AbortSignal,
 ): HeldBack {
   const outcomes = new Map<string, number>();

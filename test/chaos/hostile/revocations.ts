@@ -5,7 +5,7 @@ import { type Answer, isAccepted, judge } from "../judgement.ts";
 import { call } from "../probers.ts";
 import type { Report } from "../report.ts";
 import type { Standing } from "../standings.ts";
-import type { Installation } from "./installation.ts";
+import type { Installation, Replica } from "./installation.ts";
 import { GATEWAYS, type TenantKey } from "./tenants.ts";
 
 /** The gateway answers it by itself: what it takes to be let through, and nothing else. */
@@ -33,7 +33,7 @@ export function startRevocations(installation: Installation, report: Report, sig
     const key = await installation.makeKey("others", ["gateway:routes"]);
     const usableSince = performance.now();
     const enough = new AbortController();
-    const asking = installation.replicas.map(({ name, url }) => ask(name, url, key, answers, enough.signal));
+    const asking = installation.replicas.map((replica) => ask(replica, key, answers, enough.signal));
     try {
       const isUsed = () =>
         installation.replicas.every(({ name }) => answers.some((one) => one.replica === name && one.status === 200));
@@ -87,10 +87,10 @@ export function startRevocations(installation: Installation, report: Report, sig
 
 type Times = { readonly usableSince: number; readonly endedSince: number; readonly confirmedAt: number };
 
-async function ask(replica: string, url: string, key: TenantKey, answers: Asked[], signal: AbortSignal): Promise<void> {
+async function ask({ name, url }: Replica, key: TenantKey, answers: Asked[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const answer = await call(url, key.plaintext, PATH);
-    if (answer !== undefined) answers.push({ ...answer, replica });
+    if (answer !== undefined) answers.push({ ...answer, replica: name });
     await delay(ASK_EVERY_MS, undefined, { signal }).catch(() => {});
   }
 }

@@ -68,7 +68,7 @@ export async function runHostileTenant({
     health.enter("during");
     const keys = { full: full.plaintext, reader: reader.plaintext, revoked: revoked.plaintext };
     attacker.start({ urls: replicas.map(({ url }) => url), keys, without });
-    const held = startHeldBack(installation, upstream, reader.plaintext, report, probing);
+    const held = startHeldBack({ installation, upstream, reader: reader.plaintext, report }, probing);
     await delay(attackMs, undefined, { signal: attackOver.signal }).catch(() => {});
     const outcomes = await stopped(attacker);
     report.tell("the attacks are over");

@@ -86,7 +86,7 @@ const ENDS: Record<string, readonly [end: () => void, status: number]> = {
 async function held(name: string): Promise<HeldRequest> {
   const { length } = server.used;
   const [target, body, headers] = REQUESTS[name]?.() ?? ["", ""];
-  const request = holdBack(server.port, key, target, body, headers);
+  const request = holdBack({ port: server.port, key }, target, body, headers);
   await until("the head is let through", () => server.used.length > length);
   return request;
 }
@@ -172,7 +172,7 @@ test.each(Object.keys(ENDS))("b81: a fallback is not asked for a key that is %s 
 
 test("b81: a call goes where its gateway leads when its body is there", async () => {
   const id = server.addGateway({ upstreams: [upstreamOf(upstream.url)], routes: [routeOf("m")] });
-  const request = holdBack(server.port, key, `POST /g/${id.publicId}/v1/chat/completions`, CHAT);
+  const request = holdBack({ port: server.port, key }, `POST /g/${id.publicId}/v1/chat/completions`, CHAT);
   await until("the head is let through", () => server.streams.size === 1);
   server.addGateway({ ...id, upstreams: [upstreamOf(second.url)], routes: [routeOf("m", { upstreamModel: "new" })] });
   request.finish();

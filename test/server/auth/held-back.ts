@@ -12,10 +12,14 @@ export type HeldRequest = {
   leave(): void;
 };
 
-/** Sends a POST, or what `method` says, but for the last byte of its body. */
+/**
+ * Sends a request but for the last byte of its body.
+ *
+ * @param key sent as `X-API-Key`
+ * @param target as `POST /atoms`
+ */
 export function holdBack(
-  port: number,
-  key: string,
+  { port, key = "" }: { readonly port: number; readonly key?: string },
   target: string,
   body: string,
   headers: readonly string[] = [],

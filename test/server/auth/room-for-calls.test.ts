@@ -51,11 +51,11 @@ test("b84: what the stalled uploads of one key hold is bounded, beyond it 429, a
   const held: HeldRequest[] = [];
   for (let i = 0; i < 2; i++) {
     const before = kept(harness);
-    const upload = holdBack(harness.port, key, INSPECTED, BODY);
+    const upload = holdBack({ port: harness.port, key }, INSPECTED, BODY);
     held.push(upload);
     await settled(harness, upload, before);
   }
-  const third = await holdBack(harness.port, key, INSPECTED, BODY).answer;
+  const third = await holdBack({ port: harness.port, key }, INSPECTED, BODY).answer;
   expect(third.status).toBe(429);
   expect(third.text).toMatch(/^retry-after: 1\r$/im);
   expect(third.text).toContain('"error":{');
@@ -64,7 +64,7 @@ test("b84: what the stalled uploads of one key hold is bounded, beyond it 429, a
   held[0]?.leave();
   await until("there is room again", () => kept(harness) < BODY.length);
   const before = kept(harness);
-  const again = holdBack(harness.port, key, INSPECTED, BODY);
+  const again = holdBack({ port: harness.port, key }, INSPECTED, BODY);
   await settled(harness, again, before);
   expect(again.text()).toBe("");
   again.leave();
@@ -77,11 +77,11 @@ test("b84: what all keys hold is bounded for the process, beyond it 503", async 
   const held: HeldRequest[] = [];
   for (let i = 0; i < 4; i++) {
     const before = kept(harness);
-    const upload = holdBack(harness.port, harness.addKey({ keyId: `key_${i}` }), INSPECTED, BODY);
+    const upload = holdBack({ port: harness.port, key: harness.addKey({ keyId: `key_${i}` }) }, INSPECTED, BODY);
     held.push(upload);
     await settled(harness, upload, before);
   }
-  const fifth = await holdBack(harness.port, harness.addKey({ keyId: "key_5" }), INSPECTED, BODY).answer;
+  const fifth = await holdBack({ port: harness.port, key: harness.addKey({ keyId: "key_5" }) }, INSPECTED, BODY).answer;
   expect(fifth.status).toBe(503);
   expect(fifth.text).toMatch(/^retry-after: 1\r$/im);
   expect(kept(harness)).toBeLessThanOrEqual(LIMITS.kept);
@@ -94,9 +94,9 @@ test("b84: a body of the memory counts like one of the gateway", async () => {
   closers.push(() => harness.close());
   const key = harness.addKey();
   const body = `{"content":"${"x".repeat(100 * KIB)}"}`;
-  const first = holdBack(harness.port, key, "POST /atoms", body);
+  const first = holdBack({ port: harness.port, key }, "POST /atoms", body);
   await until("the first is kept", () => kept(harness) >= body.length - 1);
-  const second = await holdBack(harness.port, key, "POST /atoms", body).answer;
+  const second = await holdBack({ port: harness.port, key }, "POST /atoms", body).answer;
   expect(second.status).toBe(429);
   first.leave();
   await until("nothing is kept", () => kept(harness) === 0);

@@ -64,7 +64,7 @@ describeOnEachEngine("a body of the management API", (store) => {
     const name = unique("held");
     const body = JSON.stringify({ team, name, spec: KEY });
     const headers = [`Authorization: Bearer ${TOKEN}`];
-    const held = holdBack(Number(new URL(server.url).port), "", "POST /api/v1/keys", body, headers);
+    const held = holdBack({ port: Number(new URL(server.url).port) }, "POST /api/v1/keys", body, headers);
     await until("its head was let through", async () => (await server.send("GET", "/keys")).status === 200);
     token.digest = null;
     held.finish();

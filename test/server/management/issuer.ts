@@ -50,13 +50,16 @@ export async function startIssuer() {
   return issuer;
 }
 
-/** A token as the issuer would make it, but for what is given. */
+/**
+ * A token as the issuer would make it, but for what is given.
+ *
+ * @param now in milliseconds since the epoch
+ */
 export function sign(
   { url }: Issuer,
   signer: Pick<Signer, "kid" | "alg" | "privateKey">,
   now: number,
-  claims: Readonly<Record<string, unknown>> = {},
-  header: object = {},
+  { claims = {}, header = {} }: { readonly claims?: Readonly<Record<string, unknown>>; readonly header?: object } = {},
 ): Promise<string> {
   const seconds = Math.floor(now / 1000);
   return new SignJWT({ iss: url, aud: "keyplane", sub: "ann", iat: seconds, exp: seconds + 300, ...claims })

@@ -37,7 +37,7 @@ const get = async (token: string, path = "/keys") => {
 };
 const status = async (token: string) => (await get(token)).status;
 const token = (claims: Readonly<Record<string, unknown>> = {}, header: object = {}, by = signer) =>
-  sign(issuer, by, harness.clock.now(), claims, header);
+  sign(issuer, by, harness.clock.now(), { claims, header });
 
 const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 /** In seconds. */
@@ -111,13 +111,8 @@ describe("one and the same 401 is the answer to a token", () => {
     "of another's key under a known kid": async () => token({}, {}, await stranger),
     "that brings its own key": async () => {
       const { privateKey, jwk, alg } = await stranger;
-      return sign(
-        issuer,
-        { privateKey, alg, kid: "mine" },
-        harness.clock.now(),
-        {},
-        { jwk, jku: "http://evil.example/jwks" },
-      );
+      const header = { jwk, jku: "http://evil.example/jwks" };
+      return sign(issuer, { privateKey, alg, kid: "mine" }, harness.clock.now(), { header });
     },
     "with an extension that must be understood": async () =>
       (await token()).replace(/^[^.]+/, encode({ alg: "ES256", kid: "first", crit: ["x"], x: 1 })),

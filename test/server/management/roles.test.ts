@@ -54,7 +54,8 @@ type Who = keyof typeof WHO | "installation";
 
 async function as(who: Who | { sub: string; groups?: unknown[] }, method: string, path: string, body?: unknown) {
   const claims = typeof who === "object" ? who : who === "installation" ? undefined : WHO[who];
-  const token = claims === undefined ? TOKEN : await sign(issuer, signer, harness.clock.now(), { ...claims });
+  const token =
+    claims === undefined ? TOKEN : await sign(issuer, signer, harness.clock.now(), { claims: { ...claims } });
   const answer = await fetch(`${harness.url}/api/v1${path}`, {
     method,
     headers: {
@@ -232,7 +233,7 @@ test("the audit log names the issuer and the subject", async () => {
 test("an idempotency key is its caller's own", async () => {
   const made = new Set<string>();
   for (const who of ["admin", "member"] as const) {
-    const token = await sign(issuer, signer, harness.clock.now(), { ...WHO[who] });
+    const token = await sign(issuer, signer, harness.clock.now(), { claims: { ...WHO[who] } });
     const answer = await fetch(`${harness.url}/api/v1/keys`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": "same" },

@@ -14,7 +14,7 @@ const ALL: { libraryId: null; tags: readonly string[]; limit: number } = { libra
 
 describeOnEachEngine("searches that look at few of many atoms", (opened) => {
   /** Number 1 is the oldest; every atom has "often" and its own number. */
-  const fill = (libraryId: string, teamId: string, from: number, to: number, words = "") =>
+  const fill = (libraryId: string, teamId: string, [from, to]: readonly [number, number], words = "") =>
     sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select ${libraryId}, ${teamId}, 'often usual ' || case when n = 3 then 'zebra ' else '' end
           || case when n = 5 then 'usual often ' else '' end || 'number' || n || ' ' || ${words},
@@ -24,8 +24,8 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
 
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
-    await fill("lib-diary", "team-a", 1, 300);
-    await fill("lib-handbook", "team-a", 301, 400);
+    await fill("lib-diary", "team-a", [1, 300]);
+    await fill("lib-handbook", "team-a", [301, 400]);
   });
 
   const numbersOf = (atoms: readonly { content: string }[]): number[] =>
@@ -88,7 +88,7 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
     const ask = async () => [await Promise.all(queries.map((query) => search(query))), await recall("often zebra")];
     const before = await ask();
     // With our library's name as a tag, and our words: neither makes them ours.
-    await fill("lib-b-notes", "team-b", 1, 400, "zebra zebra number9 number11");
+    await fill("lib-b-notes", "team-b", [1, 400], "zebra zebra number9 number11");
     await sql`update atoms set tags = tags || array['library lib-diary', 'team team-a'] where team_id = 'team-b'`.execute(
       opened().db,
     );
