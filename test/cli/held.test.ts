@@ -35,7 +35,7 @@ describe("c49: what is held as before", () => {
     expect(await up.call(secret)).toBe(200);
   });
 
-  test("is so after a restart, too", async () => {
+  test("is held after a restart, too", async () => {
     await up.stop();
     up = await startUp(home);
     await until("it is said", () => up.output().includes("all.yaml is empty"));

@@ -174,7 +174,7 @@ test("the items of a list are manifests, each fault at its own line, as kubectl 
   ]);
 });
 
-test("what comes by standard input is checked too, from a program that takes its time", async () => {
+test("standard input is checked too, from a program that takes its time", async () => {
   const validating = spawn(process.execPath, [MAIN, "validate", "-f", "-"], { stdio: ["pipe", "pipe", "inherit"] });
   const out = text(validating.stdout);
   validating.stdin.write(library("a"));
@@ -187,10 +187,10 @@ test("what comes by standard input is checked too, from a program that takes its
 });
 
 describe("wrong use", () => {
-  test("a path that does not exist is 2", async () => {
+  test("a path that does not exist ends with 2", async () => {
     expect(await validate(join(folder, "nope"))).toEqual({ code: 2, lines: ["DIR/nope: no such file or folder"] });
   });
-  test("no path at all is 2", async () => {
+  test("no path at all ends with 2", async () => {
     expect(await validate()).toEqual({ code: 2, lines: ["nothing to validate: name a file or a folder with -f"] });
   });
   test.each(["", "# later\n", "apiVersion: v1\nkind: List\nitems: []\n"])(

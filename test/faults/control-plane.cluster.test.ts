@@ -78,7 +78,7 @@ async function untilHeardAgain(world: World): Promise<void> {
 }
 
 describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
-  it("c19: one that was away is asked gently, by one watch a kind, and the controller goes on by itself", async (context) => {
+  it("c19: that was away is asked gently, by one watch a kind, and the controller goes on by itself", async (context) => {
     const { api, setup: behind } = await behindProxies(context, kubernetes(), setup());
     const world = await startWorld(context, behind, key("before"));
     const most = new Map<string, number>();
@@ -113,7 +113,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect(most.size).toBeGreaterThanOrEqual(4);
   });
 
-  it("c18: after 410 everything is listed again, and what has gone meanwhile is counted once", async (context) => {
+  it("c18: that answers 410 is asked for everything again, and what has gone meanwhile is counted once", async (context) => {
     const { api, side, setup: behind } = await behindProxies(context, kubernetes(), setup());
     const world = await startWorld(context, behind, key("stays"), key("gone"));
     const [stays, gone] = [await world.plaintextOf("stays"), await world.plaintextOf("gone")];
@@ -148,7 +148,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect(world.decide(stays)).toBe("allowed");
   });
 
-  it("c18: a page that the API server has forgotten begins the list anew", async (context) => {
+  it("c18: that has forgotten a page is asked for the list anew", async (context) => {
     const api = await startApiProxy(kubernetes());
     const side: KubernetesSide = await makeKubernetesSide(
       kubernetes(),

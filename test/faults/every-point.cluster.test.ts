@@ -1,4 +1,4 @@
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { faultsAtEveryPoint } from "./every-point.ts";
 
-describeWorldsOnKubernetes("whatever goes wrong at whatever point of", faultsAtEveryPoint);
+describeWorldsOnKubernetes("whatever goes wrong after whichever effect,", faultsAtEveryPoint);

@@ -1,4 +1,4 @@
 import { describeWorlds } from "../controller/fixtures/setup.ts";
 import { faultsAtEveryPoint } from "./every-point.ts";
 
-describeWorlds("whatever goes wrong at whatever point of", faultsAtEveryPoint);
+describeWorlds("whatever goes wrong after whichever effect,", faultsAtEveryPoint);

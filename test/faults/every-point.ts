@@ -20,7 +20,7 @@ export const faultsAtEveryPoint: WorldTests = (setup) => {
   };
 
   for (const name of Object.keys(SCENARIOS) as ScenarioName[]) {
-    it(`${name}, it ends as it does undisturbed`, async (context) => {
+    it(`${name} ends as it does undisturbed`, async (context) => {
       const { injector } = await usual(context, setup(), name);
       // What takes long is told in the status meanwhile.
       const withoutStatus = (effects: readonly string[]) => effects.filter((effect) => effect !== "writeStatus");

@@ -39,7 +39,7 @@ async function makeGateway(store: Store, keyring: Keyring, credential = "sk-prov
   return { save, sealed, read };
 }
 
-describeOnEachEngine("c54: The encryption keys", (opened) => {
+describeOnEachEngine("c54: the encryption keys", (opened) => {
   test("of whoever starts first are those that all others must have, by their fingerprint", async () => {
     const { db } = opened();
     await assertKeyring(db, keys(A));
@@ -57,7 +57,7 @@ describeOnEachEngine("c54: The encryption keys", (opened) => {
     expect(rows[0]?.text).not.toContain(Buffer.from(A, "base64").toString("hex").slice(0, 8));
   });
 
-  test("a database of before is not taken over by another key: what is sealed tells", async () => {
+  test("take over no database of before that another key has sealed something in", async () => {
     const { db } = opened();
     await makeGateway(opened(), keys(A));
     await db.deleteFrom("encryption_key").execute();
@@ -66,7 +66,7 @@ describeOnEachEngine("c54: The encryption keys", (opened) => {
     await assertKeyring(db, keys(A));
   });
 
-  test("a key comes first only when every server has it; then all is sealed anew, and the old one may go", async () => {
+  test("put one first only when every server has it; then all is sealed anew, and the old one may go", async () => {
     const store = opened();
     const gateway = await makeGateway(store, keys(A));
     await registerReplica(store, "old", keys(A));
@@ -85,7 +85,7 @@ describeOnEachEngine("c54: The encryption keys", (opened) => {
     expect(await adoptFirstKey(store, keys(B))).toBe(0);
   });
 
-  test("nothing is sealed under another key than the database's, by those who started before it took its place", async () => {
+  test("seal nothing under another key than the database's, by those who started before it took its place", async () => {
     const store = opened();
     const both = await makeGateway(store, keys(A, B));
     expect(isSealedByFirst(keys(B), await both.sealed())).toBe(true);
@@ -95,7 +95,7 @@ describeOnEachEngine("c54: The encryption keys", (opened) => {
     await run(store, async (tx) => expect((await sealingKeyring(tx, keys(A, B)))[0]).toEqual(keys(B)[0]));
   });
 
-  test("one that is lost for good is given up by its name, and only where no server has it", async () => {
+  test("are given up by their name once they are lost for good, and only where no server has them", async () => {
     const store = opened();
     const gateway = await makeGateway(store, keys(B));
     await expect(forgetEncryptionKey(store, printOf(C))).rejects.toThrow(/nothing is stored under/);

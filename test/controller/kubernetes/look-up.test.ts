@@ -52,7 +52,7 @@ test.for<[string, number, unknown]>([
   expect(fake.calls.filter(({ path }) => path === WANTED.path)).toHaveLength(1);
 });
 
-test("c48: one that the API server names as not there is gone, as is one whose name is another's", async (context) => {
+test("c48: an object that the API server names as not there is gone, as is one whose name is another's", async (context) => {
   const { presence } = await asking(context, (call) => call.answer(404, notFound(NAMED)));
   expect(await presence()).toBe("gone");
   const other = await asking(context, (call) => call.answer(200, { metadata: { name: "reader", uid: "uid-2" } }));
@@ -61,7 +61,7 @@ test("c48: one that the API server names as not there is gone, as is one whose n
   expect(await other.presence({ ...WANTED, uid: null })).toBe("present");
 });
 
-test("c48: it is asked for without a resourceVersion, so that no cache answers", async (context) => {
+test("c48: an object is asked for without a resourceVersion, so that no cache answers", async (context) => {
   const { fake, presence } = await asking(context, (call) => call.answer(404, notFound(NAMED)));
   await presence();
   const [call] = fake.calls.filter(({ path }) => path === WANTED.path);
@@ -73,7 +73,7 @@ test("c48: a connection that is cut says nothing", async (context) => {
   expect(await presence()).toBe("unknown");
 });
 
-test("c48: what another cluster answers is not believed, and it says so until it is the first one's again", async (context) => {
+test("c48: another cluster's answer is not believed, and that is said until the first one answers again", async (context) => {
   const gone = (call: Call) => call.answer(404, notFound(NAMED));
   const { fake, identity, presence } = await asking(context, gone, (count) => (count % 3 === 0 ? "one" : "two"));
   expect([await presence(), identity.isReplaced()]).toEqual(["unknown", true]);
@@ -100,7 +100,7 @@ test("c48: a cluster that does not tell which one it is is not believed", async 
   expect(identity.isReplaced()).toBe(false);
 });
 
-test("c48: who it is is asked after what was answered, once for all who wait", async (context) => {
+test("c48: the cluster is asked who it is after its answers, once for all who wait for them", async (context) => {
   const { fake, identity } = await asking(context, () => {});
   const before = fake.calls.length;
   await Promise.all(Array.from({ length: 20 }, () => identity.confirm()));
@@ -111,7 +111,7 @@ test("c48: who it is is asked after what was answered, once for all who wait", a
   expect(fake.calls.length - before).toBe(3);
 });
 
-test("c48: no more than ten are asked for in a second", async (context) => {
+test("c48: no more than ten objects are asked for in a second", async (context) => {
   const { fake, identity } = await asking(context, (call) => call.answer(500, {}));
   const lookUp = createLookUp(fake.api, identity, clock);
   const { signal } = new AbortController();

@@ -26,7 +26,7 @@ test.each(["kube-system", "kube-public", "kube-node-lease"])("b96: no team may c
   ]);
 });
 
-describe("b70: what only the cluster may write has no effect in a manifest", () => {
+describe("b70: what only the cluster may write, in a manifest,", () => {
   const text = `${manifest("PlatformKey", "{ preset: MCPReadOnly }", {
     name: "a",
     namespace: "team-a",
@@ -36,7 +36,7 @@ describe("b70: what only the cluster may write has no effect in a manifest", () 
     ownerReferences: [{ kind: "PlatformKey", name: "other", uid: "1" }],
   })}status: { team: other, keyID: key_stolen, effectiveScopes: [memory:write] }\n`;
 
-  test("it is warned of", () => {
+  test("is warned of", () => {
     expect(errorsOf(text)).toEqual([]);
     expect(warningsOf(text).map((warning) => warning.split(":")[0])).toEqual([
       "metadata.uid",
@@ -47,7 +47,7 @@ describe("b70: what only the cluster may write has no effect in a manifest", () 
     ]);
   });
 
-  test("and nothing of it is read", () => {
+  test("is not read", () => {
     const plain = manifest("PlatformKey", "{ preset: MCPReadOnly }");
     expect(readText(text).manifests).toEqual(readText(plain).manifests);
   });

@@ -20,7 +20,7 @@ function readAll(text: string, old?: unknown): number {
   return read.filter(({ manifest }) => manifest !== undefined).length;
 }
 
-describe("whatever is in a file, reading it ends with faults or manifests", () => {
+describe("reading a file ends with faults or manifests, whatever is in it:", () => {
   test("the manifests that the mutations begin with are valid", () => {
     for (const valid of VALID) expect(readAll(stringify(valid))).toBe(1);
   });

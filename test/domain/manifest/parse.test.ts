@@ -58,7 +58,7 @@ describe.each([
   ["a: ", "a: "],
   ["[{", "[{"],
 ])("1 MiB of %s", (_, unit) => {
-  test("is an error and no crash", () => {
+  test("is a short error, and no crash", () => {
     expect(errorsOf(unit.repeat(2 ** 20 / unit.length))).toEqual([": nested more than 100 levels deep"]);
   });
 });

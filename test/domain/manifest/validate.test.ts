@@ -99,11 +99,11 @@ test("nothing behind a field that has a default is the default, as on the API se
 });
 
 describe.each(MISTAKE_CASES)("%s", (_, accepted, refused, says) => {
-  test("is told", () => {
+  test("is refused, and told what is wrong", () => {
     expect(errorsOf(refused)).toHaveLength(1);
     expect(errorsOf(refused)[0]).toContain(says);
   });
-  test("and its correction is accepted", () => expect(errorsOf(accepted)).toEqual([]));
+  test("is accepted once it is corrected", () => expect(errorsOf(accepted)).toEqual([]));
 });
 
 describe.each<[string, string, string]>([
@@ -162,7 +162,7 @@ test("a key that uses what it has is not warned of", () => {
   expect(warningsOf(key(text))).toEqual([]);
 });
 
-describe("places", () => {
+describe("a diagnostic", () => {
   const text = `apiVersion: keyplane.dev/v1alpha1
 kind: ModelGateway
 metadata: { name: g, namespace: team-a }
@@ -175,13 +175,13 @@ spec:
       credentialRef: { name: s }
 `;
   const diagnostics = readText(text).diagnostics.map(({ line, column, path }) => ({ line, column, path }));
-  test("a bad value is shown at the value", () =>
+  test("of a bad value is at the value", () =>
     expect(diagnostics).toContainEqual({ line: 5, column: 13, path: "spec.publicID" }));
-  test("an unknown field at its name", () =>
+  test("of an unknown field is at its name", () =>
     expect(diagnostics).toContainEqual({ line: 9, column: 7, path: "spec.upstreams[0].baseUrl" }));
-  test("a missing one at its nearest parent", () =>
+  test("of a missing field is at its nearest parent", () =>
     expect(diagnostics).toContainEqual({ line: 7, column: 7, path: "spec.upstreams[0].baseURL" }));
-  test("and nothing else", () => expect(diagnostics).toHaveLength(3));
+  test("is one for each mistake", () => expect(diagnostics).toHaveLength(3));
 });
 
 describe("a core Secret", () => {

@@ -103,7 +103,7 @@ test("a refusal is counted, and handed to the audit log with its key", async () 
   expect(await harness.metrics.registry.metrics()).toMatch(/keyplane_refusals_total\{cause="rate_limited"\} [1-9]/);
 });
 
-describe("is told in the caller's own format:", () => {
+describe("a refusal for the rate is told in the caller's own format:", () => {
   test.each([
     ["OpenAI", "/g/main/v1/chat/completions", { error: { type: "rate_limit_error", code: "rate_limited" } }],
     ["Anthropic", "/g/main/v1/messages", { type: "error", error: { type: "rate_limit_error" } }],

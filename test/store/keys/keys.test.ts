@@ -59,7 +59,7 @@ describeOnEachEngine("A key", (store) => {
     return first;
   };
 
-  test("tells which old versions it has ended, also where its version is active already", async () => {
+  test("an activation tells which old versions it has ended, also where its version is active already", async () => {
     const { key } = await keyWithVersions(2);
     expect(await activate(key.id, 2, HOUR, NOW + 2 * HOUR)).toEqual([1]);
     expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retired", 2: "active" });
