@@ -10,7 +10,7 @@ export type Timers = {
 };
 
 /** What is to be done later, by name: of several deadlines of one name the earliest is kept. */
-export type Deadlines = {
+type Deadlines = {
   /** Has `run` called `delayMs` from now, unless it or another is due before under this name. */
   set(name: string, delayMs: number, run: () => void): void;
   clear(): void;

@@ -21,7 +21,7 @@ export type NameQueueOptions<T> = {
   readonly metrics?: NameQueueMetrics;
 };
 
-export type NameQueue<T> = {
+type NameQueue<T> = {
   /** Has the item wait in that lane, at once or after it was in hand. Whether its name has come to wait by this. */
   add(lane: Lane, item: T): boolean;
   /** Takes the next name in hand. */

@@ -10,7 +10,7 @@ import type { HeldObject } from "./status.ts";
 /** What a file holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
 type ObjectRecord = Pick<HeldObject, "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec">;
 
-export type ObjectRecords = {
+type ObjectRecords = {
   /**
    * Every object that has a record.
    *

@@ -7,7 +7,7 @@ import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { SecretFiles } from "./secret-files.ts";
 import type { SecretMetadata, SecretMetadataFiles } from "./secret-metadata.ts";
 
-export type SecretOwnership = {
+type SecretOwnership = {
   /** The Secret as it is now, whoever's it is. */
   find(namespace: string, name: string): Promise<SecretObject | undefined>;
   /**

@@ -12,7 +12,7 @@ import { dataKeyPath, secretPath } from "./paths.ts";
 /** The names of the data keys that a Secret of ours is to have; undefined where we know of none. */
 export type DataKeysOf = (namespace: string, name: string) => Promise<readonly string[] | undefined>;
 
-export type SecretReplacements = {
+type SecretReplacements = {
   /** Settles every Secret that has something left to be done. */
   recover(): Promise<void>;
   /** Carries out what was interrupted, where the Secret's folder is still there; else forgets it. */

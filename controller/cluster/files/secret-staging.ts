@@ -10,7 +10,7 @@ import { dataKeyPath } from "./paths.ts";
 /** Text by data key. */
 export type Data = Readonly<Record<string, string>>;
 
-export type SecretStaging = {
+type SecretStaging = {
   /** Drops the drafts of a process that was killed. */
   recover(): Promise<void>;
   /** Writes a draft and has it moved to its place; where that fails, nothing is left of it. */

@@ -17,7 +17,7 @@ export type ObjectWatches = {
   lacked(ref: ObjectRef): void;
 };
 
-export type ObjectWatchesOptions = {
+type ObjectWatchesOptions = {
   readonly reflectors: Pick<Reflectors, "start">;
   readonly objects: Pick<Objects, "read" | "sink">;
   /** The namespaces that are served; null for all. */
