@@ -5,6 +5,7 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { productScopes, SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
+import { examples } from "../../env/nightly.ts";
 import { keyRecord } from "../../server/harness.ts";
 
 const NOW = 1_800_000_000_000;
@@ -47,7 +48,7 @@ test("nothing passes that is not usable, of the team, within its binding and its
       expect(asked.gateway?.teamId).toBe(record.teamId);
       if (record.boundGatewayId !== null) expect(asked.gateway?.gatewayId).toBe(record.boundGatewayId);
     }),
-    { numRuns: 5_000 },
+    { numRuns: examples(2_000) },
   );
 });
 

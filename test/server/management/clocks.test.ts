@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
@@ -7,8 +7,8 @@ import { type Api, startApi } from "./api.ts";
 
 const HOUR = 3_600_000;
 
-for (const off of [-HOUR, HOUR]) {
-  describeOnEachEngine(`a server whose own clock is ${off} ms off`, (store) => {
+describeOnEachEngine("a server whose own clock is wrong", (store) => {
+  describe.each([-HOUR, HOUR])("by %d ms", (off) => {
     let api: Api;
     let team: Awaited<ReturnType<typeof makeTeam>>;
     beforeAll(async () => {
@@ -41,4 +41,4 @@ for (const off of [-HOUR, HOUR]) {
       expect([isNow(body.rotationRequestedAt), isNow(body.revocation.at)]).toEqual([true, true]);
     });
   });
-}
+});

@@ -5,6 +5,7 @@ import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
 import { openEmbedded } from "../../env/embedded-database.ts";
+import { until } from "../../env/until.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
 
@@ -52,11 +53,12 @@ test("b87: every decision is made and the lease is renewed while one team's call
     }
   };
   const others = askAsOther();
-  while (answered < STATEMENTS) {
+  await until("the statements are answered", async () => {
     statuses.add((await fetch(`${server.url}/list`, { headers: { "x-api-key": key.plaintext } })).status);
     const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
     ages.push(Number(/^keyplane_index_age_seconds (\S+)$/m.exec(metrics)?.[1]));
-  }
+    return answered >= STATEMENTS;
+  });
   await Promise.all([loops, others]);
   expect([...statuses]).toEqual([200]);
   expect(ages.length).toBeGreaterThan(20);
