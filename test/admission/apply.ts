@@ -83,7 +83,7 @@ export function urlOf(text: string): string | undefined {
 /** For a text that has no place in the API: kubectl has to find out. */
 async function applyByKubectl(kubernetes: Kubernetes, text: string): Promise<OnlineVerdict> {
   const args = ["apply", "--server-side", "--dry-run=server", "--filename", "-"];
-  const { code, stderr } = await kubernetes.kubectl(args, text);
+  const { code, stderr } = await kubernetes.runKubectl(args, text);
   return { accepted: code === 0, diagnostics: [], message: stderr, warnings: [] };
 }
 

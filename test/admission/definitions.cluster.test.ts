@@ -43,7 +43,7 @@ const STATUS = {
 
 describeOnKubernetes("The definitions", (kubernetes) => {
   async function kubectl(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubernetes().kubectl([...args, "--namespace", NAMESPACE]);
+    const { code, stdout, stderr } = await kubernetes().runKubectl([...args, "--namespace", NAMESPACE]);
     expect(stderr).toBe("");
     expect(code).toBe(0);
     return stdout;
@@ -110,7 +110,7 @@ describeOnKubernetes("The definitions", (kubernetes) => {
     ["kubectl apply --server-side", ["apply", "--server-side"]],
     ["kubectl create", ["create"]],
   ])("let %s refuse a misspelt field by its name", async (_, command) => {
-    const { code, stderr } = await kubernetes().kubectl([...command, "--filename", "-"], misspelt);
+    const { code, stderr } = await kubernetes().runKubectl([...command, "--filename", "-"], misspelt);
     expect(code).toBe(1);
     expect(stderr).toContain("spec.sekret");
   });

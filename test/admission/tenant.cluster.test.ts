@@ -16,7 +16,7 @@ describeOnKubernetes("b70: A tenant who writes what only the cluster may", (kube
   beforeAll(async () => {
     await createNamespaces(kubernetes(), [NAMESPACE]);
     const make = async (...args: string[]) => {
-      const { code, stderr } = await kubernetes().kubectl(["create", ...args, "--namespace", NAMESPACE]);
+      const { code, stderr } = await kubernetes().runKubectl(["create", ...args, "--namespace", NAMESPACE]);
       expect(code, stderr).toBe(0);
     };
     await make("serviceaccount", "tenant");

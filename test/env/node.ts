@@ -106,6 +106,6 @@ async function takesPods({ kubectl }: StartedKubernetes): Promise<void> {
     "node",
     "--output=jsonpath={.status.conditions[?(@.type=='Ready')].status}{.spec.taints}",
   ];
-  const ready = async () => (await kubectl(args)).stdout === "True";
+  const ready = async () => (await kubectl(args)) === "True";
   await until("the node is ready", ready);
 }

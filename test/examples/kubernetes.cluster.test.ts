@@ -13,11 +13,7 @@ describe("examples/kubernetes", () => {
   let database: Awaited<ReturnType<typeof freshDatabase>>;
   let controller: ControllerProcess;
 
-  async function kubectl(command: string): Promise<string> {
-    const { code, stdout, stderr } = await kubernetes.kubectl(command.split(" "));
-    if (code !== 0) throw new Error(`kubectl ${command}: ${stderr}`);
-    return stdout;
-  }
+  const kubectl = (command: string) => kubernetes.kubectl(command.split(" "));
 
   beforeAll(async () => {
     [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);

@@ -10,6 +10,7 @@ import { listObjects } from "../../store/objects.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { GATEWAY, keyManifest, LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { until } from "../env/until.ts";
 import { doEverything } from "./everything.ts";
@@ -26,11 +27,7 @@ describe("infra/rbac, on Kubernetes", () => {
   const running = new Set<ControllerProcess>();
   const encryptionKey = randomBytes(32).toString("base64");
 
-  async function kubectl(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubernetes.kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
-    return stdout;
-  }
+  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
 
   async function start(...flags: string[]): Promise<ControllerProcess> {
     const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
@@ -128,7 +125,8 @@ describe("infra/rbac, on Kubernetes", () => {
   /** Two namespaces of a team, of which one is to end, with all that can be declared there; and one of nobody's. */
   async function makeEnding(mode: string, namespace: string) {
     for (const name of [namespace, "beside", "afar"]) {
-      await kubernetes.kubectl(["create", "namespace", name]);
+      // The two that do not end may be there from before.
+      await kubernetes.runKubectl(["create", "namespace", name]);
       await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
     }
     await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
@@ -138,10 +136,14 @@ describe("infra/rbac, on Kubernetes", () => {
     const controller = await start(...flags);
     const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
     const afar = inNamespace(kubernetes, "afar");
-    if (isNarrow) await afar.apply(key("reader"));
-    await ending.apply(`${team("ending", `${namespace}, beside`)}${GATEWAY}${LIBRARY}${key("reader")}
-${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionPolicy: Retain")}`);
-    await beside.apply(key("reader"));
+    if (isNarrow) await afar.apply(keyManifest("reader"));
+    const keys = [
+      keyManifest("reader"),
+      keyManifest("left", "secret: { creationPolicy: Orphan }"),
+      keyManifest("retained", "deletionPolicy: Retain"),
+    ];
+    await ending.apply([teamManifest("ending", `${namespace}, beside`), GATEWAY, LIBRARY, ...keys].join(""));
+    await beside.apply(keyManifest("reader"));
     await Promise.all([ending.ready("reader", "left", "retained"), beside.ready("reader")]);
     expect(await objectsIn(namespace)).toHaveLength(2);
     return {
@@ -245,7 +247,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "namespace.yaml"));
     const held = inNamespace(kubernetes, "held");
     const controller = await start();
-    await held.apply(team("held", "held") + key("guarded", "deletionProtection: true"));
+    await held.apply(teamManifest("held", "held") + keyManifest("guarded", "deletionProtection: true"));
     await held.ready("guarded");
     const keyId = String((await held.key("guarded"))?.status?.keyID);
     await deleteNamespace("held");
@@ -267,7 +269,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     const controller = await start();
     await leads(controller);
     const [healthy, blind] = [inNamespace(kubernetes, "with"), inNamespace(kubernetes, "without")];
-    await blind.apply(`${team("both", "with, without")}${GATEWAY}${key("reader")}`);
+    await blind.apply(`${teamManifest("both", "with, without")}${GATEWAY}${keyManifest("reader")}`);
     const found = await blind.holds("cannot be read", "reader", (_, reason) => reason === "SecretUnreadable");
     const said = found.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
     expect(said).toContain("namespace.yaml of infra/rbac");
@@ -277,7 +279,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
         ({ type, reason }) => type === "Ready" && reason === "SecretUnreadable",
       ),
     );
-    await healthy.apply(key("reader"));
+    await healthy.apply(keyManifest("reader"));
     await healthy.ready("reader");
     expect(new Set(refused(await uses(since)))).toEqual(
       new Set([
@@ -309,8 +311,8 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
       await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
     }
     const first = await start("--namespaces", "open,closed");
-    await open.apply(team("served", "open, closed") + key("reader") + key("vanished"));
-    await closed.apply(key("reader"));
+    await open.apply(teamManifest("served", "open, closed") + keyManifest("reader") + keyManifest("vanished"));
+    await closed.apply(keyManifest("reader"));
     await Promise.all([open.ready("reader", "vanished"), closed.ready("reader")]);
     await stop(first);
 
@@ -322,7 +324,7 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
     await open.remove(open.path("platformkeys", "vanished"));
     const since = Date.now();
     const second = await start("--namespaces", "open,closed");
-    await open.apply(key("another"));
+    await open.apply(keyManifest("another"));
     await open.ready("another");
     await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked");
     expect(await stateOf(kept)).toBe("active");
@@ -346,21 +348,6 @@ ${key("left", "secret: { creationPolicy: Orphan }")}${key("retained", "deletionP
 
 const texts = (rights: readonly Right[]): string[] => [...new Set(rights.map(textOf))].sort();
 const refused = (uses: readonly Use[]): string[] => texts(uses.filter(({ allowed }) => !allowed));
-
-const key = (name: string, more = "") => `
----
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformKey
-metadata: { name: ${name} }
-spec: { preset: MCPReadOnly, ${more} }
-`;
-
-const team = (name: string, namespaces: string) => `
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformTeam
-metadata: { name: ${name} }
-spec: { namespaces: [${namespaces}] }
-`;
 
 /** As somebody may have it who wants no right on any declaration to hold in the whole cluster. */
 const NARROWER = `
@@ -393,26 +380,3 @@ const DECLARED = [
   ["modelgateways", "main"],
   ["memorylibraries", "handbook"],
 ] as const;
-
-const LIBRARY = `
----
-apiVersion: keyplane.dev/v1alpha1
-kind: MemoryLibrary
-metadata: { name: handbook }
-spec: {}
-`;
-
-const GATEWAY = `
----
-apiVersion: v1
-kind: Secret
-metadata: { name: provider }
-stringData: { api-key: any }
----
-apiVersion: keyplane.dev/v1alpha1
-kind: ModelGateway
-metadata: { name: main }
-spec:
-  upstreams:
-    - { name: openai, dialect: openai, baseURL: https://models.invalid, credentialRef: { name: provider, key: api-key } }
-`;

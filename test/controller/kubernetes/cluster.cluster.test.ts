@@ -204,7 +204,7 @@ describeOnKubernetes("a declaration", (kubernetes) => {
       const found = cluster.get("PlatformKey", namespace, "reader") ?? expect.fail("it is not there");
       await cluster.recordEvent(found, { type: "Normal", reason: "Issued", message: "Version 1 is delivered." });
       const described = await kubernetes().kubectl(["describe", "platformkey", "reader", "--namespace", namespace]);
-      expect(described.stdout).toMatch(/Normal\s+Issued\s.*Version 1 is delivered\./);
+      expect(described).toMatch(/Normal\s+Issued\s.*Version 1 is delivered\./);
 
       const path = `/apis/apps/v1/namespaces/${namespace}/deployments`;
       await kubernetes().request("POST", path, { body: JSON.stringify(deployment("agent")) });

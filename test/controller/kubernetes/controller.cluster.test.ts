@@ -45,16 +45,9 @@ describe("keyplane controller on Kubernetes", () => {
     startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
   const start = (...flags: string[]) => startAt(kubernetes.kubeconfigPath, ...flags);
 
-  async function kubectl(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubernetes.kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
-    return stdout;
-  }
+  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
 
-  async function apply(manifests: string): Promise<void> {
-    const { code, stderr } = await kubernetes.kubectl(["apply", "--server-side", "--filename", "-"], manifests);
-    if (code !== 0) throw new Error(stderr);
-  }
+  const apply = (manifests: string) => kubernetes.kubectl(["apply", "--server-side", "--filename", "-"], manifests);
 
   const ready = (name: string, namespace = "dev") =>
     kubectl("wait", "--for=condition=Ready", `platformkey/${name}`, "--namespace", namespace, "--timeout=30s");

@@ -8,6 +8,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
 import { usesOf } from "../../infra/rights.ts";
@@ -23,10 +24,7 @@ describe("a Secret that is closed", () => {
   let store: Store;
   let controller: ControllerProcess;
 
-  async function kubectl(...args: string[]): Promise<void> {
-    const { code, stderr } = await kubernetes.kubectl(args);
-    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
-  }
+  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
   const role = (namespace: string) => ["--namespace", namespace, "--filename", join(INFRA, "namespace.yaml")];
 
   beforeAll(async () => {
@@ -76,7 +74,7 @@ describe("a Secret that is closed", () => {
         await kubectl("create", "namespace", namespace);
         await kubectl("apply", ...role(namespace));
       }
-      await closed.apply(`${team(name)}${key("reader")}`);
+      await closed.apply(`${teamManifest(name, `${name}, ${name}-not`)}${keyManifest("reader")}`);
       await closed.ready("reader");
 
       await withdraw(name);
@@ -87,7 +85,7 @@ describe("a Secret that is closed", () => {
       const said = found.status?.conditions?.find(({ type }) => type === "SecretDelivered")?.message;
       expect(said).toContain(`cannot get resource "secrets"`);
       for (let i = 0; i < MEANWHILE; i++) {
-        await open.apply(key(`other-${i}`));
+        await open.apply(keyManifest(`other-${i}`));
         await open.ready(`other-${i}`);
       }
       const seconds = (Date.now() - since) / 1_000;
@@ -107,18 +105,3 @@ describe("a Secret that is closed", () => {
     },
   );
 });
-
-const team = (name: string) => `
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformTeam
-metadata: { name: ${name} }
-spec: { namespaces: [${name}, ${name}-not] }
-`;
-
-const key = (name: string) => `
----
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformKey
-metadata: { name: ${name} }
-spec: { preset: MCPReadOnly }
-`;

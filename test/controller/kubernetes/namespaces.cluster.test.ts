@@ -13,6 +13,7 @@ import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { keyManifest, LIBRARY, teamManifest } from "../../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
 
@@ -78,9 +79,13 @@ describe("namespaces that go", () => {
   it("c57: a namespace that is being deleted ends what is declared in it before that is deleted itself", async () => {
     const [ending, beside] = [await create("ending"), await create("beside")];
     const controller = await start();
-    await ending.apply(`${team("ending, beside")}${LIBRARY}${key("reader")}${key("retained", "deletionPolicy: Retain")}
-${key("guarded", "deletionProtection: true")}`);
-    await beside.apply(key("reader"));
+    const keys = [
+      keyManifest("reader"),
+      keyManifest("retained", "deletionPolicy: Retain"),
+      keyManifest("guarded", "deletionProtection: true"),
+    ];
+    await ending.apply([teamManifest("research", "ending, beside"), LIBRARY, ...keys].join(""));
+    await beside.apply(keyManifest("reader"));
     await Promise.all([ending.ready("reader", "retained", "guarded"), beside.ready("reader")]);
 
     await kubernetes.request("DELETE", path("ending"));
@@ -109,7 +114,7 @@ ${key("guarded", "deletionProtection: true")}`);
 
     // Another namespace by its name owes nothing to it.
     const again = await create("ending");
-    await again.apply(key("reader"));
+    await again.apply(keyManifest("reader"));
     await again.ready("reader");
     const keyId = (await again.key("reader"))?.status?.keyID;
     expect((await listKeys(store.db, { limit: 200 })).find(({ id }) => id === keyId)?.state).toBe("active");
@@ -119,7 +124,7 @@ ${key("guarded", "deletionProtection: true")}`);
   it("c57: a protected key whose namespace is being deleted is not minted anew, and says what lets it go", async () => {
     const world = await create("protected");
     const controller = await start();
-    await world.apply(team("protected") + key("guarded", "deletionProtection: true"));
+    await world.apply(teamManifest("research", "protected") + keyManifest("guarded", "deletionProtection: true"));
     await world.ready("guarded");
     await kubernetes.request("DELETE", path("protected"));
     await world.drop(world.path("platformkeys", "guarded"));
@@ -152,8 +157,8 @@ ${key("guarded", "deletionProtection: true")}`);
   it("c57: a namespace that was forced to go with all that was declared in it takes its keys with it", async () => {
     const [lost, beside] = [await create("lost"), await create("safe")];
     const before = await start();
-    await lost.apply(team("lost, safe") + key("reader"));
-    await beside.apply(key("reader"));
+    await lost.apply(teamManifest("research", "lost, safe") + keyManifest("reader"));
+    await beside.apply(keyManifest("reader"));
     await Promise.all([lost.ready("reader"), beside.ready("reader")]);
     await stop(before);
     await force("lost");
@@ -186,7 +191,7 @@ ${key("guarded", "deletionProtection: true")}`);
   it("c57: doctor names the keys that nobody serves, and those whose namespace is ending or gone", async () => {
     const world = await create("looked-after");
     const controller = await start("--namespaces", "looked-after");
-    await world.apply(team("looked-after") + key("first") + key("second"));
+    await world.apply(teamManifest("research", "looked-after") + keyManifest("first") + keyManifest("second"));
     await world.ready("first", "second");
     // What other tests have left is served by nobody.
     const ours = async () => (await doctor()).lines.filter((line) => /looked-after|every declared key/.test(line));
@@ -232,7 +237,7 @@ ${key("guarded", "deletionProtection: true")}`);
     const world = await create("many");
     const names = Array.from({ length: 11 }, (_, i) => `key-${i}`);
     const before = await start();
-    await world.apply(team("many") + names.map((name) => key(name)).join(""));
+    await world.apply(teamManifest("research", "many") + names.map((name) => keyManifest(name)).join(""));
     await world.ready(...names);
     await stop(before);
     await strip(world, ...names);
@@ -255,26 +260,3 @@ ${key("guarded", "deletionProtection: true")}`);
     await stop(controller);
   });
 });
-
-const team = (namespaces: string) => `
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformTeam
-metadata: { name: research }
-spec: { namespaces: [${namespaces}] }
-`;
-
-const key = (name: string, more = "") => `
----
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformKey
-metadata: { name: ${name} }
-spec: { preset: MCPReadOnly, ${more} }
-`;
-
-const LIBRARY = `
----
-apiVersion: keyplane.dev/v1alpha1
-kind: MemoryLibrary
-metadata: { name: handbook }
-spec: {}
-`;

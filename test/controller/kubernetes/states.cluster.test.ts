@@ -20,10 +20,8 @@ describe("what is seen of a declaration", () => {
   let controller: ControllerProcess;
   let world: World;
 
-  async function list(plural: string, ...flags: string[]): Promise<string> {
-    const { stdout } = await kubernetes.kubectl(["get", plural, "--namespace", "states", ...flags]);
-    return stdout;
-  }
+  const list = (plural: string, ...flags: string[]) =>
+    kubernetes.kubectl(["get", plural, "--namespace", "states", ...flags]);
 
   beforeAll(async () => {
     [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);

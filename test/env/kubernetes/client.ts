@@ -38,7 +38,10 @@ export type Kubernetes = {
   readonly kubeconfigPath: string;
   /** One JSON line a request, where the control plane was started with an audit log. */
   readonly auditLog: string | undefined;
-  kubectl(args: readonly string[], stdin?: string): Promise<Ended>;
+  /** What it prints. @throws with what it says where it fails */
+  kubectl(args: readonly string[], stdin?: string): Promise<string>;
+  /** The same for a command that may fail. */
+  runKubectl(args: readonly string[], stdin?: string): Promise<Ended>;
   /** One request, where kubectl would take too long or shows too little. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Applies `crds/`, and waits until the API server serves what they declare. */
@@ -72,7 +75,7 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     return promise;
   }
 
-  async function kubectl(args: readonly string[], stdin = ""): Promise<Ended> {
+  async function runKubectl(args: readonly string[], stdin = ""): Promise<Ended> {
     const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfigPath, KUBERC: "off" };
     const child = spawn(address.kubectl, args, { env });
     const ended = Promise.withResolvers<number | null>();
@@ -82,8 +85,8 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     return { code, stdout, stderr };
   }
 
-  async function succeed(args: readonly string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubectl(args);
+  async function kubectl(args: readonly string[], stdin?: string): Promise<string> {
+    const { code, stdout, stderr } = await runKubectl(args, stdin);
     if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
     return stdout;
   }
@@ -93,9 +96,10 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     kubeconfigPath,
     auditLog: address.auditLog,
     kubectl,
+    runKubectl,
     request,
     async installCrds() {
-      await succeed(["apply", "--server-side", "--filename", CRDS]);
+      await kubectl(["apply", "--server-side", "--filename", CRDS]);
       const served = async () => {
         const [resources, openapi] = await Promise.all([
           request("GET", KINDS_URL),
@@ -110,7 +114,7 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
       await rm(join(folder, ".kube/cache"), { recursive: true, force: true });
     },
     async createToken(namespace, serviceAccount) {
-      return (await succeed(["create", "token", serviceAccount, "--namespace", namespace])).trim();
+      return (await kubectl(["create", "token", serviceAccount, "--namespace", namespace])).trim();
     },
     async kubeconfig(token, namespace) {
       const named = { name: "test" };

@@ -59,8 +59,7 @@ export function inNamespace(kubernetes: Kubernetes, namespace: string) {
     holds,
     async apply(manifests: string): Promise<void> {
       const args = ["apply", "--server-side", "--namespace", namespace, "--filename", "-"];
-      const { code, stderr } = await kubernetes.kubectl(args, manifests);
-      if (code !== 0) throw new Error(stderr);
+      await kubernetes.kubectl(args, manifests);
     },
     changeKey: (name: string, spec: object) => change(path("platformkeys", name), { spec }),
     ready: (...names: string[]) =>
