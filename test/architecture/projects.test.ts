@@ -34,6 +34,14 @@ function reachOf(file: string, seen = new Set<string>()): Set<string> {
   return seen;
 }
 
+it("a program of the tests, as npm run bench is, loads nothing that only a test run has", () => {
+  const programs = filesBelow("test", ".ts").filter((file) => /(\/main|-process)\.ts$/.test(file));
+  expect(programs).toContain("test/bench/main.ts");
+  const isOfRun = (module: string) => /^import \{[^}]*\binject\b[^}]*\} from "vitest";/m.test(read(module));
+  const wrong = programs.flatMap((file) => [...reachOf(file)].filter(isOfRun).map((module) => `${file}: ${module}`));
+  expect(wrong).toEqual([]);
+});
+
 describe("the suites", () => {
   it("have each test file once, and the ending of its name says where", () => {
     const ending = (file: string) => /\.([^./]+)\.test\.ts$/.exec(file)?.[1] ?? "npm";

@@ -10,7 +10,7 @@ import { until } from "../../env/until.ts";
 import { allDialects, routeOf, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/libraries.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
 import { type HeldRequest, holdBack } from "./held-back.ts";
 
 const ATOM = "11111111-1111-4111-8111-111111111111";

@@ -8,7 +8,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/libraries.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
 
 const IDENTITY = { name: "a-client", version: "1.0.0" };
 const READ_TOOLS = ["memory_list", "memory_recall", "memory_search", "memory_wake_up"];

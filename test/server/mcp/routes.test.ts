@@ -7,7 +7,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/libraries.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
 
 const PATH = "/api/v1/memory/mcp";
 const TYPES = { accept: "application/json, text/event-stream", "content-type": "application/json" };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "./libraries.ts";
+import { openMemoryStore } from "./memory-store.ts";
 
 let store: Store;
 let server: Harness;

@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
 
 /** The libraries that the tests of the memory are about, as (id, team, namespace, name). */
 const LIBRARIES = [
@@ -9,13 +8,6 @@ const LIBRARIES = [
   ["lib-ops", "team-a", "a-prod", "ops"],
   ["lib-b-notes", "team-b", "b", "b-notes"],
 ] as const;
-
-/** A database with two teams and their libraries. */
-export async function openMemoryStore(): Promise<Store> {
-  const store = await openMigrated();
-  await addTeamsWithLibraries(store);
-  return store;
-}
 
 export async function addTeamsWithLibraries(store: Store): Promise<void> {
   for (const team of ["team-a", "team-b"]) {

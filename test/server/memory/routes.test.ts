@@ -5,7 +5,8 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { addLibrary, openMemoryStore } from "./libraries.ts";
+import { addLibrary } from "./libraries.ts";
+import { openMemoryStore } from "./memory-store.ts";
 
 const READ = { scopes: scopeSet(["memory:read"]) };
 const UNKNOWN = "00000000-0000-7000-8000-000000000000";
