@@ -1,11 +1,9 @@
 /** In which order the controller works on what has changed. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
-import type { Cluster, ObjectRef, SecretDraft } from "../../controller/cluster/port.ts";
 import { GARBAGE_COLLECTION_INTERVAL_MS } from "../../controller/garbage-collection.ts";
-import type { Kind } from "../../domain/manifest/kinds.ts";
-import type { Store } from "../../store/database/store.ts";
 import { until } from "../env/until.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, startWorld } from "./fixtures/world.ts";
 
@@ -16,16 +14,12 @@ const FLOOD = Array.from({ length: 60 }, (_, i) => `new-${i}`);
 function holdingSecrets() {
   const held: (() => void)[] = [];
   let isOpen = false;
-  const wrap = (cluster: Cluster, store: Store) => ({
-    store,
-    cluster: {
-      ...cluster,
-      async createSecret(draft: SecretDraft) {
-        if (!isOpen && FLOOD.includes(draft.name)) await new Promise<void>((go) => held.push(go));
-        return cluster.createSecret(draft);
-      },
+  const wrap = withCalls(({ createSecret }) => ({
+    async createSecret(draft) {
+      if (!isOpen && FLOOD.includes(draft.name)) await new Promise<void>((go) => held.push(go));
+      return createSecret(draft);
     },
-  });
+  }));
   return {
     wrap,
     held,
@@ -91,17 +85,13 @@ describeWorlds("a flood of new keys", (setup) => {
 describeWorlds("a controller that has just become the leader", (setup) => {
   it("c13: asks at once for what its lists lack, so that leaders that come and go leave nothing to pile up", async (context) => {
     const asked: string[] = [];
-    const wrap = (cluster: Cluster, store: Store) => ({
-      store,
-      cluster: {
-        ...cluster,
-        uids: (kind: Kind) => (kind === "PlatformKey" ? [] : cluster.uids(kind)),
-        lookUp: async (ref: ObjectRef, uid: string) => {
-          asked.push(ref.name);
-          return cluster.lookUp(ref, uid);
-        },
+    const wrap = withCalls(({ uids, lookUp }) => ({
+      uids: (kind) => (kind === "PlatformKey" ? [] : uids(kind)),
+      lookUp(ref, uid) {
+        asked.push(ref.name);
+        return lookUp(ref, uid);
       },
-    });
+    }));
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     await sql`update keys set created_at = created_at - interval '1 hour'`.execute(world.store.db);
     expect(asked).toEqual([]);

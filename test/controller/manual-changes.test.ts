@@ -7,7 +7,7 @@ import { revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";
-import { key, startWorld, type World } from "./fixtures/world.ts";
+import { key, startWorld, type World, type WorldSetup } from "./fixtures/world.ts";
 
 const MINUTE = 60_000;
 
@@ -115,10 +115,7 @@ describeWorlds("what is done by hand", (setup) => {
       ...store,
       listen: async () => ({ ping: async () => {}, close: async () => {} }),
     });
-    const wrap = (cluster: Parameters<NonNullable<ReturnType<typeof setup>["wrap"]>>[0], store: Store) => ({
-      cluster,
-      store: deaf(store),
-    });
+    const wrap: WorldSetup["wrap"] = (cluster, store) => ({ cluster, store: deaf(store) });
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     const { id } = await world.stored("agent");
     const { seq } = await change(world.store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "somebody" }));

@@ -1,13 +1,13 @@
 /** What the controller makes good though no event tells of it, and what it claims and does only while it may. */
 import { sql } from "kysely";
 import { describe, expect, it, type TestContext } from "vitest";
-import type { Cluster } from "../../controller/cluster/port.ts";
 import { takeLeadership } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
 import { openMigrated } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, makeWorld, NAMESPACE, NO_VIEW, startWorld, team } from "./fixtures/world.ts";
 
@@ -31,16 +31,12 @@ async function stickReplica(context: TestContext, store: Store): Promise<() => P
 /** Counts how often each Secret is read: each look at a key reads its own. */
 function countingReads() {
   const reads = new Map<string, number>();
-  const wrap = (cluster: Cluster, store: Store) => ({
-    store,
-    cluster: {
-      ...cluster,
-      readSecret(namespace: string, name: string) {
-        reads.set(name, (reads.get(name) ?? 0) + 1);
-        return cluster.readSecret(namespace, name);
-      },
+  const wrap = withCalls(({ readSecret }) => ({
+    readSecret(namespace, name) {
+      reads.set(name, (reads.get(name) ?? 0) + 1);
+      return readSecret(namespace, name);
     },
-  });
+  }));
   return { wrap, looks: (name: string) => reads.get(name) ?? 0 };
 }
 
@@ -124,19 +120,15 @@ describe("a replica that lives and does not acknowledge", () => {
 describeWorlds("what depends on something else", (setup) => {
   it("follows a team whose status could not be written", async (context) => {
     let fails = false;
-    const wrap = (cluster: Cluster, store: Store) => ({
-      store,
-      cluster: {
-        ...cluster,
-        async writeStatus(...[object, status]: Parameters<Cluster["writeStatus"]>) {
-          if (fails && object.kind === "PlatformTeam") {
-            fails = false;
-            throw new Error("somebody else wrote it");
-          }
-          await cluster.writeStatus(object, status);
-        },
+    const wrap = withCalls(({ writeStatus }) => ({
+      async writeStatus(object, status) {
+        if (fails && object.kind === "PlatformTeam") {
+          fails = false;
+          throw new Error("somebody else wrote it");
+        }
+        await writeStatus(object, status);
       },
-    });
+    }));
     const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
     await world.declare(team("team-a", ["other"]));
     await until("nobody's", () => world.condition("Ready", "agent") === "False/NamespaceUnclaimed");

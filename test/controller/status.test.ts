@@ -3,6 +3,7 @@ import { ClusterError } from "../../controller/cluster/port.ts";
 import { CONDITION_TYPES, REASONS } from "../../domain/conditions.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { until } from "../env/until.ts";
+import { withCalls } from "./fixtures/cluster-calls.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { HOUR, key, library, startWorld, team, type World } from "./fixtures/world.ts";
 
@@ -155,16 +156,12 @@ describeWorlds("a key with restart targets", (setup) => {
         context,
         {
           ...setup(),
-          wrap: (cluster, store) => ({
-            store,
-            cluster: {
-              ...cluster,
-              async restartWorkload(namespace, target, { value }) {
-                if (target.name === "gone") throw new ClusterError(code, `no Deployment ${namespace}/gone for us`);
-                restarts.push(`${target.kind} ${namespace}/${target.name} for ${value}`);
-              },
+          wrap: withCalls(() => ({
+            async restartWorkload(namespace, target, { value }) {
+              if (target.name === "gone") throw new ClusterError(code, `no Deployment ${namespace}/gone for us`);
+              restarts.push(`${target.kind} ${namespace}/${target.name} for ${value}`);
             },
-          }),
+          })),
         },
         withTargets("first"),
       );

@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
+import { ClusterError } from "../../../controller/cluster/port.ts";
 import { mintKey } from "../../../domain/key/key-format.ts";
 import { until } from "../../env/until.ts";
+import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -17,16 +19,12 @@ async function nextKey(world: World, name: string, after: string): Promise<strin
 }
 
 /** As somebody makes them by hand. */
-const withImmutableSecrets: Parameters<World["wrapWith"]>[0] = (cluster, store) => ({
-  store,
-  cluster: {
-    ...cluster,
-    async readSecret(namespace, name) {
-      const secret = await cluster.readSecret(namespace, name);
-      return secret && { ...secret, immutable: true };
-    },
+const withImmutableSecrets = withCalls(({ readSecret }) => ({
+  async readSecret(namespace, name) {
+    const secret = await readSecret(namespace, name);
+    return secret && { ...secret, immutable: true };
   },
-});
+}));
 
 describeWorlds("the Secret of a key", (setup) => {
   it("that was deleted comes back with a new key, and the old one works on for the overlap", async (context) => {
@@ -198,17 +196,13 @@ describeWorlds("the Secret of a key", (setup) => {
     const world = await startWorld(context, setup(), key("agent"), key("other"));
     const plaintext = await world.plaintextOf("agent");
     await world.stop();
-    const { ClusterError } = await import("../../../controller/cluster/port.ts");
-    world.wrapWith((cluster, store) => ({
-      store,
-      cluster: {
-        ...cluster,
-        readSecret: async (namespace, name) => {
-          if (name === "agent") throw new ClusterError("Forbidden", "no Role for Secrets here");
-          return cluster.readSecret(namespace, name);
-        },
+    const forbidden = withCalls(({ readSecret }) => ({
+      async readSecret(namespace, name) {
+        if (name === "agent") throw new ClusterError("Forbidden", "no Role for Secrets here");
+        return readSecret(namespace, name);
       },
     }));
+    world.wrapWith(forbidden);
     await world.start();
     await world.rest();
     expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretUnreadable");
