@@ -34,24 +34,40 @@ const COMMANDS: readonly AddCommand[] = [
   addForgetEncryptionKey,
 ];
 
+/** What the program has of the process that runs it. */
+export type Surroundings = Pick<Process, "env" | "stopSignal"> & {
+  /** Writes to standard output. */
+  readonly out: (text: string) => void;
+  /** Writes to standard error. */
+  readonly err: (text: string) => void;
+};
+
+function ofThisProcess(): Surroundings {
+  const env = environment();
+  const out = (text: string) => void process.stdout.write(text);
+  const err = (text: string) => void process.stderr.write(text);
+  return { env, out, err, stopSignal: () => stopSignal(env, (line) => out(`${line}\n`)) };
+}
+
 /** Runs one command to its exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+export async function main(args: readonly string[], surroundings: Surroundings = ofThisProcess()): Promise<number> {
+  const { env, err } = surroundings;
   let code = 0;
   let stop: AbortSignal | undefined;
   const program = new Command("keyplane")
     .description("Declarative API keys for an AI platform")
     .version(packageVersion())
     .exitOverride()
+    .configureOutput({ writeOut: surroundings.out, writeErr: err })
     .configureHelp({ showGlobalOptions: true });
-  const env = environment();
-  const out = (line: string) => void process.stdout.write(`${line}\n`);
+  const out = (line: string) => surroundings.out(`${line}\n`);
   const context: Process = {
     env,
     out,
     exit: (failed) => {
       code = failed;
     },
-    stopSignal: () => (stop ??= stopSignal(env, out)),
+    stopSignal: () => (stop ??= surroundings.stopSignal()),
   };
   for (const add of COMMANDS) add(program, context);
   try {
@@ -64,7 +80,7 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0;
     }
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    process.stderr.write(`keyplane: ${describeError(error)}\n`);
+    err(`keyplane: ${describeError(error)}\n`);
     const wrongUse = [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind);
     return wrongUse ? 2 : 1;
   }

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
-import { key, keyplane, makeHome, startUp, team } from "./up.ts";
+import { key, keyplane, makeHome, startUpProcess, team } from "./up.ts";
 
 it("keyplane get says that keyplane up is not running, however that has ended", async () => {
   const home = makeHome();
   home.write("all.yaml", team("team-a", "dev") + key("agent"));
   const get = async (...more: string[]) => (await keyplane(["get", "keys", "--data", home.data, ...more])).out;
-  const up = await startUp(home);
+  const up = await startUpProcess(home);
   try {
     await up.waitFor("dev", "agent", "Ready");
     expect(await get()).not.toContain("not running");

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { cp, rename, rm } from "node:fs/promises";
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { encryptionKeyFile } from "../../cli/data-folder.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
-import { key, keyplane, makeHome, startUp, team } from "./up.ts";
+import { key, keyplane, makeHome, startUp, team, upArgs } from "./up.ts";
 
 const home = makeHome();
 /** DATA as it is when `up` has ended, for each test. */
@@ -32,13 +32,12 @@ beforeAll(async () => {
   await up.stop();
   await rename(home.data, before);
 });
-beforeEach(() => cp(before, home.data, { recursive: true }));
+beforeEach(() => cpSync(before, home.data, { recursive: true }));
 afterEach(() => rm(home.data, { recursive: true }));
 afterAll(() => home.remove());
 
 /** `up`, expected to refuse to start. */
-const refused = (env: Record<string, string> = {}) =>
-  keyplane(["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"], env);
+const refused = (env: Record<string, string> = {}) => keyplane(upArgs(home), env);
 const secret = () => readFileSync(join(home.data, "secrets", "dev", "reader", "api-key"), "utf8");
 
 describe("c54: keyplane up whose encryption key", () => {

@@ -4,17 +4,34 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { main } from "../../cli/program.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
-import { copyEmbedded } from "../env/embedded-database.ts";
+import { copyEmbedded, keepCompiled } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
 export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
 
-/** Runs one command of the real command line to its end. */
+/** Runs one command of the command line to its end, in this process: to start one takes longer than most commands. */
 export async function keyplane(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
+  let [out, err] = ["", ""];
+  const code = await main(args, {
+    env,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    stopSignal: () => new AbortController().signal,
+  });
+  return { code, out, err };
+}
+
+/** Runs one command as a process of its own, as its user does. */
+export async function keyplaneProcess(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const child = spawnMain(args, env);
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk) => {
     out += chunk;
@@ -26,7 +43,13 @@ export async function keyplane(args: readonly string[], env: Record<string, stri
   return { code, out, err };
 }
 
+function spawnMain(args: readonly string[], env: Record<string, string>) {
+  return spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
+}
+
+export type Home = ReturnType<typeof makeHome>;
 export type Up = Awaited<ReturnType<typeof startUp>>;
+export type UpProcess = Awaited<ReturnType<typeof startUpProcess>>;
 
 /** A folder for manifests and data, which goes with `remove()`. */
 export function makeHome() {
@@ -48,14 +71,47 @@ export function tokenOf(home: { readonly data: string }): string {
   return readFileSync(join(home.data, "bootstrap-token"), "utf8").trim();
 }
 
+/** The arguments of `keyplane up` on a home, on free ports. */
+export const upArgs = (home: Home): string[] => [
+  "up",
+  ...["--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"],
+];
+
 /**
- * A running `keyplane up`, once it serves. It ends with `stop()`. In a new home it finds a database that was made before:
- * what a first start does is for data-folders.test.ts to tell.
+ * A running `keyplane up`, once it serves, in this process. It ends with `stop()`. In a new home it finds a database that
+ * was made before: what a first start does is for data-folders.test.ts to tell.
  */
-export async function startUp(home: ReturnType<typeof makeHome>, env: Record<string, string> = {}) {
+export async function startUp(home: Home, env: Record<string, string> = {}) {
+  await keepCompiled();
   if (!existsSync(home.data)) await copyEmbedded(join(home.data, "db"));
-  const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
-  const child = spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
+  const stop = new AbortController();
+  let output = "";
+  const write = (text: string) => {
+    output += text;
+  };
+  let code: number | undefined;
+  const ended = main(upArgs(home), { env, out: write, err: write, stopSignal: () => stop.signal }).then((ended) => {
+    code = ended;
+    return ended;
+  });
+  const up = await upOf(
+    home,
+    () => output,
+    () => code,
+  );
+  return {
+    ...up,
+    stop() {
+      stop.abort();
+      return ended;
+    },
+  };
+}
+
+/** The same as a process of its own, which can be killed. */
+export async function startUpProcess(home: Home, env: Record<string, string> = {}) {
+  if (!existsSync(home.data)) await copyEmbedded(join(home.data, "db"));
+  const child = spawnMain(upArgs(home), env);
   const ended = once(child, "close");
   let output = "";
   const listen = (chunk: unknown) => {
@@ -63,9 +119,26 @@ export async function startUp(home: ReturnType<typeof makeHome>, env: Record<str
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
+  const up = await upOf(
+    home,
+    () => output,
+    () => child.exitCode ?? undefined,
+  );
+  return {
+    ...up,
+    async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await ended;
+      return child.exitCode;
+    },
+  };
+}
+
+/** What a running `keyplane up` shows, once it serves. */
+async function upOf(home: Home, output: () => string, exitCode: () => number | undefined) {
   const url = await until("keyplane up to be ready", () => {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${output}`);
-    return /^ready (http:\S+)$/m.exec(output)?.[1];
+    if (exitCode() !== undefined) throw new Error(`it ended with ${exitCode()}: ${output()}`);
+    return /^ready (http:\S+)$/m.exec(output())?.[1];
   });
 
   const statusOf = (namespace: string, name: string) =>
@@ -75,7 +148,7 @@ export async function startUp(home: ReturnType<typeof makeHome>, env: Record<str
 
   return {
     url,
-    output: () => output,
+    output,
     statusOf,
     readyOf,
     secretOf: home.secretOf,
@@ -87,11 +160,6 @@ export async function startUp(home: ReturnType<typeof makeHome>, env: Record<str
       const answer = await fetch(`${url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
       await answer.text();
       return answer.status;
-    },
-    async stop(signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number | null> {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      await ended;
-      return child.exitCode;
     },
   };
 }

@@ -1,33 +1,30 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, type TestContext } from "vitest";
-import { key, keyplane, makeHome, startUp, team } from "../cli/up.ts";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { key, keyplane, keyplaneProcess, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
 import { until } from "../env/until.ts";
 
 function newHome(context: TestContext) {
   const home = makeHome();
   context.onTestFinished(() => home.remove());
+  home.write("team.yaml", team("team-a", "dev"));
   return home;
 }
 
-/** A home with a team and what is given, and `keyplane up` on it. */
-async function newUp(context: TestContext, ...manifests: string[]) {
-  const home = newHome(context);
-  home.write("team.yaml", team("team-a", "dev"));
-  home.write("keys.yaml", manifests.join(""));
-  const up = await startUp(home);
-  context.onTestFinished(() => up.stop("SIGKILL").then(() => {}));
-  return { home, up };
-}
+describe("keyplane up, as its user sees it", () => {
+  const home = makeHome();
+  let up: UpProcess;
+  beforeAll(async () => {
+    home.write("team.yaml", team("team-a", "dev"));
+    home.write("keys.yaml", key("agent") + key("reader", "preset: MCPReadOnly"));
+    up = await startUpProcess(home);
+  });
+  afterAll(async () => {
+    await up?.stop("SIGKILL");
+    home.remove();
+  });
 
-const upArgs = (home: ReturnType<typeof makeHome>) => [
-  "up",
-  ...["--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"],
-];
-
-describe.concurrent("keyplane up, as its user sees it", () => {
-  it("says where it serves on a line of its own, delivers the declared keys, and shows them", async (context) => {
-    const { home, up } = await newUp(context, key("agent"), key("reader", "preset: MCPReadOnly"));
+  it("says where it serves on a line of its own, delivers the declared keys, and shows them", async () => {
     expect(up.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(up.output().split("\n")).toContain(`ready ${up.url}`);
     await up.waitFor("dev", "agent", "Ready");
@@ -35,7 +32,7 @@ describe.concurrent("keyplane up, as its user sees it", () => {
     const plaintext = up.secretOf("dev", "agent");
     expect(await up.call(plaintext)).toBe(200);
 
-    const table = await keyplane(["get", "keys", "--data", home.data]);
+    const table = await keyplaneProcess(["get", "keys", "--data", home.data]);
     expect(table.code).toBe(0);
     const [headings, ...rows] = table.out.trimEnd().split("\n");
     expect(headings?.split(/\s{2,}/)).toEqual(
@@ -47,7 +44,7 @@ describe.concurrent("keyplane up, as its user sees it", () => {
     ]);
     expect(table.out).toContain(plaintext.slice(0, 12));
 
-    const json = await keyplane(["get", "keys", "--data", home.data, "-o", "json"]);
+    const json = await keyplaneProcess(["get", "keys", "--data", home.data, "-o", "json"]);
     const { kind, items } = JSON.parse(json.out);
     expect(kind).toBe("List");
     expect(items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["agent", "reader"]);
@@ -55,10 +52,10 @@ describe.concurrent("keyplane up, as its user sees it", () => {
     for (const text of [table.out, json.out, up.output()]) expect(text).not.toContain(plaintext.slice(0, 13));
   });
 
-  it("follows an edit of a manifest without a new secret, and a removal with a refusal", async (context) => {
-    const { home, up } = await newUp(context, key("agent", "preset: MCPReadOnly"), key("other"));
-    await up.waitFor("dev", "agent", "Ready");
-    const plaintext = up.secretOf("dev", "agent");
+  it("follows an edit of a manifest without a new secret, and a removal with a refusal", async () => {
+    home.write("edited.yaml", key("edited", "preset: MCPReadOnly"));
+    await up.waitFor("dev", "edited", "Ready");
+    const plaintext = up.secretOf("dev", "edited");
     const save = () =>
       fetch(`${up.url}/atoms`, {
         method: "POST",
@@ -66,39 +63,32 @@ describe.concurrent("keyplane up, as its user sees it", () => {
         body: JSON.stringify({ content: "x", library: "none" }),
       }).then(({ status }) => status);
     expect(await save()).toBe(403);
-    home.write("keys.yaml", key("agent", "preset: MCPReadWrite") + key("other"));
+    home.write("edited.yaml", key("edited", "preset: MCPReadWrite"));
     await until("the new scope", async () => (await save()) !== 403);
-    expect(up.secretOf("dev", "agent")).toBe(plaintext);
-    home.write("keys.yaml", key("other"));
+    expect(up.secretOf("dev", "edited")).toBe(plaintext);
+    rmSync(join(home.manifests, "edited.yaml"));
     await until("the refusal", async () => (await up.call(plaintext)) === 401);
-    await until("no Secret", () => !existsSync(join(home.data, "secrets/dev/agent")));
+    await until("no Secret", () => !existsSync(join(home.data, "secrets/dev/edited")));
   });
 
-  it("names the fault of a manifest with its place, and serves the others", async (context) => {
-    const { home, up } = await newUp(context, key("agent"));
+  it("names the fault of a manifest with its place, and serves the others", async () => {
     home.write("bad.yaml", key("bad", "scopes: [memory:reed]") + key("good"));
     await up.waitFor("dev", "good", "Ready");
     await until("the fault", () => /bad\.yaml:\d+:\d+/.test(up.output()) && up.output().includes("memory:reed"));
     expect(await up.call(up.secretOf("dev", "good"))).toBe(200);
   });
 
-  it("ends with exit code 0 at SIGTERM, and has the same keys when it is started again", async (context) => {
-    const { home, up } = await newUp(context, key("agent"));
-    await up.waitFor("dev", "agent", "Ready");
-    const plaintext = up.secretOf("dev", "agent");
-    expect(await up.stop("SIGTERM")).toBe(0);
-    const again = await startUp(home);
-    context.onTestFinished(() => again.stop("SIGKILL").then(() => {}));
-    expect(await again.call(plaintext)).toBe(200);
-    expect(again.secretOf("dev", "agent")).toBe(plaintext);
-    expect(await again.stop("SIGTERM")).toBe(0);
+  it("a port that it has ends another one with exit code 1, which names it", async (context) => {
+    const { port } = new URL(up.url);
+    const args = [...upArgs(newHome(context)).slice(0, 5), "--port", port, "--admin-port", "0"];
+    const { code, err } = await keyplane(args);
+    expect(err).toContain(port);
+    expect(code).toBe(1);
   });
 
-  it("a second process on the same data waits, then ends with exit code 2 and says what to do", async (context) => {
-    const { home, up } = await newUp(context, key("agent"));
-    await up.waitFor("dev", "agent", "Ready");
+  it("a second process on the same data waits, then ends with exit code 2 and says what to do", async () => {
     const startedAt = performance.now();
-    const second = await keyplane(upArgs(home));
+    const second = await keyplaneProcess(upArgs(home));
     expect(second.code).toBe(2);
     expect(second.err).toMatch(
       /another keyplane process is using .*: stop it first, or choose another folder with --data \(pid \d+ on .+\)/,
@@ -107,18 +97,18 @@ describe.concurrent("keyplane up, as its user sees it", () => {
     expect(await up.call(up.secretOf("dev", "agent"))).toBe(200);
   });
 
-  it("takes over as soon as the process before it has ended", async (context) => {
-    const { home, up } = await newUp(context, key("agent"));
-    await up.waitFor("dev", "agent", "Ready");
+  it("ends with exit code 0 at SIGTERM, and a successor takes over at once and has the same keys", async () => {
     const plaintext = up.secretOf("dev", "agent");
-    const successor = startUp(home);
-    context.onTestFinished(async () => void (await (await successor).stop("SIGKILL")));
-    await up.stop("SIGTERM");
-    expect(await (await successor).call(plaintext)).toBe(200);
+    const starting = startUpProcess(home);
+    expect(await up.stop("SIGTERM")).toBe(0);
+    up = await starting;
+    expect(await up.call(plaintext)).toBe(200);
+    expect(up.secretOf("dev", "agent")).toBe(plaintext);
+    expect(await up.stop("SIGTERM")).toBe(0);
   });
 });
 
-describe.concurrent("wrong use", () => {
+describe("wrong use", () => {
   const CASES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["no command at all", [], /Usage: keyplane/],
     ["an unknown command", ["upp"], /unknown command 'upp'/],
@@ -130,7 +120,7 @@ describe.concurrent("wrong use", () => {
   ];
   for (const [what, args, says] of CASES) {
     it(`${what} ends with exit code 2 and says what is wrong`, async () => {
-      const { code, err } = await keyplane(args);
+      const { code, err } = await (args.length === 0 ? keyplaneProcess : keyplane)(args);
       expect(err).toMatch(says);
       expect(code).toBe(2);
     });
@@ -143,29 +133,17 @@ describe.concurrent("wrong use", () => {
   });
 
   it("asking for help is no wrong use", async () => {
-    const { code, out } = await keyplane(["--help"]);
+    const { code, out } = await keyplaneProcess(["--help"]);
     expect([code, out.includes("Usage: keyplane")]).toEqual([0, true]);
   });
 });
 
-describe.concurrent("failure", () => {
-  it("a port that is taken ends with exit code 1 and names it", async (context) => {
-    const { up } = await newUp(context, key("agent"));
-    const other = newHome(context);
-    const port = new URL(up.url).port;
-    const { code, err } = await keyplane([...upArgs(other).slice(0, 5), "--port", port, "--admin-port", "0"]);
-    expect(err).toContain(port);
-    expect(code).toBe(1);
-  });
-
-  it("a database folder that cannot be opened ends with exit code 1, and nothing of it is removed", async (context) => {
-    const home = newHome(context);
-    mkdirSync(home.data);
-    home.write("team.yaml", team("team-a", "dev"));
-    writeFileSync(join(home.data, "db"), "not a database");
-    const { code, err } = await keyplane(upArgs(home));
-    expect(err).toMatch(/^keyplane: /);
-    expect(code).toBe(1);
-    expect(readFileSync(join(home.data, "db"), "utf8")).toBe("not a database");
-  });
+it("keyplane up on a database folder that cannot be opened ends with exit code 1, and nothing of it is removed", async (context) => {
+  const home = newHome(context);
+  mkdirSync(home.data);
+  writeFileSync(join(home.data, "db"), "not a database");
+  const { code, err } = await keyplane(upArgs(home));
+  expect(err).toMatch(/^keyplane: /);
+  expect(code).toBe(1);
+  expect(readFileSync(join(home.data, "db"), "utf8")).toBe("not a database");
 });

@@ -10,7 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { keyShape } from "../../domain/key/key-format.ts";
-import { key, makeHome, startUp, team, type Up } from "../cli/up.ts";
+import { type Home, key, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
@@ -25,7 +25,6 @@ const MAX_START_MS = 1_500;
 
 /** What is declared of a key, and every secret that was ever seen of it. */
 type Declared = { trigger: number; readonly seen: Set<string> };
-type Home = ReturnType<typeof makeHome>;
 
 function makePlay(home: Home, random: Random) {
   const declared = new Map<string, Declared>();
@@ -97,7 +96,7 @@ function makePlay(home: Home, random: Random) {
 type Play = ReturnType<typeof makePlay>;
 
 /** Whether a key is where its declaration says. */
-async function isReconciled(home: Home, up: Up, play: Play, name: string): Promise<boolean> {
+async function isReconciled(home: Home, up: UpProcess, play: Play, name: string): Promise<boolean> {
   const value = play.see(name);
   const trigger = play.declared.get(name)?.trigger;
   const file = join(home.data, "status", "dev", "PlatformKey", `${name}.json`);
@@ -112,7 +111,7 @@ async function isReconciled(home: Home, up: Up, play: Play, name: string): Promi
   );
 }
 
-async function checkReconciled(home: Home, up: Up, play: Play): Promise<void> {
+async function checkReconciled(home: Home, up: UpProcess, play: Play): Promise<void> {
   for (const name of play.declared.keys()) {
     await until(`${name} works`, () => isReconciled(home, up, play, name));
   }
@@ -144,7 +143,7 @@ it("a process that is killed at any moment leaves every declared key working and
   if (NIGHTLY) console.log(`KEYPLANE_SEED=${SEED}`);
   const random = randomFrom(SEED);
   const home = makeHome();
-  let up: Up | undefined;
+  let up: UpProcess | undefined;
   context.onTestFinished(async () => {
     await up?.stop("SIGKILL");
     home.remove();
@@ -156,7 +155,7 @@ it("a process that is killed at any moment leaves every declared key working and
 
   for (let round = 1; round <= ROUNDS; round++) {
     if (random.chance(0.2)) await dieInStart(home, random.below(MAX_START_MS));
-    up = await startUp(home);
+    up = await startUpProcess(home);
     await checkReconciled(home, up, play);
     play.edit();
     await delay(random.below(MAX_LIFE_MS));
@@ -165,7 +164,7 @@ it("a process that is killed at any moment leaves every declared key working and
     output.push(up.output());
   }
 
-  up = await startUp(home);
+  up = await startUpProcess(home);
   await checkReconciled(home, up, play);
   expect(await up.stop()).toBe(0);
   const everything = [
@@ -182,8 +181,7 @@ it("a process that is killed at any moment leaves every declared key working and
 
 /** A process that does not get to serve. */
 async function dieInStart(home: Home, after: number): Promise<void> {
-  const args = ["up", "--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"];
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [MAIN, ...upArgs(home)], {
     env: { ...process.env, ...COMPILE_CACHE },
     stdio: "ignore",
   });

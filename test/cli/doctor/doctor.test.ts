@@ -1,10 +1,10 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { key, keyplane, makeHome, startUp, team, type Up } from "../up.ts";
+import { key, keyplane, makeHome, startUpProcess, team, type UpProcess } from "../up.ts";
 
 const home = makeHome();
-let up: Up;
+let up: UpProcess;
 
 async function doctor(): Promise<{ code: number | null; wrong: string[]; out: string }> {
   const { code, out } = await keyplane(["doctor", "--data", home.data]);
@@ -15,7 +15,7 @@ async function doctor(): Promise<{ code: number | null; wrong: string[]; out: st
 beforeAll(async () => {
   home.write("team.yaml", team("research", "dev"));
   home.write("fine.yaml", key("fine"));
-  up = await startUp(home, { PLATFORM_API_KEYS: "inf_a-development-placeholder-key" });
+  up = await startUpProcess(home, { PLATFORM_API_KEYS: "inf_a-development-placeholder-key" });
   await up.waitFor("dev", "fine", "Ready");
 });
 afterAll(async () => {
