@@ -5,7 +5,7 @@ import { requestRotation, revokeKey } from "../../store/keys/keys.ts";
 import type { Random } from "../env/random.ts";
 import { findKeyByOwner } from "../store/questions.ts";
 import { keysPath, secretsPath } from "./admin.ts";
-import { type Declared, forget, NAMESPACES, TEAMS, teamOf } from "./model.ts";
+import { type Declared, everDeclared, forget, NAMESPACES, TEAMS, teamOf } from "./model.ts";
 import { base64 } from "./secrets.ts";
 import { hasMemoryScope, type KeySpec, LIBRARY, randomOverlap, randomRights } from "./specs.ts";
 import { forgedKey, type Stage } from "./stage.ts";
@@ -377,7 +377,8 @@ export const MOVES: Readonly<Record<string, { readonly weight: number; readonly 
       const from = teamOf(model, namespace);
       const to = random.pickAny([...TEAMS.filter((team) => team !== from), undefined]);
       if (from === to) return undefined;
-      for (const one of model.declared.values()) {
+      // Those that were ordered to go may still be there.
+      for (const one of everDeclared(model)) {
         if (one.namespace !== namespace) continue;
         one.moved = true;
         one.causes++;
