@@ -17,7 +17,7 @@ import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
-const ROUNDS = NIGHTLY ? 400 : 8;
+const ROUNDS = NIGHTLY ? 400 : 5;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
 /** The longest life of a process after the edits of a round, and of one that is killed in its start. Milliseconds. */
 const MAX_LIFE_MS = 900;
