@@ -28,7 +28,7 @@ describe("The encryption keys", () => {
     }
   });
 
-  test("b21: several lines: the first encrypts, all decrypt", () => {
+  test("b21: of several lines encrypt by the first, and decrypt by all", () => {
     const old = parseKeyring(bytes(1));
     const both = parseKeyring(`\n${bytes(2)}\r\n${bytes(1)}\n`);
     const sealed = seal(old, "secret", "gw");

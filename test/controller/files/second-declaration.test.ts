@@ -9,27 +9,30 @@ import { key, makeWorkspace, type OpenCluster, secret, type Workspace } from "./
 const REVOKED = "preset: MCPReadOnly\n  state: Revoked";
 const stateOf = (cluster: OpenCluster) => cluster.get("PlatformKey", "dev", "agent")?.spec.state;
 
-describe.concurrent("c55: a second declaration never takes over from the one that governs", () => {
-  test.for(["a.yaml", "z.yaml"])("in a file that comes later, %s", async (file, context) => {
-    const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
-    const first = await folder.open();
-    await folder.write(file, key("agent", REVOKED));
-    await until("it is said", () => first.said(`${file}:3`).length > 0);
-    expect(first.said(`${file}:3`)[0]).toContain(`is declared at ${join(folder.manifests, "m.yaml")}:3 already`);
-    expect(stateOf(first)).toBe("Active");
-    await folder.write("m.yaml", key("agent", "preset: MCPReadWrite"));
-    await until(
-      "what governs is followed",
-      () => first.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite",
-    );
-    await first.close();
+describe.concurrent("c55: a second declaration", () => {
+  test.for(["a.yaml", "z.yaml"])(
+    "in a file that comes later, %s, never takes over from the one that governs",
+    async (file, context) => {
+      const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
+      const first = await folder.open();
+      await folder.write(file, key("agent", REVOKED));
+      await until("it is said", () => first.said(`${file}:3`).length > 0);
+      expect(first.said(`${file}:3`)[0]).toContain(`is declared at ${join(folder.manifests, "m.yaml")}:3 already`);
+      expect(stateOf(first)).toBe("Active");
+      await folder.write("m.yaml", key("agent", "preset: MCPReadWrite"));
+      await until(
+        "what governs is followed",
+        () => first.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite",
+      );
+      await first.close();
 
-    const again = await folder.open();
-    expect(again.said(`${file}:3`)).toHaveLength(1);
-    expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
-  });
+      const again = await folder.open();
+      expect(again.said(`${file}:3`)).toHaveLength(1);
+      expect(again.get("PlatformKey", "dev", "agent")?.spec).toMatchObject({ preset: "MCPReadWrite", state: "Active" });
+    },
+  );
 
-  test("in a file that came while nothing ran, though the one that governs was changed as well", async (context) => {
+  test("in a file that came while nothing ran never takes over, though the one that governs was changed as well", async (context) => {
     const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
     await (await folder.open()).close();
     await folder.write("a.yaml", key("agent", REVOKED));
@@ -39,7 +42,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
     expect(cluster.said("a.yaml:3")).toHaveLength(1);
   });
 
-  test("above it in the same file, also across a restart", async (context) => {
+  test("above the one that governs in the same file never takes over, also across a restart", async (context) => {
     const folder = await makeWorkspace(context, { "m.yaml": [key("agent")] });
     const first = await folder.open();
     await folder.write("m.yaml", key("agent", REVOKED), key("agent"));
@@ -55,7 +58,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
     await until("it is held", async () => (await folder.held()).some(({ name }) => name === "agent"));
   });
 
-  test("while the one that governs cannot be seen: its file is empty, then broken, then there again", async (context) => {
+  test("never takes over while the one that governs cannot be seen: its file is empty, then broken, then there again", async (context) => {
     const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     await folder.write("z.yaml", key("agent", REVOKED));
@@ -76,7 +79,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
     await until("it is back", () => cluster.get("PlatformKey", "dev", "agent")?.spec.preset === "MCPReadWrite");
   });
 
-  test("but counts once that one was taken away", async (context) => {
+  test("takes over once the one that governed was taken away", async (context) => {
     const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     const uid = cluster.get("PlatformKey", "dev", "agent")?.uid;
@@ -105,7 +108,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
       },
     ],
   ];
-  describe.each(RENAMES)("by a rename: %s", (how, move) => {
+  describe.each(RENAMES)("never takes over by a rename: %s,", (how, move) => {
     test.for(["running", "ended"])("of a process that is %s", async (process, context) => {
       const folder = await makeWorkspace(context, { "sub/z.yaml": [key("agent")], "other.yaml": [key("other")] });
       const first = await folder.open();
@@ -132,7 +135,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
     });
   });
 
-  test("of two that are left once it was taken away, neither: that is said, and the last one counts", async (context) => {
+  test("takes over from one that was taken away only where there is no third, which is said", async (context) => {
     const folder = await makeWorkspace(context, { "m.yaml": [key("agent")], "other.yaml": [key("other")] });
     const cluster = await folder.open();
     await folder.write("a.yaml", key("agent", REVOKED));
@@ -148,7 +151,7 @@ describe.concurrent("c55: a second declaration never takes over from the one tha
     );
   });
 
-  test("of a Secret neither", async (context) => {
+  test("of a Secret never takes over", async (context) => {
     const folder = await makeWorkspace(context, {
       "m.yaml": [secret("provider", "first")],
       "other.yaml": [key("other")],

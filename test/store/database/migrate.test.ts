@@ -135,7 +135,7 @@ describe("c47: A migration beside others", () => {
     expect(await planMigration(store, steps)).toMatchObject({ from: 1, to: 2 });
   });
 
-  test("a replica stays current all the while, although its own table is to be altered", async (context) => {
+  test("keeps a replica current all the while, although its own table is to be altered", async (context) => {
     const { url, drop } = await freshDatabase();
     const store = await openPostgres(url);
     await migrate(store);

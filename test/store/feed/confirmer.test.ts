@@ -49,7 +49,7 @@ describeOnEachEngine("A change is confirmed", (store) => {
     expect(await confirmed()).toBe((await place()).seq);
   });
 
-  test("and stays so when a replica registers, which reads nothing older", async () => {
+  test("still when a replica has registered, which reads nothing older", async () => {
     const { confirmed } = confirmerOf(store());
     await makeTeam(store());
     const before = await confirmed();

@@ -123,7 +123,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await ask(0)).acknowledged).toBe((await head()).seq);
   });
 
-  test("when a replica that seemed dead gives a sign of life just then, it is not taken out", async () => {
+  test("not without a replica that seemed dead and gives a sign of life just then", async () => {
     await registerReplica(store(), "late");
     const { replicas } = await readReplicas(store(), 0);
     await heartbeat(store(), "late", await head());
