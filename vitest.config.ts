@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/longest-first.ts";
-import { filesOf, PROJECT_NAMES, PROJECTS } from "./test/projects.ts";
+import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.ts";
 
 export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.
@@ -13,9 +13,13 @@ export default defineConfig({
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    projects: PROJECT_NAMES.map((name) => ({
-      extends: true,
-      test: { name, ...filesOf(name), globalSetup: [...PROJECTS[name].shared] },
-    })),
+    projects: PROJECT_NAMES.flatMap((name) => {
+      const { apart, together } = halvesOfNpm();
+      const parts = name === "npm" ? { npm: apart, "npm-together": together } : { [name]: filesOf(name) };
+      return Object.entries(parts).map(([part, files]) => ({
+        extends: true as const,
+        test: { name: part, ...files, isolate: files !== together, globalSetup: [...PROJECTS[name].shared] },
+      }));
+    }),
   },
 });

@@ -21,6 +21,29 @@ export type ProjectName = keyof typeof PROJECTS;
 export const PROJECT_NAMES = Object.keys(PROJECTS) as ProjectName[];
 const ENDINGS = PROJECT_NAMES.filter((name) => name !== "npm");
 
+/**
+ * The two halves of `npm`, as vitest's globs. What is in `together` shares a process with others, which spares half of
+ * the processor's time: it leaves nothing behind there but what it has loaded.
+ */
+export function halvesOfNpm(): Record<"apart" | "together", { include: string[]; exclude: string[] }> {
+  const { exclude } = filesOf("npm");
+  return {
+    apart: { include: ["test/!(architecture|domain|server)/**/*.test.ts", ...APART], exclude },
+    together: { include: ["test/{architecture,domain,server}/**/*.test.ts"], exclude: [...exclude, ...APART] },
+  };
+}
+
+/** What replaces timers or streams of its process, measures it, or starts threads in it. */
+const APART = [
+  "test/server/canary.test.ts",
+  "test/server/gateway/model-scan.test.ts",
+  "test/server/gateway/soak.test.ts",
+  "test/server/key-index/replica-model.test.ts",
+  "test/server/log-flood.test.ts",
+  "test/server/main.test.ts",
+  "test/server/threads/*.test.ts",
+];
+
 /** The test files of a project, as vitest's globs. */
 export function filesOf(project: ProjectName): { include: string[]; exclude: string[] } {
   const modules = "**/node_modules/**";

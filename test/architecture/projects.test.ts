@@ -2,7 +2,7 @@ import { matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { LONGEST } from "../longest-first.ts";
-import { filesOf, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
+import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
 import { filesBelow, importsOf, read } from "./sources.ts";
 
 const files = filesBelow("test", ".test.ts");
@@ -53,6 +53,14 @@ describe("the suites", () => {
       const has = (module: string) => projectsOf(file).every((name) => COMPONENTS[module]?.includes(name) ?? true);
       return [...reachOf(file)].filter((module) => !has(module)).map((module) => `${file}: ${module}`);
     });
+    expect(wrong).toEqual([]);
+  });
+
+  it("have each file of npm test in one of its halves", () => {
+    const halves = Object.values(halvesOfNpm());
+    const isIn = (file: string) =>
+      halves.filter(({ include, exclude }) => matches(file, include) && !matches(file, exclude)).length;
+    const wrong = files.filter((file) => isIn(file) !== (projectsOf(file).includes("npm") ? 1 : 0));
     expect(wrong).toEqual([]);
   });
 
