@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** A proxy between a client and a server that can go wrong in ways that a real network does. */
 export type TcpProxy = {
@@ -68,7 +68,7 @@ export async function startTcpProxy(
       let sent = Promise.resolve();
       /** After all that was sent before it, and not before its own time. */
       const inTurn = (act: () => void) => {
-        const arrival = lag === 0 ? undefined : sleep(lag);
+        const arrival = lag === 0 ? undefined : delay(lag);
         sent = sent.then(() => arrival).then(act);
       };
       from.on("data", (bytes: Buffer) => {

@@ -1,5 +1,5 @@
 /** What happens to the news of a revocation on its way from a real PostgreSQL to a replica. */
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
@@ -68,7 +68,7 @@ describe("the change feed on its way to a replica", () => {
       await until("the replica is current", async () => {
         // The very first moment counts: the next beat would hide what this one missed.
         for (let i = 0; i < 1_000 && !isCurrent; i++) {
-          await turn();
+          await turnOfTheLoop();
           isCurrent = replica.view.isCurrent();
         }
         return isCurrent;
@@ -217,7 +217,7 @@ describe("the change feed on its way to a replica", () => {
     let looking = true;
     const looker = (async () => {
       while (looking) {
-        await turn();
+        await turnOfTheLoop();
         looks++;
         if (bulk.some((digest) => replica.view.findKey(digest) === undefined)) faults.push("a key was not there");
         for (const { digest } of keys) {

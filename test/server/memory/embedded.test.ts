@@ -1,33 +1,25 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { systemClock } from "../../../runtime/clock.ts";
-import { createLog } from "../../../runtime/log.ts";
-import { parseServerConfig } from "../../../server/config.ts";
-import { startServer } from "../../../server/main.ts";
+import type { Mount } from "../../../server/app.ts";
 import { openEmbedded } from "../../env/embedded-database.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam } from "../../store/fixtures.ts";
-import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
+import { startCurrentServer } from "../current-server.ts";
+import { storeKey } from "../key-index/replica-fixtures.ts";
 
 const LOOPS = 100;
 /** As many as keep the connection taken for several seconds. */
 const STATEMENTS = 200;
 
-test("b87: every decision is made and the lease is renewed while one team's calls of the memory queue up on the embedded default", async () => {
+test("b87: every decision is made and the lease is renewed while one team's calls of the memory queue up on the embedded default", async (context) => {
   const store = await openEmbedded();
+  context.onTestFinished(() => store.close());
   const key = await storeKey(store, await makeTeam(store));
-  const config = parseServerConfig({}, { port: "0", adminPort: "0" });
-  const log = createLog("warn", { write: () => {} });
-  const server = await startServer({
-    ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
-    mounts: [
-      {
-        at: "",
-        routes: (app) => void app.get("/list", { config: { operation: "atoms.list" } }, async () => ({ items: [] })),
-      },
-    ],
-  });
-  await server.whenCurrent;
+  const list: Mount = {
+    at: "",
+    routes: (app) => void app.get("/list", { config: { operation: "atoms.list" } }, async () => ({ items: [] })),
+  };
+  const server = await startCurrentServer(context, { store, feedStore: store.feedStore, mounts: [list] });
   const run = (teamId: string, numbers: number) =>
     store.memory.run({ teamId, signal: new AbortController().signal }, (db) =>
       sql`select count(*) from generate_series(1, ${numbers}::int)`.execute(db),
@@ -65,6 +57,4 @@ test("b87: every decision is made and the lease is renewed while one team's call
   expect(Math.max(...ages)).toBeLessThan(2);
   // One that ran already, and one whose turn it was.
   expect(Math.min(...between)).toBeLessThanOrEqual(2);
-  await server.close();
-  await store.close();
 });
