@@ -28,8 +28,8 @@ const ENDINGS = PROJECT_NAMES.filter((name) => name !== "npm");
 export function halvesOfNpm(): Record<"apart" | "together", { include: string[]; exclude: string[] }> {
   const { exclude } = filesOf("npm");
   return {
-    apart: { include: ["test/!(architecture|domain|server)/**/*.test.ts", ...APART], exclude },
-    together: { include: ["test/{architecture,domain,server}/**/*.test.ts"], exclude: [...exclude, ...APART] },
+    apart: { include: ["test/!(architecture|domain|server|store)/**/*.test.ts", ...APART], exclude },
+    together: { include: ["test/{architecture,domain,server,store}/**/*.test.ts"], exclude: [...exclude, ...APART] },
   };
 }
 
