@@ -6,7 +6,7 @@ import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways.ts";
 import { revokeKey } from "../store/keys/keys.ts";
 import { removeLibrary } from "../store/memory/libraries.ts";
-import { findOrphans, forgetGone, keepGone, type Orphan } from "../store/orphans.ts";
+import { findOrphans, type Orphan } from "../store/orphans.ts";
 import { deleteTeam } from "../store/teams.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -65,7 +65,7 @@ export function createGarbageCollector(
 ): () => Promise<void> {
   const suspects: SuspectsByKind = new Map();
   return async () => {
-    forgetSecretsOfGone(deps);
+    forgetGone(deps);
     await collectGarbage(deps, suspects, monotonic, signal);
   };
 }
@@ -113,6 +113,7 @@ async function collectKind(
 ): Promise<void> {
   const { cluster, store, log } = deps;
   const { kind } = collected;
+  const before = suspects.get(kind) ?? new Map<string, Suspect>();
   const listed = cluster.listedNamespaces(kind);
   if (listed?.length === 0) return void suspects.delete(kind);
   const { orphans, total } = await findOrphans(store.db, kind, {
@@ -120,7 +121,6 @@ async function collectKind(
     namespaces: listed,
     uids: cluster.uids(kind),
   });
-  const before = suspects.get(kind) ?? keptSuspects(orphans, monotonic());
   const look = beginLook(orphans, total, before);
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
   suspects.set(kind, left);
@@ -140,9 +140,6 @@ async function collectKind(
     if (verdict.ends) await serially(kind, () => end(deps, collected, orphan));
     if (verdict.left === undefined) left.delete(id);
     else left.set(id, verdict.left);
-    const isFirst = goneAt === undefined && verdict.left?.goneAt !== undefined;
-    if (isFirst && look.isKept) await serially(kind, () => keep(deps, orphan));
-    if (presence === "present" && orphan.goneForMs !== null) await serially(kind, () => forget(deps, orphan));
   }
 
   await Promise.all(look.ask.map((orphan) => attempt(askFor(orphan))));
@@ -160,28 +157,8 @@ async function end(
   collected: Collected,
   orphan: Orphan,
 ): Promise<void> {
-  await change(store, fence, async (tx) => {
-    await collected.end(tx, cluster.uid, orphan);
-    await forgetGone(tx, cluster.uid, orphan);
-  });
+  await change(store, fence, (tx) => collected.end(tx, cluster.uid, orphan));
   log("warn", `${collected.done} ${titleOf({ ...orphan, kind: collected.kind })}, whose declaration is gone`);
-}
-
-async function keep({ store, fence, cluster }: ControllerDeps, orphan: Orphan): Promise<void> {
-  await change(store, fence, (tx) => keepGone(tx, cluster.uid, orphan));
-}
-
-async function forget({ store, fence, cluster }: ControllerDeps, orphan: Orphan): Promise<void> {
-  await change(store, fence, (tx) => forgetGone(tx, cluster.uid, orphan));
-}
-
-/** What the leader before was told is, at this one's first look, as if it had been told to this one. */
-function keptSuspects(orphans: readonly Orphan[], now: number): Suspects {
-  return new Map(
-    orphans.flatMap(({ id, goneForMs }): [string, Suspect][] =>
-      goneForMs === null ? [] : [[id, { goneAt: now - goneForMs }]],
-    ),
-  );
 }
 
 async function delayed(ms: number, signal: AbortSignal): Promise<void> {
@@ -189,7 +166,7 @@ async function delayed(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** A secret whose declaration is gone, its finalizer stripped, is nobody's. */
-function forgetSecretsOfGone({ cluster, keyMemory }: ControllerDeps): void {
+function forgetGone({ cluster, keyMemory }: ControllerDeps): void {
   // One that is in doubt may be in the middle of being delivered.
   const uids = new Set([...cluster.uids("PlatformKey"), ...cluster.list("PlatformKey").map(({ uid }) => uid)]);
   for (const known of Object.values(keyMemory)) {

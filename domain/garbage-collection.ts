@@ -39,8 +39,6 @@ export type Look<C extends Candidate> = {
   readonly ask: readonly C[];
   /** Too many have been missing since the look before: none of them ends. */
   readonly isPaused: boolean;
-  /** Whether the answers may be kept for the next leader: all are asked for, so that it knows of as many as are gone. */
-  readonly isKept: boolean;
 };
 
 /** What was answered about a suspect, and when it was asked and answered, on a steady clock in milliseconds. */
@@ -55,8 +53,7 @@ export function beginLook<C extends Candidate>(candidates: readonly C[], total: 
   const due = suspects.filter(({ id }) => before.has(id));
   const fresh = suspects.filter(({ id }) => !before.has(id));
   const ask = [due, fresh].flatMap((some) => (exceedsDeletionLimit(some.length, total) ? some.slice(0, SAMPLE) : some));
-  const isPaused = exceedsDeletionLimit(due.length, total);
-  return { suspects, ask, isPaused, isKept: !isPaused && !exceedsDeletionLimit(fresh.length, total) };
+  return { suspects, ask, isPaused: exceedsDeletionLimit(due.length, total) };
 }
 
 /**

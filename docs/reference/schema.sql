@@ -85,12 +85,6 @@ create table gateways (
   constraint gateways_public_id UNIQUE (public_id),
   constraint gateways_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
-create table gone_declarations (
-  cluster text not null,
-  owner_uid text not null,
-  gone_at timestamp with time zone default clock_timestamp() not null,
-  constraint gone_declarations_pkey PRIMARY KEY (cluster, owner_uid)
-);
 create table idempotency_keys (
   caller text not null,
   key bytea not null,

@@ -25,17 +25,6 @@ create trigger ${table}_end_is_final before update of state on ${table}
 `;
 }
 
-/** What a database of version 17 lacks of it. */
-export const carryOver = `
--- Declarations that the cluster has said to be gone, once: what they own ends when it says so again (threats c13).
-create table gone_declarations (
-  cluster text not null,
-  owner_uid text not null,
-  gone_at timestamptz not null default clock_timestamp(),
-  primary key (cluster, owner_uid)
-);
-`;
-
 export const sql = `
 -- A name for the transaction that is under way. PostgreSQL's own number would do until a dump is restored: then it begins
 -- low again, and meets the numbers that the restored rows carry.
@@ -451,7 +440,6 @@ ${feeds("key_versions", "key", "key_id", [
   "expires_at",
 ])}
 
-${carryOver}
 -- A version as a replica's index holds it: KeyRecord, but for the names. What no longer resolves grants nothing.
 -- is_foreign: its secret came from elsewhere, and may have any format.
 create view key_records as

@@ -59,8 +59,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
   } as unknown as ControllerDeps;
-  const lead = (monotonic = () => world.now) => createGarbageCollector(deps, monotonic, new AbortController().signal);
-  const look = lead();
+  const look = createGarbageCollector(deps, () => world.now, new AbortController().signal);
 
   /** How many of each kind are in service and somebody's. */
   async function living(): Promise<Record<string, number>> {
@@ -73,13 +72,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     );
     return rows[0] ?? {};
   }
-  return { ...world, world, lead, look, living, asked, lines, keyMemory, home };
-}
-
-/** Lets time pass by the database's clock, which is the only one that leaders share. */
-async function pass(store: Store, cluster: string, ms: number): Promise<void> {
-  await sql`update gone_declarations set gone_at = gone_at - ${`${ms} ms`}::interval
-    where cluster = ${cluster}`.execute(store.db);
+  return { ...world, world, look, living, asked, lines, keyMemory, home };
 }
 
 async function age(store: Store, cluster: string): Promise<void> {
@@ -270,47 +263,6 @@ describeOnEachEngine("Garbage collection", (store) => {
     world.now = LOOKS_APART_MS;
     await expect(look()).rejects.toThrow("is final");
     expect(await living()).toEqual({ ...each(0), PlatformKey: 1 });
-  });
-
-  test("c13: a leader goes on from what the one before it was told, and that counts 20 s later and not for ever", async () => {
-    const { lead, living, home, lines } = await sweeping(store());
-    await lead()();
-    await pass(store(), home.cluster, LOOKS_APART_MS - 2_000);
-    const second = lead(() => performance.now())();
-    expect(await living(), "it waits for the two seconds that are left").toEqual(each(1));
-    await second;
-    expect([await living(), lines.length]).toEqual([each(0), 4]);
-
-    const late = await sweeping(store());
-    await late.lead()();
-    await pass(store(), late.home.cluster, 300_000);
-    await late.lead()();
-    expect(await late.living()).toEqual(each(1));
-    await pass(store(), late.home.cluster, LOOKS_APART_MS);
-    await late.lead()();
-    expect(await late.living(), "told anew").toEqual(each(0));
-  });
-
-  test("c48: what a leader finds to be there is no suspect of the next one", async () => {
-    const { world, lead, living, home } = await sweeping(store());
-    await lead()();
-    await pass(store(), home.cluster, LOOKS_APART_MS);
-    world.says = () => "present";
-    await lead()();
-    world.says = () => "gone";
-    await lead()();
-    expect(await living()).toEqual(each(1));
-  });
-
-  test("c13: however many leaders look at them, too many that have gone at once are not ended by tens", async () => {
-    const { lead, living, home } = await sweeping(store());
-    for (let i = 0; i < 13; i++) await reserveKey(store(), home);
-    await age(store(), home.cluster);
-    for (let i = 0; i < 4; i++) {
-      await lead()();
-      await pass(store(), home.cluster, LOOKS_APART_MS);
-    }
-    expect(await living()).toEqual({ ...each(0), PlatformKey: 14 });
   });
 
   test("c13: of many that end it ends one after the other, so that others have the database in between", async () => {

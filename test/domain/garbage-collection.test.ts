@@ -133,13 +133,6 @@ test("c13: some that went before do not hold up others that go after them", () =
   ]);
 });
 
-test("c13: answers are kept for the next leader where all that is missing was asked for", () => {
-  const isKept = (count: number) => beginLook(some(count), 50, new Map()).isKept;
-  expect([isKept(10), isKept(11)]).toEqual([true, false]);
-  const before = new Map(some(11).map(({ id }): [string, Suspect] => [id, { goneAt: 0 }]));
-  expect(beginLook(some(11), 50, before).isKept).toBe(false);
-});
-
 test("c48: of a list that lacks everything ten are asked for, and one of them that is there is no suspect", () => {
   const [first, second] = looking(
     some(1_000),
