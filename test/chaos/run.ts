@@ -8,6 +8,7 @@ import { keepEvidence } from "./evidence.ts";
 import { FAULTS } from "./faults.ts";
 import { everDeclared, type Model, newModel } from "./model.ts";
 import { MOVES } from "./moves.ts";
+import { revokeWherePaused } from "./paused.ts";
 import { callAtRest, hex, type Probers, startProbers } from "./probers.ts";
 import { createReport, type Report, type Violation } from "./report.ts";
 import { findUnrest } from "./rest.ts";
@@ -208,6 +209,7 @@ async function comeToRest(stage: Stage, allowance: number, report: Report): Prom
   let unrest: Found[] = [];
   while (performance.now() < deadline) {
     unrest = await findUnrest(stage);
+    if (performance.now() > promised) await revokeWherePaused(stage, report);
     const due = await nextDeadline(stage);
     const isQuiet = due === undefined || due > Date.now() + 2 * SILENCE;
     // Silence is promised from then on, and not before: what is as declared may have something to add.
