@@ -8,7 +8,7 @@ const SAME_PRESS_MS = 250;
 
 /**
  * Aborts with SIGINT or SIGTERM, and says so: what runs is to drain. Either of them again ends the process at once,
- * with exit code 1.
+ * with exit code 1, or with the one that it has come to where it has drained meanwhile.
  */
 export function stopSignal(
   env: { readonly npm_lifecycle_event?: string | undefined },
@@ -19,7 +19,7 @@ export function stopSignal(
   let stoppedAt = 0;
   const onSignal = () => {
     if (stop.signal.aborted) {
-      if (performance.now() - stoppedAt >= samePressMs) process.exit(1);
+      if (performance.now() - stoppedAt >= samePressMs) process.exit(process.exitCode ?? 1);
       return;
     }
     stoppedAt = performance.now();
@@ -27,5 +27,8 @@ export function stopSignal(
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  // Node that ends by itself takes its handlers away some time before it is gone: a signal that is passed on late would
+  // kill it then. This way it keeps them to the end.
+  process.once("exit", () => process.exit());
   return stop.signal;
 }

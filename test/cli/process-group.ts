@@ -25,7 +25,7 @@ export async function startGroup(context: TestContext, command: readonly string[
   const { pid = 0 } = child;
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
-  const ended = once(child, "exit").then(([code]) => code);
+  const ended = once(child, "exit").then(([code, signal]) => code ?? signal);
   context.onTestFinished(() => {
     if (processesOf(pid) !== "") process.kill(-pid, "SIGKILL");
     home.remove();

@@ -23,6 +23,19 @@ test("c61: a Ctrl-C, which npm passes on besides, is one: it drains, says so, an
   expect(up.output().match(/^(stopping\b|stopped$)/gm)).toEqual(["stopping", "stopped"]);
 });
 
+test("c61: a Ctrl-C that npm passes on as late as the process ends leaves its exit code 0", async (context) => {
+  const up = await startGroup(context, [process.execPath, MAIN], { npm_lifecycle_event: "keyplane" });
+  const passOn = () => {
+    up.child.kill("SIGINT");
+    if (up.child.exitCode === null && up.child.signalCode === null) setImmediate(passOn);
+  };
+  up.child.stdout.on("data", () => {
+    if (/^stopped$/m.test(up.output())) passOn();
+  });
+  up.child.kill("SIGINT");
+  expect(await up.ended).toBe(0);
+});
+
 for (const [first, second] of [
   ["SIGINT", "SIGINT"],
   ["SIGTERM", "SIGINT"],
