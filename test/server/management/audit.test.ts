@@ -1,6 +1,6 @@
 /** What an auditor asks of the changes that are made through the management API. */
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
@@ -13,6 +13,8 @@ describeOnEachEngine("b89: the audit log, asked", (store) => {
   let team: { id: string; name: string };
   beforeAll(async () => {
     api = await startApi(store(), { KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
+  });
+  beforeEach(async () => {
     const name = unique("audited");
     const spec = { members: [{ role: "viewer", subject: "eve@example.com" }] };
     team = { name, id: (await api.send("POST", "/teams", { name, spec })).body.id };
