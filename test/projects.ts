@@ -35,13 +35,22 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 
 /** What replaces timers or streams of its process, measures it, or starts threads in it. */
 const APART = [
+  "test/server/auth/abuse.test.ts",
   "test/server/canary.test.ts",
+  "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model-scan.test.ts",
   "test/server/gateway/soak.test.ts",
+  "test/server/gateway/streaming.test.ts",
+  "test/server/http/json-body.test.ts",
+  "test/server/http/json-scanner.test.ts",
+  "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
   "test/server/log-flood.test.ts",
   "test/server/main.test.ts",
+  "test/server/mcp/routes.test.ts",
+  "test/server/memory/routes.test.ts",
   "test/server/threads/*.test.ts",
+  "test/store/memory/atoms.test.ts",
 ];
 
 /** The test files of a project, as vitest's globs. */

@@ -26,6 +26,10 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
 /** Programs that not every machine has, or that need root, as a test names them. */
 const PROGRAMS = /"(python3|nginx|tar|unshare|mount|go|apt-get)"/;
 
+/** Calls that measure the process, or replace what all of it has. */
+const OF_THE_PROCESS =
+  /\bprocess\.(memoryUsage|resourceUsage|cpuUsage|threadCpuUsage|chdir|umask)\b|\b(monitorEventLoopDelay|eventLoopUtilization|gc)\(|\bvi\.(useFakeTimers|stubGlobal|stubEnv|spyOn|mock|doMock)\(|\bnew Worker\(/;
+
 /** All that a file has loaded. */
 function reachOf(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
@@ -61,6 +65,16 @@ describe("the suites", () => {
     const isIn = (file: string) =>
       halves.filter(({ include, exclude }) => matches(file, include) && !matches(file, exclude)).length;
     const wrong = files.filter((file) => isIn(file) !== (projectsOf(file).includes("npm") ? 1 : 0));
+    expect(wrong).toEqual([]);
+  });
+
+  it("have no file that measures its process, or replaces what all of it has, in one with others", () => {
+    const { include, exclude } = halvesOfNpm().together;
+    const together = files.filter((file) => matches(file, include) && !matches(file, exclude));
+    const wrong = together.flatMap((file) => {
+      const calls = [...reachOf(file)].filter((module) => /^test\//.test(module) && OF_THE_PROCESS.test(read(module)));
+      return calls.map((module) => `${file}: ${module}`);
+    });
     expect(wrong).toEqual([]);
   });
 
