@@ -27,7 +27,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.prependOnceListener("beforeExit", () => process.exit());
   const desk = await openDesk<PostgresOfRun>(async () => {
     const { url, stop } = await startPostgres(SETTINGS);
-    const template = await createTemplate(url);
+    const template = await createTemplate(url).catch(async (error: unknown) => {
+      await stop();
+      throw error;
+    });
     return {
       told: { url, template: new URL(template.url).pathname.slice(1) },
       async stop() {
