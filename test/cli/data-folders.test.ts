@@ -73,14 +73,16 @@ const IN_DATABASE = ["db.new/PG_VERSION", "db/postmaster.pid"];
 const AFTER_DATABASE = ["encryption-key", "secrets/dev/agent/api-key"];
 const OTHERS = ["objects", "lock", "cluster-id", "secrets", "bootstrap-token", "db.new", "db", "server.json"];
 
-/** Relative, of folders that are to be made, and hard to quote. */
-const DATA = "./deep/a space/and 'quotes'";
+/** Relative, of folders that are to be made: hard to quote, or without a slash, so that what is above it is ".". */
+const HARD = "./deep/a space/and 'quotes'";
+const dataAt = (moment: string) => (moment === "db.new/PG_VERSION" ? "d" : HARD);
 
 for (const moment of [...IN_DATABASE, ...AFTER_DATABASE, ...(NIGHTLY ? OTHERS : [])]) {
-  test(`c62: up on --data "${DATA}" that was killed at its first start, as ${moment} appeared, serves once it is started again`, async () => {
-    const data = join(folder, DATA);
+  const name = dataAt(moment);
+  test(`c62: up on --data "${name}" that was killed at its first start, as ${moment} appeared, serves once it is started again`, async () => {
+    const data = join(folder, name);
     if (!NIGHTLY && AFTER_DATABASE.includes(moment)) await copyEmbedded(join(data, "db"));
-    const killed = up(folder, DATA);
+    const killed = up(folder, name);
     const file = join(data, moment);
     // Without a pause once it can appear: some moments are over in a millisecond.
     while (!existsSync(file) && killed.child.exitCode === null) {
@@ -88,7 +90,7 @@ for (const moment of [...IN_DATABASE, ...AFTER_DATABASE, ...(NIGHTLY ? OTHERS : 
     }
     killed.child.kill("SIGKILL");
     await killed.ended;
-    await expectToServe(folder, DATA);
+    await expectToServe(folder, name);
     expect(readFileSync(join(data, "secrets/dev/agent/api-key"), "utf8")).toMatch(/^inf_/);
   });
 }
