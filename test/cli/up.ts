@@ -29,7 +29,14 @@ export async function keyplane(args: readonly string[], env: Record<string, stri
   return { code, out, err };
 }
 
-/** Runs one command as a process of its own, as its user does. */
+/** Ends what hangs. */
+const MAX_RUN_MS = 120_000;
+
+/**
+ * Runs one command as a process of its own, as its user does.
+ *
+ * @throws Error where it does not end by itself
+ */
 export async function keyplaneProcess(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   const child = spawnMain(args, env);
   let [out, err] = ["", ""];
@@ -39,7 +46,13 @@ export async function keyplaneProcess(args: readonly string[], env: Record<strin
   child.stderr.on("data", (chunk) => {
     err += chunk;
   });
+  let isLate = false;
+  const limit = setTimeout(() => {
+    isLate = child.kill("SIGKILL");
+  }, MAX_RUN_MS);
   const [code] = await once(child, "close");
+  clearTimeout(limit);
+  if (isLate) throw new Error(`keyplane ${args[0]} did not end by itself: ${out}${err}`);
   return { code, out, err };
 }
 

@@ -6,6 +6,7 @@ import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { askDesk } from "./desk.ts";
 import { openEmbedded } from "./embedded-database.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
+import { asOnOneConnection } from "./one-connection.ts";
 
 export type Engine = Store["engine"];
 
@@ -17,16 +18,28 @@ const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
  */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
   describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
-  describeOnPostgres(promise, tests);
+  describeOnEitherEngine(promise, tests);
 }
 
-/** For promises about real concurrency and real connections. */
-export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+/** The same on the quicker one alone, where the engine makes no difference: what PGlite would hang on fails there. */
+export function describeOnEitherEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
   describe(`${promise}, on PostgreSQL`, () => withStore(openMigrated, "postgres", tests));
 }
 
-/** A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. */
+/** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
+export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+  describe(`${promise}, on PostgreSQL`, () => withStore(openManyConnections, "postgres", tests));
+}
+
+/**
+ * A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. What would hang on
+ * PGlite fails.
+ */
 export async function openMigrated(): Promise<Store> {
+  return asOnOneConnection(await openManyConnections());
+}
+
+async function openManyConnections(): Promise<Store> {
   const { url, drop } = await createDatabase(postgres.url, postgres.template);
   const store = await openPostgres(url, { maxConnections: 20 });
   return {
