@@ -3,10 +3,10 @@
  * are revoked: for two minutes, on servers with PostgreSQL and on the embedded default; ten each with `npm run nightly`.
  */
 import { expect, test } from "vitest";
+import { NIGHTLY } from "../env/nightly.ts";
 import { openServers, openUp } from "./hostile/installation.ts";
 import { runHostileTenant } from "./hostile/run.ts";
 
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const NIGHTLY_MS = 600_000;
 const ATOMS = NIGHTLY ? 100_000 : 20_000;
 const REST_MS = 8_000;

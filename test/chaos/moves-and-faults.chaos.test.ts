@@ -8,13 +8,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, test } from "vitest";
+import { NIGHTLY } from "../env/nightly.ts";
 import { FAULTS } from "./faults.ts";
 import { MOVES } from "./moves.ts";
 import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { RIGHTS } from "./world.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [20, 200, 15] : [1, 40, 240];
 const SEED = 127_357;
 

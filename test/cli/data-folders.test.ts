@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { copyEmbedded } from "../env/embedded-database.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { expectRefusal, expectToServe, makeFolder, up } from "./data-folder.ts";
 
@@ -68,7 +69,6 @@ test("c62: up on a folder that another uses says at once for whom it waits, and 
  * What a first start makes is when it is killed: at the first four every time, at the others nightly. What comes after
  * the database finds one that was made before, but nightly.
  */
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const IN_DATABASE = ["db.new/PG_VERSION", "db/postmaster.pid"];
 const AFTER_DATABASE = ["encryption-key", "secrets/dev/agent/api-key"];
 const OTHERS = ["objects", "lock", "cluster-id", "secrets", "bootstrap-token", "db.new", "db", "server.json"];

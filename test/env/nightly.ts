@@ -1,4 +1,7 @@
-/** How many examples of a property to try: ten times as many with KEYPLANE_NIGHTLY. */
+/** Whether tests run at their full length. */
+export const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
+
+/** How many examples of a property to try: ten times as many at full length. */
 export function examples(count: number): number {
-  return process.env.KEYPLANE_NIGHTLY === undefined ? count : 10 * count;
+  return NIGHTLY ? 10 * count : count;
 }

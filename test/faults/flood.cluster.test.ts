@@ -3,10 +3,10 @@ import { expect, it } from "vitest";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
 import type { ApiCall } from "../env/kubernetes/api-proxy.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { behindProxies } from "./behind-proxies.ts";
 
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const COUNT = NIGHTLY ? 10_000 : 1_000;
 /** No key waits for longer, in milliseconds, or than so many times what is usual, where the machine is slow. */
 const MAX_WAIT_MS = 60_000;

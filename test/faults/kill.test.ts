@@ -12,11 +12,11 @@ import { expect, it } from "vitest";
 import { keyShape } from "../../domain/key/key-format.ts";
 import { type Home, key, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const ROUNDS = NIGHTLY ? 400 : 5;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
 /** The longest life of a process after the edits of a round, and of one that is killed in its start. Milliseconds. */

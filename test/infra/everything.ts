@@ -1,6 +1,7 @@
 /** Everything that a controller does in one namespace, and the state of the world that shows that it was done. */
 import type { Kubernetes } from "../env/kubernetes/client.ts";
 import { API, inNamespace, type Key } from "../env/kubernetes/declarations.ts";
+import { GATEWAY, LIBRARY } from "../env/kubernetes/manifests.ts";
 import { until } from "../env/until.ts";
 
 const keyManifest = (name: string, spec: string) => `
@@ -27,25 +28,9 @@ const WORKLOADS = ["Deployment", "StatefulSet", "DaemonSet"];
 const manifests = (namespace: string) => `
 apiVersion: v1
 kind: Secret
-metadata: { name: provider }
-stringData: { api-key: any }
----
-apiVersion: v1
-kind: Secret
 metadata: { name: brought }
 stringData: { api-key: inf_made-before-by-another-system-for-${namespace} }
----
-apiVersion: keyplane.dev/v1alpha1
-kind: MemoryLibrary
-metadata: { name: handbook }
-spec: {}
----
-apiVersion: keyplane.dev/v1alpha1
-kind: ModelGateway
-metadata: { name: main }
-spec:
-  upstreams:
-    - { name: openai, dialect: openai, baseURL: https://models.invalid, credentialRef: { name: provider, key: api-key } }
+${LIBRARY}${GATEWAY}
 ${keyManifest(
   "whole",
   `{ preset: GatewayDefault, gatewayRef: { name: main }, rotation: { trigger: one },

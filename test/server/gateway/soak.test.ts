@@ -8,10 +8,10 @@ import { parseKeyring } from "../../../store/keyring.ts";
 import { fillStore } from "../../bench/filled-store.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { startServing } from "../../env/serving.ts";
 import { startUpstream } from "./upstream.ts";
 
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 /** When a run is over: in requests, so that a busy machine makes as many; nightly by the clock. */
 type Limit = { readonly requests: number; readonly ms: number };
 const limit = (requests: number, nightlyMs: number): Limit =>

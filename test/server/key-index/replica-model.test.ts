@@ -5,11 +5,11 @@
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { someMoves } from "./simulation/moves.ts";
 import { simulateTimers } from "./simulation/time.ts";
 import { World } from "./simulation/world.ts";
 
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
 const ORDERS = NIGHTLY ? 60_000 : 750;
 /** Ends what hangs, also on a machine that has much else to do. */

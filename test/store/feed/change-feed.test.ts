@@ -13,6 +13,7 @@ import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import {
   digestOf,
@@ -30,7 +31,6 @@ import {
   unique,
 } from "../fixtures.ts";
 
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
 /** Follows the feed to its head, as a replica does. */

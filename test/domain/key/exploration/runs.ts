@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NIGHTLY } from "../../../env/nightly.ts";
 import { type Budget, explore } from "./explore.ts";
 import { violatedBetween, violatedIn } from "./invariants.ts";
 import type { World } from "./world.ts";
@@ -6,8 +7,6 @@ import type { World } from "./world.ts";
 export const NONE: Budget = { faults: 0, edits: 0, changes: 0, uses: 0 };
 
 export type Run = { readonly name: string; readonly from: World; readonly budget: Budget };
-
-const NIGHTLY = process.env.KEYPLANE_NIGHTLY !== undefined;
 
 /**
  * Every history from each of these worlds, within its budget.
