@@ -1,0 +1,64 @@
+/**
+ * Pages as text that is safe to send. What is put into a template is escaped, unless it comes from a template itself: so
+ * nobody can forget to. Attributes stand in double quotes.
+ */
+
+/** A piece of a page. Only {@link html} makes one. */
+export class Html {
+  readonly #text: string;
+
+  private constructor(text: string) {
+    this.#text = text;
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+
+  static of(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
+    return new Html(
+      contents.reduce<string>((text, content, i) => text + render(content) + strings[i + 1], strings[0] ?? ""),
+    );
+  }
+}
+
+/** What may be put into a template. Nothing is shown of undefined, null, true and false; a list is shown in its order. */
+export type Content = Html | string | number | boolean | null | undefined | readonly Content[];
+
+/** A template: ``html`<b>${name}</b>` ``. */
+export const html: (strings: TemplateStringsArray, ...contents: readonly Content[]) => Html = Html.of;
+
+/** An attribute that is there or not, such as `checked`: to be put into a tag behind a space. */
+export function flag(name: "checked" | "disabled" | "hidden" | "open" | "required" | "selected", isOn: boolean): Html {
+  return isOn ? FLAGS[name] : NOTHING;
+}
+
+const NOTHING = html``;
+const FLAGS = {
+  checked: html`checked`,
+  disabled: html`disabled`,
+  hidden: html`hidden`,
+  open: html`open`,
+  required: html`required`,
+  selected: html`selected`,
+} as const;
+
+function render(content: Content): string {
+  if (content instanceof Html) return content.toString();
+  if (typeof content === "string") return escapeText(content);
+  if (typeof content === "number") return String(content);
+  if (Array.isArray(content)) return content.map(render).join("");
+  return "";
+}
+
+const REFERENCES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => REFERENCES[character] ?? "");
+}
