@@ -18,12 +18,14 @@ type Pruned = {
   readonly auditEvents: number;
   readonly uses: number;
   readonly creations: number;
+  /** Sessions, links and logout tokens. */
+  readonly signIns: number;
   readonly changes: number;
 };
 
 /**
  * Forgets what is over: audit events and uses of ended versions after the retention, repeatable creations after their
- * day, and old changes. It works in batches, oldest first. Any number of processes may do it at once: what one is
+ * day, sessions and one-time links after their end, and old changes. It works in batches, oldest first. Any number of processes may do it at once: what one is
  * forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
@@ -31,6 +33,7 @@ type Pruned = {
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
+  const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
     auditEvents: await all("audit_events", sql`where at < ${before} order by at`),
     uses: await all(
@@ -43,6 +46,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
       "idempotency_keys",
       sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,
     ),
+    signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),
   };
 }

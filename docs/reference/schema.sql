@@ -194,6 +194,12 @@ create table libraries (
   constraint libraries_pkey PRIMARY KEY (id),
   constraint libraries_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
+create table logout_tokens (
+  issuer text not null,
+  jti text not null,
+  expires_at timestamp with time zone not null,
+  constraint logout_tokens_pkey PRIMARY KEY (issuer, jti)
+);
 create table replicas (
   id text not null,
   acked_seq bigint not null,
@@ -209,6 +215,25 @@ create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now() not null,
   constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+create table sessions (
+  digest bytea not null,
+  issuer text,
+  subject text,
+  groups text[] not null,
+  sid text,
+  display_name text not null,
+  created_at timestamp with time zone default clock_timestamp() not null,
+  expires_at timestamp with time zone not null,
+  constraint sessions_check CHECK (((issuer IS NULL) = (subject IS NULL))),
+  constraint sessions_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint sessions_pkey PRIMARY KEY (digest)
+);
+create table sign_in_links (
+  digest bytea not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_links_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint sign_in_links_pkey PRIMARY KEY (digest)
 );
 create table team_members (
   team_id text not null,
@@ -415,6 +440,9 @@ CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gate
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);
 CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) WHERE (state <> 'revoked'::text);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
+CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_by_sid ON public.sessions USING btree (issuer, sid) WHERE (sid IS NOT NULL);
+CREATE INDEX sessions_by_subject ON public.sessions USING btree (issuer, subject);
 CREATE INDEX team_members_by_value ON public.team_members USING btree (kind, value);
 CREATE INDEX team_namespaces_of_team ON public.team_namespaces USING btree (team_id);
 

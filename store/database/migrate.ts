@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { sql as schema } from "../migrations/018-schema.ts";
+import { sql as sessions } from "../migrations/019-sessions.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -12,7 +13,10 @@ import type { Store } from "./store.ts";
  * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
  * number takes their place.
  */
-const MIGRATIONS = [{ version: 18, name: "schema", script: schema, carryOver: "" }] as const satisfies Migration[];
+const MIGRATIONS = [
+  { version: 18, name: "schema", script: schema, carryOver: "" },
+  { version: 19, name: "sessions", script: sessions },
+] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
 export const SCHEMA_VERSION: number = MIGRATIONS[0].version + MIGRATIONS.length - 1;

@@ -27,6 +27,9 @@ export type Database = {
   leaders: { cluster: string; epoch: number; term: Generated<string> };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
+  sessions: SessionsTable;
+  sign_in_links: { digest: Uint8Array; expires_at: Date };
+  logout_tokens: { issuer: string; jti: string; expires_at: Date };
   schema_migrations: { version: number; name: string; applied_at: Generated<Date> };
 };
 
@@ -165,6 +168,17 @@ type IdempotencyKeysTable = {
   request: Uint8Array;
   object_id: string | null;
   made_at: Generated<Date>;
+};
+
+type SessionsTable = {
+  digest: Uint8Array;
+  issuer: string | null;
+  subject: string | null;
+  groups: string[];
+  sid: string | null;
+  display_name: string;
+  created_at: Generated<Date>;
+  expires_at: Date;
 };
 
 type AuditEventsTable = {

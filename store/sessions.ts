@@ -1,0 +1,90 @@
+import { type SqlBool, sql } from "kysely";
+import type { Db, Tx } from "./database/change.ts";
+import { toDigest } from "./database/digest.ts";
+import { DATABASE_NOW, databaseTimeIn, toMs } from "./database/times.ts";
+
+/** Who is signed in: a person as an issuer knows them, or the installation's own by a one-time link. */
+export type SignedIn = {
+  readonly person: { readonly issuer: string; readonly subject: string; readonly groups: readonly string[] } | null;
+  /** As the issuer knows the session; null where it does not say. */
+  readonly sid: string | null;
+  /** For people to read. */
+  readonly displayName: string;
+};
+
+/** A session that has not ended. */
+export type Session = Pick<SignedIn, "person" | "displayName"> & {
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+/**
+ * Begins a session.
+ *
+ * @param digest SHA-256 of what its cookie holds, 32 latin1 characters
+ * @param lifetimeMs how long it lasts, by the database's clock
+ */
+export async function beginSession(
+  tx: Tx,
+  digest: string,
+  { person, sid, displayName }: SignedIn,
+  lifetimeMs: number,
+): Promise<void> {
+  await sql`insert into sessions (digest, issuer, subject, groups, sid, display_name, expires_at)
+    values (${toDigest(digest)}, ${person?.issuer ?? null}, ${person?.subject ?? null},
+      ${person?.groups ?? []}::text[], ${sid}, ${displayName}, ${databaseTimeIn(lifetimeMs)})`.execute(tx);
+}
+
+/** The session of a digest; undefined where it has ended, or never was. */
+export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
+  const row = await db
+    .selectFrom("sessions")
+    .select(["issuer", "subject", "groups", "display_name", "expires_at"])
+    .where("digest", "=", toDigest(digest))
+    .where("expires_at", ">", DATABASE_NOW)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { issuer, subject, groups } = row;
+  const person = issuer === null || subject === null ? null : { issuer, subject, groups };
+  return { person, displayName: row.display_name, expiresAt: toMs(row.expires_at) };
+}
+
+/** Ends one session, from the next request on. False where there is none. */
+export async function endSession(db: Db, digest: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("sessions")
+    .where("digest", "=", toDigest(digest))
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+/** Whose sessions an issuer ends: those of a subject, or the one that it knows as `sid`. */
+export type EndedByIssuer = { readonly issuer: string; readonly subject?: string; readonly sid?: string };
+
+/** What an issuer asks for may not be asked for again. */
+export type LogoutRequest = EndedByIssuer & {
+  /** The logout token's id. */
+  readonly jti: string;
+  /** For how long the id is kept. */
+  readonly keptMs: number;
+};
+
+/**
+ * Ends the sessions that an issuer names, once for each token.
+ *
+ * @returns how many there were; undefined where the token was taken before
+ */
+export async function endSessionsOnce(
+  tx: Tx,
+  { issuer, subject, sid, jti, keptMs }: LogoutRequest,
+): Promise<number | undefined> {
+  if (subject === undefined && sid === undefined) throw new Error("a logout names a subject, a session or both");
+  const taken = await sql`insert into logout_tokens (issuer, jti, expires_at)
+    values (${issuer}, ${jti}, ${databaseTimeIn(keptMs)}) on conflict do nothing returning 1`.execute(tx);
+  if (taken.rows.length === 0) return undefined;
+  let ended = tx.deleteFrom("sessions").where("issuer", "=", issuer);
+  if (subject !== undefined) ended = ended.where("subject", "=", subject);
+  if (sid !== undefined) ended = ended.where(sql<SqlBool>`sid = ${sid}`);
+  const { numDeletedRows } = await ended.executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
