@@ -4,9 +4,9 @@ import { OPERATIONS } from "../../domain/access/operations.ts";
 import { recordRefusal } from "../auth/record-refusal.ts";
 import type { ServerDeps } from "../deps.ts";
 import { problem, problemOf } from "../http/errors.ts";
+import { refuseForeignHosts } from "../http/host-check.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
 import { exchange } from "./exchange.ts";
-import { refuseForeignHosts } from "./host-check.ts";
 import { TOOLS } from "./server.ts";
 
 const PATH = "/api/v1/memory/mcp";

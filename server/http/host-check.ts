@@ -1,6 +1,6 @@
 import type { onRequestHookHandler } from "fastify";
 import type { ServerConfig } from "../config.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "./errors.ts";
 
 /** What decides whether a request is for us: where it arrived, and the two headers that a browser sets by itself. */
 export type Arrival = {

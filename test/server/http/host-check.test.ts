@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Arrival, foreignHeader } from "../../../server/mcp/host-check.ts";
+import { type Arrival, foreignHeader } from "../../../server/http/host-check.ts";
 
 const LOOPBACK: Arrival = {
   host: "localhost:8080",
