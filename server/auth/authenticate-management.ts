@@ -1,43 +1,55 @@
+import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../runtime/log.ts";
 import { problem } from "../http/errors.ts";
-import { readBearer } from "./credential.ts";
+import { presentsCredential, readBearer } from "./credential.ts";
 import { IssuerUnavailableError } from "./issuer-keys.ts";
 import type { JudgedJwt } from "./jwt.ts";
-import { isManagementToken, type ManagementToken } from "./management-token.ts";
+import { isManagementToken } from "./management-token.ts";
 import type { Principal } from "./principal.ts";
+import { authenticateSession, type ConsoleSession, type SessionDeps } from "./session/authenticate-session.ts";
 
 /** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
 const MAX_TOKEN_LENGTH = 8_192;
 const NOBODY = { cause: "no_management_token" } as const;
 
 /** What the decision reads. */
-type AuthenticationDeps = {
-  /** Null where the installation has none. */
-  readonly managementToken: ManagementToken | null;
+type AuthenticationDeps = SessionDeps & {
   /** Null where no issuer is configured. */
   readonly judgeJwt: ((token: string) => Promise<JudgedJwt>) | null;
   readonly log: Logger;
 };
 
+/** Who a management request comes from, or the cause of a 401. */
+export type Authenticated =
+  | { readonly principal: Principal; readonly session: ConsoleSession | null }
+  | { readonly cause: string };
+
 /**
- * Decides who a management request comes from. Nothing but the Bearer credential is looked at: no cookie and no other
- * carrier, and an API key is no token (threats b10, b11).
+ * Decides who a management request comes from: the bearer of a token or, where it presents no credential in any carrier,
+ * whoever is signed in by the session of its cookie. An API key is neither (threats b10, b11).
  *
- * @returns or the cause of a 401
  * @throws Problem `unavailable` while the issuer's keys cannot be had
  */
 export async function authenticateManagement(
-  { managementToken, judgeJwt, log }: AuthenticationDeps,
-  rawHeaders: readonly string[],
-): Promise<{ readonly principal: Principal } | { readonly cause: string }> {
+  deps: AuthenticationDeps,
+  { rawHeaders, url = "" }: Pick<IncomingMessage, "rawHeaders" | "url">,
+): Promise<Authenticated> {
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
-  if (presented === undefined) return NOBODY;
+  if (presented !== undefined) return authenticateBearer(deps, presented);
+  return presentsCredential(rawHeaders, url, deps.config.vendorHeader) ? NOBODY : authenticateSession(deps, rawHeaders);
+}
+
+async function authenticateBearer(
+  { managementToken, judgeJwt, log }: AuthenticationDeps,
+  presented: string,
+): Promise<Authenticated> {
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
-    return { principal: { actor: managementToken.actor, as: managementToken.role } };
+    return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
   }
   if (judgeJwt === null) return NOBODY;
   try {
-    return await judgeJwt(presented);
+    const judged = await judgeJwt(presented);
+    return "cause" in judged ? judged : { ...judged, session: null };
   } catch (error) {
     if (!(error instanceof IssuerUnavailableError)) throw error;
     log.warn({ error }, "no token of an issuer can be judged");

@@ -70,6 +70,13 @@ export function readBearer(rawHeaders: readonly string[], maxLength: number): st
   return token && token.length <= maxLength ? token : undefined;
 }
 
+/** Whether a request presents a credential in any carrier, good or bad, an `Authorization` of whatever scheme among them. */
+export function presentsCredential(rawHeaders: readonly string[], url: string, vendorHeader: string): boolean {
+  const hasAuthorization = rawHeaders.some((name, i) => i % 2 === 0 && isHeader(name, "authorization"));
+  const presented = extractCredential(rawHeaders, url, vendorHeader);
+  return hasAuthorization || !("bad" in presented) || presented.bad !== "missing";
+}
+
 /** Bounds what is looked at any further, before a checksum or a hash is computed. */
 function bounded(carrier: Carrier, key: string): Presented {
   if (key.length > MAX_KEY_LENGTH) return MALFORMED[carrier];

@@ -9,6 +9,7 @@ import { authenticatePrincipal, authenticatePrincipalAgain } from "./management-
 import { keepBody } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
 import { declaredAccess, productOf } from "./route-config.ts";
+import type { ConsoleSession } from "./session/authenticate-session.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -22,8 +23,10 @@ declare module "fastify" {
     readonly gateway: GatewayRecord | null;
     readonly operation: OperationName;
     readonly carrier: Carrier;
-    /** Who is let through to a management route; null elsewhere. */
+    /** Who is let through to a management route, or to a page of the console; null elsewhere. */
     managementPrincipal: Principal | null;
+    /** The session that they are let through by; null where it is a token. On a page of the console there is one. */
+    session: ConsoleSession | null;
   }
 }
 
@@ -44,20 +47,19 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.decorateRequest("operation", { getter: operationOf });
   app.decorateRequest("carrier", { getter: carrierOf });
   app.decorateRequest("managementPrincipal", null);
+  app.decorateRequest("session", null);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
     const { url } = route;
-    const check =
-      "management" in access
-        ? authenticatePrincipal(deps, access, url)
-        : authenticateKey(deps, access, url, route.config?.refuse);
-    route.onRequest = [check, ...[route.onRequest ?? []].flat()];
-    if ("management" in access) {
-      route.preValidation = [authenticatePrincipalAgain(deps, url), ...[route.preValidation ?? []].flat()];
+    if ("management" in access || "console" in access) {
+      route.onRequest = [authenticatePrincipal(deps, access, url), ...[route.onRequest ?? []].flat()];
+      route.preValidation = [authenticatePrincipalAgain(deps, access, url), ...[route.preValidation ?? []].flat()];
+      return;
     }
+    route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];
     // A body was waited for. The gateway reads its bodies by itself.
-    if (!("management" in access) && productOf(access) === "memory") {
+    if (productOf(access) === "memory") {
       route.preParsing = [keepBody, ...[route.preParsing ?? []].flat()];
       route.preValidation = [authenticateKeyAgain(deps), ...[route.preValidation ?? []].flat()];
     }

@@ -1,6 +1,7 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
+import { memberNamesOf, principalOfIssuer } from "./claims.ts";
 import { createIssuerKeys, IssuerUnavailableError } from "./issuer-keys.ts";
 import type { Principal } from "./principal.ts";
 
@@ -22,9 +23,6 @@ const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
 const TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt"]);
 /** How far the issuer's clock may be off ours, in seconds. */
 const CLOCK_SKEW_S = 60;
-/** What a subject may be (OpenID Connect Core §2). */
-const SUBJECT = /^[ -~]{1,255}$/;
-const GROUPS = 1_024;
 
 const CAUSES: Readonly<Record<string, JwtCause>> = {
   [errors.JWSSignatureVerificationFailed.code]: "jwt_signature",
@@ -70,29 +68,7 @@ function isOfThisUse(typ: unknown): boolean {
   return typ === undefined || (typeof typ === "string" && TYPES.has(typ.toLowerCase().replace(/^application\//, "")));
 }
 
-function judgeClaims({ adminGroups }: OidcConfig, issuer: string, claims: JWTPayload): JudgedJwt {
-  // As it was signed, whatever the library's type says of it.
-  const subject: unknown = claims.sub;
-  if (typeof subject !== "string" || !SUBJECT.test(subject)) return { cause: "jwt_claims" };
-  const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, GROUPS) : [];
-  const isAdmin = groups.some((group) => adminGroups.includes(group));
-  const as = isAdmin ? "everything" : { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
-  return { principal: { actor: `${issuer}#${subject}`, as } };
-}
-
-/** A text that no database can be asked for is no member's. */
-function isGroup(group: unknown): group is string {
-  return typeof group === "string" && !group.includes("\0") && group.isWellFormed();
-}
-
-/** By the claim that Kubernetes writes: no subject alone, which another issuer may let its people choose. */
-function serviceAccountOf(subject: string, claims: JWTPayload): string | null {
-  const { namespace, serviceaccount } = record(claims["kubernetes.io"]);
-  const { name } = record(serviceaccount);
-  if (typeof namespace !== "string" || typeof name !== "string") return null;
-  return subject === `system:serviceaccount:${namespace}:${name}` ? `${namespace}/${name}` : null;
-}
-
-function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? { ...value } : {};
+function judgeClaims(config: OidcConfig, issuer: string, claims: JWTPayload): JudgedJwt {
+  const names = memberNamesOf(claims);
+  return names === undefined ? { cause: "jwt_claims" } : { principal: principalOfIssuer(config, issuer, names) };
 }

@@ -1,60 +1,110 @@
-import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../store/audit.ts";
 import type { ServerDeps } from "../deps.ts";
 import { hasBody } from "../http/body-framing.ts";
-import { problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/errors.ts";
 import { authorOf } from "../management/author.ts";
-import { authenticateManagement } from "./authenticate-management.ts";
+import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
 import { meetExpectation } from "./expect-continue.ts";
-import type { Principal } from "./principal.ts";
 import { recordRefusal } from "./record-refusal.ts";
-import type { ManagedAccess } from "./route-config.ts";
+import type { ConsoleAccess, ManagedAccess } from "./route-config.ts";
+import { refusalOfForeignPage } from "./session/own-page.ts";
+import { SIGN_IN, signInUrl } from "./session/return-to.ts";
 
 const NO_PRINCIPAL = problem(
   "unauthorized",
-  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`. This one is missing, expired or wrong; an API key is none.",
+  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key is none.",
 );
 
+/** Where it is no page that was asked for, which could be the sign-in page; htmx goes there by the header. */
+const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
+  "hx-redirect": SIGN_IN,
+});
+
 /**
- * Lets through whom {@link authenticateManagement} knows. It does not ask for a current index: a revocation must go
- * through on a replica that has lost sight of the feed.
+ * Lets through whom {@link authenticateManagement} knows; to the console by a session alone. It does not ask for a current
+ * index: a revocation must go through on a replica that has lost sight of the feed.
  */
-export function authenticatePrincipal(deps: ServerDeps, { allow }: ManagedAccess, url: string): onRequestHookHandler {
+export function authenticatePrincipal(
+  deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
+  url: string,
+): onRequestHookHandler {
+  const { allow } = access;
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    identifyPrincipal(deps, request, url).then(async (principal) => {
-      if (principal === undefined) return done(NO_PRINCIPAL);
-      if (principal.as === "bootstrap" || principal.as === "emergency") await recordBootstrapUse(deps, request, url);
+    identifyPrincipal(deps, access, request, "head").then(async (found) => {
+      if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found }, done);
+      const { as } = found.principal;
+      if (as === "bootstrap" || as === "emergency") await recordBootstrapUse(deps, request, url);
       done(meetExpectation(raw, reply.raw) ?? unserved);
     }, done);
   };
 }
 
-/** A body was waited for, and meanwhile a token may have expired or been taken away (spec §2.8). */
-export function authenticatePrincipalAgain(deps: ServerDeps, url: string): preValidationHookHandler {
-  return (request, _reply, done) => {
+/** A body was waited for, and meanwhile a token may have expired, or a session have ended (spec §2.8). */
+export function authenticatePrincipalAgain(
+  deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
+  url: string,
+): preValidationHookHandler {
+  return (request, reply, done) => {
     if (!hasBody(request.raw)) return done();
-    identifyPrincipal(deps, request, url).then(
-      (principal) => done(principal === undefined ? NO_PRINCIPAL : undefined),
-      done,
-    );
+    identifyPrincipal(deps, access, request, "body").then((found) => {
+      if ("cause" in found) refuseNobody(deps, { access, url, request, reply, ...found }, done);
+      else done();
+    }, done);
   };
 }
 
-/** Whose a management request is, as it is noted on it; undefined for nobody's, which is counted and recorded. */
+type Nobody = {
+  readonly access: ManagedAccess | ConsoleAccess;
+  readonly url: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly cause: string;
+};
+
+/** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
+function refuseNobody(
+  deps: ServerDeps,
+  { access, url, request, reply, cause }: Nobody,
+  done: (refusal: Problem) => void,
+): void {
+  const { method, url: target, headers } = request.raw;
+  if ("console" in access && method === "GET" && headers["hx-request"] === undefined) {
+    reply
+      .code(303)
+      .headers({ location: signInUrl(target), "cache-control": "no-store" })
+      .send();
+    return;
+  }
+  recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
+  done("console" in access ? NO_SESSION : NO_PRINCIPAL);
+}
+
+/**
+ * Whose a management request is, as it is noted on it; or why it is nobody's.
+ *
+ * @param read how far the request has been read
+ * @throws Problem for a request that another's page may have sent with the session's cookie
+ */
 async function identifyPrincipal(
   deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
   request: FastifyRequest,
-  url: string,
-): Promise<Principal | undefined> {
-  const decision = await authenticateManagement(deps, request.raw.rawHeaders);
-  if ("principal" in decision) {
-    request.managementPrincipal = decision.principal;
-    return decision.principal;
-  }
-  recordRefusal(deps, request, url, { code: "unauthorized", cause: decision.cause, key: undefined });
-  return undefined;
+  read: "head" | "body",
+): Promise<Authenticated> {
+  const found = await authenticateManagement(deps, request.raw);
+  if ("cause" in found) return found;
+  const { principal, session } = found;
+  if ("console" in access && session === null) return { cause: "no_session" };
+  const foreign = session && refusalOfForeignPage(request, read, session, deps.config.publicUrl);
+  if (foreign) throw foreign;
+  request.managementPrincipal = principal;
+  request.session = session;
+  return found;
 }
 
 /** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, HTTPMethods } from "fastify";
+import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from "fastify";
 import type { Product } from "../../domain/access/scopes.ts";
 import { problem } from "../http/errors.ts";
 import { productOf } from "./route-config.ts";
@@ -12,11 +12,11 @@ export async function refuseOtherMethods(
   app: FastifyInstance,
   register: (app: FastifyInstance) => void | Promise<void>,
 ): Promise<void> {
-  const served = new Map<string, { methods: Set<string>; product: Product | "management" }>();
+  const served = new Map<string, { methods: Set<string>; product: Product | "management" | "console" }>();
   app.addHook("onRoute", ({ routePath, method, config }) => {
-    const { operation, management } = config ?? {};
-    if (operation === undefined && management === undefined) return;
-    const product = operation === undefined ? "management" : productOf({ operation });
+    const { operation, management, console: page } = config ?? {};
+    if (operation === undefined && management === undefined && page === undefined) return;
+    const product = operation !== undefined ? productOf({ operation }) : page ? "console" : "management";
     const entry = served.get(routePath) ?? { methods: new Set(), product };
     for (const name of [method].flat()) entry.methods.add(name.toUpperCase());
     served.set(routePath, entry);
@@ -30,7 +30,7 @@ export async function refuseOtherMethods(
         url,
         method: rest as HTTPMethods[],
         config: {
-          ...(product === "management" ? { management: true } : { unservedMethodOf: product }),
+          ...accessOf(product),
           allow: [...methods].join(", "),
         },
         handler: () => {
@@ -39,4 +39,9 @@ export async function refuseOtherMethods(
       });
     }
   });
+}
+
+function accessOf(product: Product | "management" | "console"): FastifyContextConfig {
+  if (product === "management") return { management: true };
+  return product === "console" ? { console: true } : { unservedMethodOf: product };
 }

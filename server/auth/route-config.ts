@@ -23,10 +23,18 @@ export type ManagedAccess = {
   readonly allow?: string;
 };
 
+/** What a page of the console declares: a session, and no other credential. A GET without one is sent to sign in. */
+export type ConsoleAccess = {
+  readonly console: true;
+  /** As of a route of the management API. */
+  readonly allow?: string;
+};
+
 /** What every route declares of its access. */
 type Access =
   | KeyedAccess
   | ManagedAccess
+  | ConsoleAccess
   /** No key at all. The paths that may say so are listed in `PUBLIC_ROUTES`. */
   | { readonly public: true };
 
@@ -37,6 +45,7 @@ declare module "fastify" {
     refuse?: Refuse;
     unservedMethodOf?: Product;
     management?: true;
+    console?: true;
     allow?: string;
     public?: true;
   }
@@ -44,11 +53,11 @@ declare module "fastify" {
 
 /** Reads a route's declaration; throws for one that declares no access, or more than one. */
 export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<string>): Access {
-  const { operation, unservedMethodOf, management, allow, public: open } = route.config ?? {};
+  const { operation, unservedMethodOf, management, console: page, allow, public: open } = route.config ?? {};
   const name = `${[route.method].flat().join(",")} ${route.url}`;
-  const declared = [operation, unservedMethodOf, management, open].filter((value) => value !== undefined);
+  const declared = [operation, unservedMethodOf, management, page, open].filter((value) => value !== undefined);
   if (declared.length !== 1) {
-    throw new Error(`route ${name} must declare exactly one of config.operation, config.management and config.public`);
+    throw new Error(`route ${name} must declare exactly one of config.operation, management, console and public`);
   }
   if (operation !== undefined) {
     if ((productOf({ operation }) === "gateway") !== route.url.includes("/:publicId")) {
@@ -58,6 +67,7 @@ export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<st
   }
   if (unservedMethodOf !== undefined) return { unservedMethodOf, allow: allow ?? "" };
   if (management !== undefined) return allow === undefined ? { management } : { management, allow };
+  if (page !== undefined) return allow === undefined ? { console: page } : { console: page, allow };
   if (!publicRoutes.has(route.url)) throw new Error(`route ${name} is not in the list of public routes`);
   return { public: true };
 }

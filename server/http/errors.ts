@@ -178,7 +178,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
 };
 
 /** Of RFC 9110: they change nothing. */
-const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
+export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 const UNREAD = problem("unavailable", "The database does not answer: try again.");
 /** The answer to a COMMIT may be what was lost. */
 const IN_DOUBT = problem(

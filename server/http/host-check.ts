@@ -1,6 +1,7 @@
+import type { IncomingMessage } from "node:http";
 import type { onRequestHookHandler } from "fastify";
 import type { ServerConfig } from "../config.ts";
-import { problem } from "./errors.ts";
+import { type Problem, problem } from "./errors.ts";
 
 /** What decides whether a request is for us: where it arrived, and the two headers that a browser sets by itself. */
 export type Arrival = {
@@ -35,13 +36,16 @@ export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" |
  * rebinding). What a proxy forwards in headers of its own is never asked.
  */
 export function refuseForeignHosts({ publicUrl }: Pick<ServerConfig, "publicUrl">): onRequestHookHandler {
-  return ({ raw: { headers, socket } }, _reply, done) => {
-    const { host, origin } = headers;
-    const { localAddress, localPort } = socket;
-    const scheme = "encrypted" in socket ? "https:" : "http:";
-    const foreign = foreignHeader({ host, origin, scheme, localAddress, localPort }, publicUrl);
-    done(foreign === undefined ? undefined : REFUSALS[foreign]);
-  };
+  return ({ raw }, _reply, done) => done(refusalOfForeign(raw, publicUrl));
+}
+
+/** The refusal of a request for another's host name, or from another's page; undefined for one that is for us. */
+export function refusalOfForeign({ headers, socket }: IncomingMessage, publicUrl: URL | null): Problem | undefined {
+  const { host, origin } = headers;
+  const { localAddress, localPort } = socket;
+  const scheme = "encrypted" in socket ? "https:" : "http:";
+  const foreign = foreignHeader({ host, origin, scheme, localAddress, localPort }, publicUrl);
+  return foreign && REFUSALS[foreign];
 }
 
 const REFUSALS = {

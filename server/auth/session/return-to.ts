@@ -1,0 +1,25 @@
+/** Where the console is served. */
+export const CONSOLE = "/dashboard";
+export const SIGN_IN = `${CONSOLE}/sign-in`;
+
+const MAX_LENGTH = 2_048;
+/** Nothing to resolve it against but itself. */
+const NOWHERE = "http://console.invalid";
+
+/**
+ * A page of the console that a request may be sent to; the first of them for any other text, such as another server's
+ * address in whatever spelling.
+ */
+export function localPage(text: string | undefined): string {
+  const home = `${CONSOLE}/`;
+  if (text === undefined || text.length > MAX_LENGTH || !/^\/dashboard(?:[/?]|$)[!-~]*$/.test(text)) return home;
+  if (text.includes("\\") || !URL.canParse(text, NOWHERE)) return home;
+  const { origin, pathname, search } = new URL(text, NOWHERE);
+  const isPage = origin === NOWHERE && /^\/dashboard(?:\/|$)/.test(pathname) && !pathname.startsWith(SIGN_IN);
+  return isPage && !pathname.startsWith("//") ? `${pathname}${search}` : home;
+}
+
+/** Where somebody signs in who is to come back to a page. */
+export function signInUrl(page: string | undefined): string {
+  return `${SIGN_IN}?${new URLSearchParams({ returnTo: localPage(page) })}`;
+}
