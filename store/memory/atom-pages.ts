@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
 import { ATOM_TERMS, owners } from "./candidates.ts";
 import { printTextQuery } from "./index-condition.ts";
-import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** What one statement of a page looks at. */
 export type PageBounds = {

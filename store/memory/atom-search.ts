@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { ATOM_COLUMNS, type AtomRow, atomOf, reachable, toAtom } from "./atoms.ts";
 import {
@@ -11,7 +12,6 @@ import {
   type SearchFilter,
 } from "./candidates.ts";
 import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
-import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** An atom that a search found. */
 type AtomHit = {

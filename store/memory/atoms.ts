@@ -1,8 +1,8 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomFields, AtomPosition, AtomRevision, Reach } from "./atom.ts";
 import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
-import { withOrderedPlans } from "./ordered-plans.ts";
 
 export type Correction =
   | { readonly kind: "corrected"; readonly atom: Atom }

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Store } from "../database/store.ts";
 import type { AtomPosition } from "./atom.ts";
-import { withOrderedPlans } from "./ordered-plans.ts";
 
 /** Atoms of one statement: all of 100,000 at once took PGlite a second, in which nobody else is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "../database/change.ts";
+import type { Db, Tx } from "./change.ts";
 
 /**
  * Runs a question in a transaction in which rows that an index gives in order are never sorted instead, and no table is
