@@ -93,6 +93,12 @@ create table idempotency_keys (
   made_at timestamp with time zone default clock_timestamp() not null,
   constraint idempotency_keys_pkey PRIMARY KEY (caller, key)
 );
+create table key_last_uses (
+  key_id text not null,
+  team_id text not null,
+  used_at timestamp with time zone not null,
+  constraint key_last_uses_pkey PRIMARY KEY (key_id)
+);
 create table key_libraries (
   key_id text not null,
   library_id text not null,
@@ -166,6 +172,7 @@ create table keys (
   created_at timestamp with time zone default clock_timestamp() not null,
   spec jsonb,
   concurrent integer,
+  ends_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -276,6 +283,15 @@ CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector((ARRAY[('team '::text || team_id), ('library '::text || library_id)] || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
+CREATE OR REPLACE FUNCTION public.begin_key_last_use()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into key_last_uses (key_id, team_id, used_at) values (new.id, new.team_id, '-infinity')
+  on conflict (key_id) do update set team_id = excluded.team_id;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -285,6 +301,33 @@ begin
   values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at);
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.keep_end_of_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update keys set ends_at = key_end(id, expires_at)
+  where id = new.key_id and ends_at is distinct from key_end(id, expires_at);
+  return null;
+end $function$;
+CREATE OR REPLACE FUNCTION public.keep_key_end()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.ends_at := key_end(new.id, new.expires_at);
+  return new;
+end $function$;
+CREATE OR REPLACE FUNCTION public.key_end(key_id text, expires_at timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN LEAST(COALESCE(expires_at, 'infinity'::timestamp with time zone), COALESCE((SELECT v.expires_at FROM key_versions v WHERE ((v.key_id = key_end.key_id) AND (v.state = 'active'::text))), 'infinity'::timestamp with time zone));
+CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ARRAY[('team '::text || team_id), CASE WHEN (state = ANY (ARRAY['active'::text, 'suspended'::text])) THEN 'living'::text ELSE 'ended'::text END, ('^'::text || substr(name, 1, 1)), ('^'::text || substr(name, 1, 2))] || ARRAY(SELECT substr(key_terms.name, i.i, 3) AS substr FROM generate_series(1, (length(key_terms.name) - 2)) i(i)));
 CREATE OR REPLACE FUNCTION public.new_atom_id()
  RETURNS uuid
  LANGUAGE sql
@@ -365,10 +408,14 @@ CREATE CONSTRAINT TRIGGER key_libraries_feed_update AFTER UPDATE OF key_id, libr
 CREATE TRIGGER key_versions_end_is_final BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN ((old.state = ANY (ARRAY['retired'::text, 'voided'::text, 'revoked'::text])) AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER key_versions_feed AFTER INSERT OR DELETE ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_versions_feed_update AFTER UPDATE OF key_id, number, digest, prefix, state, source_kind, retire_at, expires_at ON key_versions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.number IS DISTINCT FROM new.number OR old.digest IS DISTINCT FROM new.digest OR old.prefix IS DISTINCT FROM new.prefix OR old.state IS DISTINCT FROM new.state OR old.source_kind IS DISTINCT FROM new.source_kind OR old.retire_at IS DISTINCT FROM new.retire_at OR old.expires_at IS DISTINCT FROM new.expires_at) EXECUTE FUNCTION record_change('key', 'key_id');
+CREATE TRIGGER key_versions_keep_end AFTER UPDATE OF state, expires_at ON key_versions FOR EACH ROW WHEN (new.state = 'active'::text OR old.state = 'active'::text) EXECUTE FUNCTION keep_end_of_version();
+CREATE TRIGGER key_versions_keep_end_new AFTER INSERT ON key_versions FOR EACH ROW WHEN (new.state = 'active'::text) EXECUTE FUNCTION keep_end_of_version();
 CREATE TRIGGER key_versions_stamp BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN (old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION stamp_state_change();
+CREATE TRIGGER keys_begin_last_use AFTER INSERT OR UPDATE OF team_id ON keys FOR EACH ROW EXECUTE FUNCTION begin_key_last_use();
 CREATE TRIGGER keys_end_is_final BEFORE UPDATE OF state ON keys FOR EACH ROW WHEN (old.state = 'revoked'::text AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();
 CREATE CONSTRAINT TRIGGER keys_feed AFTER INSERT OR DELETE ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'id');
 CREATE CONSTRAINT TRIGGER keys_feed_update AFTER UPDATE OF cluster, namespace, team_id, state, scopes, gateway_bound, gateway_id, library_mode, mcp_default_library_id, allowed_models, expires_at, requests_per_minute, burst, concurrent, rotation_requested_at ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state OR old.scopes IS DISTINCT FROM new.scopes OR old.gateway_bound IS DISTINCT FROM new.gateway_bound OR old.gateway_id IS DISTINCT FROM new.gateway_id OR old.library_mode IS DISTINCT FROM new.library_mode OR old.mcp_default_library_id IS DISTINCT FROM new.mcp_default_library_id OR old.allowed_models IS DISTINCT FROM new.allowed_models OR old.expires_at IS DISTINCT FROM new.expires_at OR old.requests_per_minute IS DISTINCT FROM new.requests_per_minute OR old.burst IS DISTINCT FROM new.burst OR old.concurrent IS DISTINCT FROM new.concurrent OR old.rotation_requested_at IS DISTINCT FROM new.rotation_requested_at) EXECUTE FUNCTION record_change('key', 'id');
+CREATE TRIGGER keys_keep_end BEFORE INSERT OR UPDATE OF expires_at ON keys FOR EACH ROW EXECUTE FUNCTION keep_key_end();
 CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.state = 'revoked'::text AND old.state <> 'revoked'::text) EXECUTE FUNCTION record_revocation();
 CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT OR DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('library', 'id');
@@ -430,15 +477,24 @@ CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id)
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
+CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
+CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
 CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
 CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);
 CREATE UNIQUE INDEX key_versions_one_active ON public.key_versions USING btree (key_id) WHERE (state = 'active'::text);
+CREATE INDEX keys_by_creation ON public.keys USING btree (created_at, id);
+CREATE INDEX keys_by_end ON public.keys USING btree (ends_at, id);
+CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);
+CREATE INDEX keys_of_team_by_creation ON public.keys USING btree (team_id, created_at, id);
+CREATE INDEX keys_of_team_by_end ON public.keys USING btree (team_id, ends_at, id);
+CREATE INDEX keys_of_team_by_name ON public.keys USING btree (team_id, name, id);
 CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) WHERE (state <> 'revoked'::text);
+CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_sid ON public.sessions USING btree (issuer, sid) WHERE (sid IS NOT NULL);

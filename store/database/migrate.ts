@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { sql as schema } from "../migrations/018-schema.ts";
 import { sql as sessions } from "../migrations/019-sessions.ts";
+import { sql as keyLists } from "../migrations/020-key-lists.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -16,6 +17,7 @@ import type { Store } from "./store.ts";
 const MIGRATIONS = [
   { version: 18, name: "schema", script: schema, carryOver: "" },
   { version: 19, name: "sessions", script: sessions },
+  { version: 20, name: "key-lists", script: keyLists },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

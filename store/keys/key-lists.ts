@@ -57,9 +57,9 @@ export function listedState(key: ListedKey, at: number): ListedState {
   return key.teamHoldsNamespace ? key.state : "suspended";
 }
 
-function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
-  const expired = sql`(coalesce(k.expires_at <= ${at}, false) or exists (
-    select from key_versions where key_id = k.id and state = 'active' and expires_at <= ${at}))`;
+/** Whether a row `k` of `keys` is in a state at a moment. */
+export function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
+  const expired = sql`k.ends_at <= ${at}`;
   switch (state) {
     case "revoked":
       return sql`k.state not in ('active', 'suspended')`;

@@ -31,6 +31,18 @@ export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promis
       last_address = coalesce(excluded.last_address, key_usage.last_address),
       last_user_agent = coalesce(excluded.last_user_agent, key_usage.last_user_agent)
     where key_usage.last_used_at < excluded.last_used_at`.execute(store.db);
+  // For lists in the order of use, to five minutes: most of the time there is nothing to write.
+  await sql`
+    insert into key_last_uses (key_id, team_id, used_at)
+    select k.id, k.team_id, used.at from (
+      select key_id, date_bin('5 minutes', to_timestamp(max(ms) / 1000), timestamptz 'epoch') as at
+      from unnest(${uses.map(({ keyId }) => keyId)}::text[], ${uses.map(({ at }) => at)}::float8[]) as used (key_id, ms)
+      group by key_id
+    ) used join keys k on k.id = used.key_id
+    where not exists (select from key_last_uses l where l.key_id = k.id and l.used_at >= used.at)
+    order by k.id
+    on conflict (key_id) do update set used_at = excluded.used_at
+    where key_last_uses.used_at < excluded.used_at`.execute(store.db);
 }
 
 /**

@@ -1,0 +1,52 @@
+import { type RawBuilder, sql } from "kysely";
+
+/** The orders that keys are listed in: each is an index of the table it is of, over the team too (migration 020). */
+export const KEY_ORDERS = ["name", "newest", "oldest", "used-last", "unused-longest", "ends-soonest"] as const;
+export type KeyOrder = (typeof KEY_ORDERS)[number];
+
+/** Where a key stands in an order: its name, or a time in seconds since the epoch, which may be infinite; and its id. */
+export type KeyPosition = { readonly place: string | number; readonly id: string };
+
+/** An order as SQL, of rows `r` of one table. */
+export type OrderSql = {
+  readonly table: RawBuilder<unknown>;
+  /** The columns that identify a key, and that its place comes from. */
+  readonly id: RawBuilder<unknown>;
+  readonly column: RawBuilder<unknown>;
+  /** The column as {@link KeyPosition} has it. */
+  readonly place: RawBuilder<unknown>;
+  readonly direction: RawBuilder<unknown>;
+  /** Whether a row comes after a position. */
+  isAfter(position: KeyPosition): RawBuilder<unknown>;
+};
+
+const KEYS = { table: sql`keys`, id: sql`r.id` };
+const USES = { table: sql`key_last_uses`, id: sql`r.key_id` };
+
+export const ORDER_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
+  name: orderBy(KEYS, sql`r.name`, "text", "asc"),
+  newest: orderBy(KEYS, sql`r.created_at`, "time", "desc"),
+  oldest: orderBy(KEYS, sql`r.created_at`, "time", "asc"),
+  "used-last": orderBy(USES, sql`r.used_at`, "time", "desc"),
+  "unused-longest": orderBy(USES, sql`r.used_at`, "time", "asc"),
+  "ends-soonest": orderBy(KEYS, sql`r.ends_at`, "time", "asc"),
+};
+
+function orderBy(
+  { table, id }: Pick<OrderSql, "table" | "id">,
+  column: RawBuilder<unknown>,
+  type: "text" | "time",
+  direction: "asc" | "desc",
+): OrderSql {
+  const compare = direction === "asc" ? sql`>` : sql`<`;
+  const parse = (place: string | number) =>
+    type === "text" ? sql`${place}::text` : sql`to_timestamp(${place}::float8)`;
+  return {
+    table,
+    id,
+    column,
+    place: type === "text" ? column : sql`extract(epoch from ${column})::float8`,
+    direction: direction === "asc" ? sql`asc` : sql`desc`,
+    isAfter: ({ place, id: last }) => sql`(${column}, ${id}) ${compare} (${parse(place)}, ${last})`,
+  };
+}

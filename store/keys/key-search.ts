@@ -1,0 +1,168 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { toDate } from "../database/times.ts";
+import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
+import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
+import { loadKeys } from "./key-rows.ts";
+
+/** What somebody looks for among the keys. */
+export type KeySearch = {
+  /** A part of the name; one or two characters are looked for at its beginning. Empty for every name. */
+  readonly name: string;
+  /** Those that are in this state at that moment, in milliseconds since the epoch. */
+  readonly state: { readonly is: ListedState; readonly at: number } | undefined;
+  /** Those of any of these teams; undefined for every team. */
+  readonly teamIds: readonly string[] | undefined;
+  readonly order: KeyOrder;
+  /** Where the page before ended. */
+  readonly after: KeyPosition | undefined;
+  readonly limit: number;
+};
+
+/** A page of keys, and where the next one begins. */
+export type FoundKeys = {
+  readonly keys: readonly ListedKey[];
+  /** Null at the end of the list. */
+  readonly next: KeyPosition | null;
+  /** Whether more may match before the page is full, behind `next`: looking through them all would take too long. */
+  readonly isPartial: boolean;
+};
+
+/** How much work one page may be, however many keys there are. */
+export type SearchBounds = {
+  /** Keys that the index of terms may find, to be sorted. */
+  readonly found: number;
+  /** Keys that are looked at in a list's order at a time, and how often. */
+  readonly step: number;
+  readonly steps: number;
+};
+const BOUNDS: SearchBounds = { found: 2_000, step: 1_000, steps: 5 };
+
+/**
+ * Finds a page of keys in an order. What few keys have is found by the index of terms, what many have by walking along the
+ * order: in either way a bounded number of keys is read.
+ */
+export async function searchKeys(db: Db, search: KeySearch, bounds: SearchBounds = BOUNDS): Promise<FoundKeys> {
+  const found = (await askIndex(db, search, bounds)) ?? (await walk(db, search, bounds));
+  const page = found.positions.slice(0, search.limit);
+  const isFull = found.positions.length > search.limit;
+  return {
+    keys: await findKeys(
+      db,
+      page.map(({ id }) => id),
+    ),
+    next: isFull ? (page.at(-1) ?? null) : found.next,
+    isPartial: !isFull && found.next !== null,
+  };
+}
+
+/** The keys with these ids, in this order; one that is no more is left out. */
+export async function findKeys(db: Db, ids: readonly string[]): Promise<ListedKey[]> {
+  const keys = await loadKeys(db, sql`where k.id = any(${ids}::text[])`);
+  const byId = new Map(keys.map((key) => [key.id, withoutDigests(key)]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/**
+ * The keys that a text identifies exactly: by an id, or by the first characters of one of their secrets.
+ *
+ * @returns their ids, of ten keys at most
+ */
+export async function identifyKeys(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select k.id from keys k where (k.id = ${text} or k.id in (select key_id from key_versions where prefix = ${text}))
+      ${teamIds === undefined ? sql`` : sql`and k.team_id = any(${teamIds}::text[])`}
+    order by k.id limit 10`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
+/** Keys in their order, and where it goes on behind those that were looked at; null at the end. */
+type Found = { readonly positions: readonly KeyPosition[]; readonly next: KeyPosition | null };
+
+/** @returns undefined where nothing is asked for that few keys have, or where too many have it */
+async function askIndex(db: Db, search: KeySearch, { found }: SearchBounds): Promise<Found | undefined> {
+  const { order, after, limit } = search;
+  const candidates = candidatesOf(search);
+  if (candidates === undefined) return undefined;
+  const { table, id, column, place, direction, isAfter } = ORDER_SQL[order];
+  const from = after === undefined ? sql`true` : isAfter(after);
+  const rows = await withOrderedPlans(db, async (tx) => {
+    // The rows that were found are few, and come in no order.
+    await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
+    const { rows } = await sql<{ count: number; id: string | null; place: string | number }>`
+      with candidates as materialized (
+        select k.* from keys k where ${candidates} limit ${found + 1}
+      )
+      select (select count(*)::integer from candidates) as count, page.id, page.place
+      from (select) one left join lateral (
+        select ${id} as id, ${place} as place from candidates k join ${table} r on ${id} = k.id
+        where ${isWanted(search)} and ${from}
+        order by ${column} ${direction}, ${id} ${direction} limit ${limit + 1}
+      ) page on true`.execute(tx);
+    return rows;
+  });
+  if (rows.some(({ count }) => count > found)) return undefined;
+  return { positions: rows.flatMap(({ id, place }) => (id === null ? [] : { id, place })), next: null };
+}
+
+/** Which keys may be wanted, as an index has it; undefined where most keys may be. */
+function candidatesOf({ name, state, teamIds }: KeySearch): RawBuilder<unknown> | undefined {
+  if (name === "" && state?.is === "expired") {
+    const ended = sql`k.ends_at <= ${toDate(state.at)}`;
+    return teamIds === undefined ? ended : sql`k.team_id = any(${teamIds}::text[]) and ${ended}`;
+  }
+  if (name === "" && state?.is !== "revoked") return undefined;
+  const terms = [...termsOf(name), ...(state === undefined ? [] : [state.is === "revoked" ? "ended" : "living"])];
+  const asked = sql`key_terms(k.team_id, k.state, k.name) @> ${terms}::text[]`;
+  const teams = teamIds?.map((team) => `team ${team}`);
+  return teams === undefined ? asked : sql`${asked} and key_terms(k.team_id, k.state, k.name) && ${teams}::text[]`;
+}
+
+async function walk(db: Db, search: KeySearch, { step, steps }: SearchBounds): Promise<Found> {
+  const { name, state, limit } = search;
+  const positions: KeyPosition[] = [];
+  // Where every key is wanted, no more are looked at than are shown.
+  const length = name === "" && state === undefined ? limit + 1 : step;
+  let after = search.after;
+  for (let i = 0; i < steps; i++) {
+    const looked = await withOrderedPlans(db, (tx) => walkOn(tx, { ...search, after }, length));
+    positions.push(...looked.filter(({ wanted }) => wanted));
+    const last = looked.at(-1);
+    if (last === undefined || looked.length < length) return { positions, next: null };
+    if (positions.length > limit) return { positions, next: last };
+    after = last;
+  }
+  return { positions, next: after ?? null };
+}
+
+/** The next keys of a list, and which of them are wanted. */
+async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<(KeyPosition & { wanted: boolean })[]> {
+  const { teamIds, order, after } = search;
+  const { table, id, column, place, direction, isAfter } = ORDER_SQL[order];
+  const from = after === undefined ? sql`true` : isAfter(after);
+  const inOrder = sql`order by ${column} ${direction}, ${id} ${direction} limit ${length}`;
+  const columns = sql`${id} as key_id, ${column} as ordered, ${place} as place`;
+  const looked =
+    teamIds === undefined
+      ? sql`select ${columns} from ${table} r where ${from} ${inOrder}`
+      : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
+          select ${columns} from ${table} r where r.team_id = team and ${from} ${inOrder}) one`;
+  const { rows } = await sql<KeyPosition & { wanted: boolean }>`
+    with looked as materialized (${looked})
+    select k.id, l.place, ${isWanted(search)} as wanted from looked l join keys k on k.id = l.key_id
+    order by l.ordered ${direction}, l.key_id ${direction} limit ${length}`.execute(tx);
+  return rows;
+}
+
+function isWanted({ name, state }: KeySearch): RawBuilder<unknown> {
+  const found = name.length > 2 ? sql`position(${name} in k.name) > 0` : sql`starts_with(k.name, ${name})`;
+  return state === undefined ? found : sql`${found} and ${isInState(state.is, toDate(state.at))}`;
+}
+
+/** What the index of terms has of a name with this part (migration 020). */
+function termsOf(part: string): string[] {
+  if (part === "") return [];
+  if (part.length < 3) return [`^${part}`];
+  return Array.from({ length: part.length - 2 }, (_, i) => part.slice(i, i + 3));
+}

@@ -1,0 +1,113 @@
+import { type Kysely, sql } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../store/database/schema.ts";
+import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
+import { identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
+
+const KEYS = 20_000;
+const EVERY: KeySearch = {
+  ...{ name: "", state: undefined, teamIds: undefined },
+  ...{ order: "name", after: undefined, limit: 50 },
+};
+const OWN = ["team_1"];
+const SOME = ["team_1", "team_2", "team_3"];
+const inState = (is: NonNullable<KeySearch["state"]>["is"]) => ({ is, at: LOOKED_AT });
+
+type Db = Kysely<Database>;
+
+const SEARCHES: readonly (readonly [string, Partial<KeySearch>])[] = [
+  ...KEY_ORDERS.map((order) => [`all, ${order}`, { order }] as const),
+  ...KEY_ORDERS.map((order) => [`of a team, ${order}`, { order, teamIds: OWN }] as const),
+  ...KEY_ORDERS.map((order) => [`of some teams, ${order}`, { order, teamIds: SOME }] as const),
+  ...KEY_ORDERS.map((order) => [`with a rare name, ${order}`, { order, name: "billing" }] as const),
+  ["with a frequent name", { name: "service" }],
+  ["with a frequent name, of a team", { name: "service", teamIds: OWN }],
+  ["with a name that begins so", { name: "b" }],
+  ["with a name that none has", { name: "nothing-like-it" }],
+  ["revoked", { state: inState("revoked") }],
+  ["active", { state: inState("active") }],
+  ["expired", { state: inState("expired") }],
+  ["suspended", { state: inState("suspended"), teamIds: OWN }],
+];
+
+describeOnEachEngine("a search of 20,000 keys", (opened) => {
+  beforeAll(() => fillWithKeys(opened(), KEYS));
+
+  test.for(["without statistics", "with statistics"])(
+    "reads no table whole, and a bounded number of rows, %s",
+    async (statistics) => {
+      if (statistics === "with statistics") await sql`analyze`.execute(opened().db);
+      for (const [name, search] of SEARCHES) {
+        const { scans, rows } = await rowsRead(opened().db, (db) => searchKeys(db, { ...EVERY, ...search }));
+        expect({ name, scans }).toEqual({ name, scans: 0 });
+        expect(rows, name).toBeLessThanOrEqual(6_500);
+      }
+      const { scans } = await rowsRead(opened().db, (db) => identifyKeys(db, "inf_none1234", undefined));
+      expect(scans).toBe(0);
+    },
+  );
+
+  test.for(KEY_ORDERS)("goes page by page through all of a team's keys once, in the order of %s", async (order) => {
+    const seen = await everyPage(opened().db, { ...EVERY, teamIds: OWN, order, limit: 200 });
+    expect(new Set(seen).size).toBe(KEYS / ONE_IN.ownTeam);
+    expect(seen).toHaveLength(KEYS / ONE_IN.ownTeam);
+  });
+
+  test("finds the same keys by the index and along the order, page by page", async () => {
+    const search = { ...EVERY, name: "billing", order: "newest", limit: 7 } as const;
+    const indexed = await everyPage(opened().db, search);
+    expect(indexed).toHaveLength(KEYS / ONE_IN.rareName);
+    const walked = await everyPage(opened().db, search, { found: 1, step: 100, steps: 3 });
+    expect(walked).toEqual(indexed);
+  });
+
+  test("finds what few are: expired keys, and those of a name's part or beginning", async () => {
+    const of = async (search: Partial<KeySearch>) => everyPage(opened().db, { ...EVERY, ...search });
+    expect(await of({ state: inState("expired") })).toHaveLength(KEYS / ONE_IN.expired);
+    expect(await of({ name: "reader-12345" })).toHaveLength(1);
+    expect(await of({ name: "bi" })).toHaveLength(KEYS / ONE_IN.rareName);
+    expect(await of({ name: "billing", teamIds: ["team_2"] })).toEqual([]);
+  });
+
+  test("finds a key by its id and by its prefix, and none of another team", async () => {
+    const [{ id, prefix, teamId } = { id: "", prefix: "", teamId: "" }] = (
+      await sql<{ id: string; prefix: string; teamId: string }>`
+        select id, prefix, team_id as "teamId" from keys join key_versions on key_id = id limit 1`.execute(opened().db)
+    ).rows;
+    expect(await identifyKeys(opened().db, id, undefined)).toEqual([id]);
+    expect(await identifyKeys(opened().db, prefix, [teamId])).toEqual([id]);
+    expect(await identifyKeys(opened().db, prefix, ["team_none"])).toEqual([]);
+  });
+});
+
+async function everyPage(db: Db, search: KeySearch, bounds?: Parameters<typeof searchKeys>[2]): Promise<string[]> {
+  const seen: string[] = [];
+  let after: KeyPosition | undefined;
+  do {
+    const { keys, next } = await searchKeys(db, { ...search, after }, bounds);
+    seen.push(...keys.map(({ id }) => id));
+    after = next ?? undefined;
+  } while (after !== undefined);
+  return seen;
+}
+
+/** How often a table of keys was read whole, and how many rows of them by an index. */
+async function rowsRead(db: Db, question: (db: Db) => Promise<unknown>): Promise<{ scans: number; rows: number }> {
+  return db.connection().execute(async (connection) => {
+    const before = await tally(connection);
+    await question(connection);
+    const after = await tally(connection);
+    return { scans: after.scans - before.scans, rows: after.rows - before.rows };
+  });
+}
+
+async function tally(connection: Db): Promise<{ scans: number; rows: number }> {
+  // The first tells the database to note what this connection has done, the next one's end is when it does.
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<{ scans: number; rows: number }>`
+    select sum(seq_scan)::integer as scans, sum(idx_tup_fetch)::integer as rows
+    from pg_stat_user_tables where relname in ('keys', 'key_versions', 'key_last_uses')`.execute(connection);
+  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
+}
