@@ -3,6 +3,7 @@ import { observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
+import { ASSETS_ROUTE } from "./console/assets.ts";
 import type { ServerDeps } from "./deps.ts";
 import { clientErrorHandler } from "./http/client-error.ts";
 import { errorHandler, problem, sendProblem } from "./http/errors.ts";
@@ -20,7 +21,7 @@ export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Pro
 export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 
 /** The patterns of the routes that need no key: all of them. */
-export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(["/openapi.json"]);
+export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(["/openapi.json", ASSETS_ROUTE]);
 
 /** Path parameters longer than this are refused with 414. */
 const MAX_PARAMETER_LENGTH = 512;

@@ -1,4 +1,5 @@
 import type { Mount } from "./app.ts";
+import { consoleRoutes } from "./console/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
@@ -10,5 +11,6 @@ export const PRODUCTS: readonly Mount[] = [
   { at: "/api/v1/memory", routes: memoryRoutes },
   { at: "", routes: mcpRoutes },
   { at: "/api/v1", routes: managementRoutes },
+  { at: "/dashboard", routes: consoleRoutes },
   { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },
 ];

@@ -62,6 +62,13 @@ export function sees(rights: Rights, teamId: string): boolean {
   return typeof rights === "string" || rights.has(teamId);
 }
 
+/** Whether somebody may do this in any team: for a page that offers it. */
+export function mayIn(rights: Rights, action: Action): boolean {
+  if (rights === "everything") return true;
+  if (typeof rights === "string") return BOOTSTRAP[rights].may.includes(action);
+  return [...rights.values()].some((roles) => roles.some((role) => ALLOWED[action].includes(role)));
+}
+
 /** @throws Problem `forbidden` where the roles that somebody has in the team do not allow it */
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
   if (typeof rights === "string") requireInstallation(rights, action);

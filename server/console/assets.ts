@@ -1,0 +1,43 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { FastifyInstance } from "fastify";
+import { problem } from "../http/errors.ts";
+
+/** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */
+type Asset = { readonly name: string; readonly type: string; readonly content: Buffer };
+
+const FOLDER = new URL("assets/", import.meta.url);
+const HTMX = createRequire(import.meta.url).resolve("htmx.org/dist/htmx.min.js");
+
+const ASSETS = {
+  styles: asset("console.css", "text/css; charset=utf-8"),
+  script: asset("console.js", "text/javascript; charset=utf-8"),
+  htmx: asset("htmx.js", "text/javascript; charset=utf-8", HTMX),
+  icon: asset("icon.svg", "image/svg+xml"),
+} as const;
+
+const BY_NAME: ReadonlyMap<string, Asset> = new Map(Object.values(ASSETS).map((asset) => [asset.name, asset]));
+
+/** The only pattern of the console that needs nobody to be signed in, besides sign-in itself. */
+export const ASSETS_ROUTE = "/dashboard/assets/:name";
+
+/** Where a page finds a file. */
+export function assetUrl(asset: keyof typeof ASSETS): string {
+  return ASSETS_ROUTE.replace(":name", ASSETS[asset].name);
+}
+
+export function assetRoutes(app: FastifyInstance): void {
+  app.get<{ Params: { name: string } }>("/assets/:name", { config: { public: true } }, (request, reply) => {
+    const found = BY_NAME.get(request.params.name);
+    if (found === undefined) throw problem("not_found");
+    reply.type(found.type).header("cache-control", "public, max-age=31536000, immutable").send(found.content);
+  });
+}
+
+function asset(file: string, type: string, path: string | URL = new URL(file, FOLDER)): Asset {
+  const content = readFileSync(path);
+  const hash = createHash("sha256").update(content).digest("base64url").slice(0, 16);
+  const dot = file.lastIndexOf(".");
+  return { name: `${file.slice(0, dot)}-${hash}${file.slice(dot)}`, type, content };
+}

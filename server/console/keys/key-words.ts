@@ -1,0 +1,67 @@
+import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../html.ts";
+
+type Tone = "good" | "warn" | "bad" | "";
+
+const STATES = {
+  active: { word: "Active", tone: "good" },
+  suspended: { word: "Suspended", tone: "warn" },
+  expired: { word: "Expired", tone: "warn" },
+  revoked: { word: "Revoked", tone: "bad" },
+} as const satisfies Record<KeyJson["state"], { word: string; tone: Tone }>;
+
+const VERSION_TONES: Readonly<Record<string, Tone>> = {
+  active: "good",
+  retiring: "warn",
+  revoked: "bad",
+};
+
+export function stateBadge(state: KeyJson["state"]): Html {
+  const { word, tone } = STATES[state];
+  return html`<span class="badge ${tone}">${word}</span>`;
+}
+
+export function toneOfVersion({ state }: VersionJson): Tone {
+  return VERSION_TONES[state] ?? "";
+}
+
+export function versionBadge(version: VersionJson): Html {
+  const word = `${version.state.charAt(0).toUpperCase()}${version.state.slice(1)}`;
+  return html`<span class="badge ${toneOfVersion(version)}">${word}</span>`;
+}
+
+export function scopeChips(scopes: readonly string[]): Html {
+  return html`<span class="chips">${scopes.map((scope) => html`<span class="chip">${scope}</span>`)}</span>`;
+}
+
+/** What a key is bound to: a gateway, and libraries. */
+export function bindingsOf({ spec, scopes }: Pick<KeyJson, "spec" | "scopes">): string[] {
+  const { gatewayRef, libraryAccess } = spec;
+  const ofGateway = scopes.some((scope) => scope.startsWith("gateway:"));
+  const ofMemory = scopes.some((scope) => scope.startsWith("memory:"));
+  return [
+    ...(ofGateway ? [gatewayRef === undefined ? "Any gateway" : `Gateway ${refName(gatewayRef)}`] : []),
+    ...(ofMemory ? [librariesOf(libraryAccess)] : []),
+  ];
+}
+
+function librariesOf(access: KeyJson["spec"]["libraryAccess"]): string {
+  if (access?.mode !== "Restricted") return "All libraries";
+  const names = (access.libraryRefs ?? []).map(refName);
+  if (names.length === 0) return "No library";
+  return `${names.length === 1 ? "Library" : "Libraries"} ${names.join(", ")}`;
+}
+
+/** A reference as people write it. */
+export function refName({ namespace, name }: { readonly namespace?: string; readonly name: string }): string {
+  return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
+}
+
+/** Where a key is declared. */
+export function declarationOf({
+  declaredIn,
+  namespace,
+  name,
+}: Pick<KeyJson, "declaredIn" | "namespace" | "name">): string {
+  return declaredIn === null ? "Console or API" : `${refName({ namespace, name })} in ${declaredIn.cluster}`;
+}

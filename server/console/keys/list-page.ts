@@ -1,0 +1,122 @@
+import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
+import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { flag, type Html, html } from "../html.ts";
+import { ago } from "../times.ts";
+import { bindingsOf, declarationOf, scopeChips, stateBadge } from "./key-words.ts";
+import { type ListQuery, listUrl } from "./list-query.ts";
+
+/** What the list of keys shows. */
+export type KeyList = {
+  readonly query: ListQuery;
+  readonly keys: readonly KeyJson[];
+  /** Where the next page begins; null at the end. */
+  readonly next: KeyPosition | null;
+  /** Whether more may match before the page is full. */
+  readonly isPartial: boolean;
+  /** Names of teams to choose from: some of them, where there are very many. */
+  readonly teams: readonly string[];
+  /** Whether whoever looks may make a key in any team. */
+  readonly mayCreate: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const ORDERS: Readonly<Record<KeyOrder, string>> = {
+  name: "Name",
+  newest: "Newest first",
+  oldest: "Oldest first",
+  "used-last": "Last used first",
+  "unused-longest": "Unused the longest",
+  "ends-soonest": "Expires the soonest",
+};
+const COLUMNS = ["Name", "Prefix", "State", "Scopes", "Bound to", "Last use", "Expires", "Declared in"];
+
+export function listContent(list: KeyList): Html {
+  return html`<div class="head"><h1>API keys</h1>${
+    list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
+  }</div>
+${filters(list)}
+<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : table(list)}${foot(list)}</div>`;
+}
+
+/** Each letter that is typed asks again, and the button does without script. */
+function filters({ query, teams }: KeyList): Html {
+  return html`<form class="panel" role="search" aria-label="API keys" action="/dashboard/keys"
+ hx-get="/dashboard/keys" hx-trigger="input delay:200ms, submit" hx-sync="this:replace" hx-target="#results"
+ hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
+<div class="filters">
+<div class="field"><label for="q">Search</label>
+<input id="q" name="q" type="search" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any</option>${LISTED_STATES.map(
+    (state) =>
+      html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
+  )}</select></div>
+<div class="field"><label for="team">Team</label>
+<input id="team" name="team" value="${query.team}" list="teams" placeholder="Any" maxlength="253" autocomplete="off">
+<datalist id="teams">${teams.map((team) => html`<option value="${team}"></option>`)}</datalist></div>
+<div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
+    (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
+  )}</select></div>
+<button>Search</button>
+</div></form>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table({ keys, now }: KeyList): Html {
+  return html`<table class="table" role="table" aria-label="API keys"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${keys.map((key) => row(key, now))}</tbody></table>`;
+}
+
+function row(key: KeyJson, now: number): Html {
+  const cells: readonly (readonly [string, Html | string, string?])[] = [
+    ["Name", nameOf(key)],
+    ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`, "whole"],
+    ["State", html`<span>${stateBadge(key.state)}</span>`, "whole"],
+    ["Scopes", scopeChips(key.scopes)],
+    ["Bound to", html`<span>${bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)}</span>`],
+    ["Last use", key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now), "whole"],
+    ["Expires", key.expiresAt === null ? "Never" : ago(key.expiresAt, now), "whole"],
+    ["Declared in", declarationOf(key)],
+  ];
+  return html`<tr role="row">${cells.map(
+    ([label, content, name]) => html`<td role="cell" data-label="${label}" class="${name}">${content}</td>`,
+  )}</tr>`;
+}
+
+function nameOf({ id, name, displayName, team }: KeyJson): Html {
+  const more = displayName === "" || displayName === name ? team : `${displayName} · ${team}`;
+  return html`<span><a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${more}</span></span>`;
+}
+
+function nothing({ query, mayCreate, isPartial }: KeyList): Html {
+  if (isPartial) return html`<div class="empty"><p>None of the keys that were looked through so far.</p></div>`;
+  if (query.text === "" && query.state === undefined && query.team === "" && query.after === undefined) {
+    return html`<div class="empty"><h2>No API keys yet</h2><p class="muted">A key lets a program use a gateway or the memory, and no more than its scopes say.</p>${
+      mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
+    }</div>`;
+  }
+  return html`<div class="empty"><h2>No key is like this</h2><p class="muted">Search for a part of a name, for the first 12 characters of a key, or for a key's id.</p>
+<a class="button" href="/dashboard/keys">Show all keys</a></div>`;
+}
+
+function foot({ query, keys, next, isPartial }: KeyList): Html | string {
+  if (next === null && query.after === undefined) {
+    return keys.length === 0
+      ? ""
+      : html`<div class="foot"><p class="muted small" role="status">${count(keys.length)}</p></div>`;
+  }
+  const said = isPartial ? "More keys may match: they are still to be looked through." : count(keys.length);
+  return html`<div class="foot"><p class="muted small" role="status">${said}</p><p class="actions">${
+    query.after && pageLink("First page", listUrl({ ...query, after: undefined }))
+  }${next && pageLink(isPartial ? "Look further" : "Next page", listUrl({ ...query, after: next }))}</p></div>`;
+}
+
+function pageLink(title: string, url: string): Html {
+  return html`<a class="button" href="${url}" hx-get="${url}" hx-target="#results" hx-select="#results" hx-swap="outerHTML show:top" hx-push-url="true">${title}</a>`;
+}
+
+function count(shown: number): string {
+  return shown === 1 ? "1 key on this page" : `${shown} keys on this page`;
+}

@@ -1,0 +1,81 @@
+import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
+import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
+import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
+import { problem } from "../../http/errors.ts";
+
+/** What the list of keys is asked for, as its address has it. */
+export type ListQuery = {
+  readonly text: string;
+  readonly state: ListedState | undefined;
+  readonly team: string;
+  readonly order: KeyOrder;
+  readonly after: KeyPosition | undefined;
+};
+
+/** No name and no id is longer. */
+const MAX_TEXT_LENGTH = 253;
+const MAX_CURSOR_LENGTH = 600;
+/** Seconds since the epoch, up to the year 9999. */
+const LAST_SECOND = 253_402_300_799;
+
+/** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
+export function readListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
+  const { q, state, team, order, after } = query;
+  const text = textOf(q);
+  const known = KEY_ORDERS.find((one) => one === order) ?? "name";
+  return {
+    // A prefix has capital letters, and a name has none.
+    text: text.length === PREFIX_LENGTH || text.startsWith("inf_") ? text : text.toLowerCase(),
+    state: LISTED_STATES.find((one) => one === state),
+    team: textOf(team),
+    order: known,
+    after: typeof after === "string" && after !== "" ? readPosition(after, known) : undefined,
+  };
+}
+
+/** The address of a list, from another place on where that is given. */
+export function listUrl({ text, state, team, order, after }: ListQuery): string {
+  const given = new URLSearchParams();
+  if (text !== "") given.set("q", text);
+  if (state !== undefined) given.set("state", state);
+  if (team !== "") given.set("team", team);
+  if (order !== "name") given.set("order", order);
+  if (after !== undefined) given.set("after", writePosition(after));
+  const search = given.toString();
+  return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== "string" || !value.isWellFormed()) return "";
+  return value.replaceAll("\0", "").trim().slice(0, MAX_TEXT_LENGTH);
+}
+
+/** JSON has no infinite number: a time that is one is a text. */
+function writePosition({ place, id }: KeyPosition): string {
+  const written = typeof place === "number" && !Number.isFinite(place) ? [String(place), id, true] : [place, id];
+  return Buffer.from(JSON.stringify(written)).toString("base64url");
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+function readPosition(text: string, order: KeyOrder): KeyPosition {
+  const [place, id, isInfinite] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
+  if (typeof id === "string" && /^key_[a-z2-7]{1,32}$/.test(id)) {
+    if (order === "name") {
+      if (typeof place === "string" && !place.includes("\0") && place.isWellFormed()) return { place, id };
+    } else if (typeof place === "number") {
+      if (Math.abs(place) <= LAST_SECOND) return { place, id };
+    } else if (isInfinite === true && (place === "Infinity" || place === "-Infinity")) {
+      return { place: Number(place), id };
+    }
+  }
+  throw problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
+}
+
+function partsOf(text: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return Array.isArray(parts) ? parts : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,79 @@
+import { assetUrl } from "./assets.ts";
+import { type Content, type Html, html } from "./html.ts";
+import { ICONS } from "./icons.ts";
+import type { Viewer } from "./viewer.ts";
+
+/** Where the sidebar leads. */
+const SECTIONS = [
+  { id: "keys", title: "API keys", icon: ICONS.key },
+  { id: "libraries", title: "Libraries", icon: ICONS.library },
+  { id: "gateways", title: "Gateways", icon: ICONS.gateway },
+  { id: "team", title: "Team", icon: ICONS.team },
+  { id: "audit", title: "Audit log", icon: ICONS.log },
+] as const;
+
+export type Page = {
+  /** The page's one h1, and the window's title. */
+  readonly title: string;
+  /** The part of the console that it belongs to; undefined for none. */
+  readonly section?: (typeof SECTIONS)[number]["id"] | undefined;
+  /** Null for nobody who is signed in. */
+  readonly viewer: Viewer | null;
+  /** Has the h1. */
+  readonly content: Content;
+};
+
+/** Nothing of what htmx can do by evaluating text is wanted: the content security policy refuses it too. */
+const HTMX_CONFIG = JSON.stringify({
+  includeIndicatorCSS: false,
+  mode: "same-origin",
+  history: true,
+  noSwap: [204, 304, "4xx", "5xx"],
+});
+
+/** A whole page of the console. */
+export function layout({ title, section, viewer, content }: Page): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="htmx-config" content="${HTMX_CONFIG}">
+<title>${title} · Keyplane</title>
+<link rel="icon" href="${assetUrl("icon")}" type="image/svg+xml">
+<link rel="stylesheet" href="${assetUrl("styles")}">
+<script src="${assetUrl("htmx")}" defer></script>
+<script src="${assetUrl("script")}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<header class="bar">
+<a class="brand" href="/dashboard/keys">${ICONS.key}Keyplane</a>
+${viewer && signedIn(viewer)}
+</header>
+${viewer && navigation(section)}
+<main id="main" tabindex="-1">
+${content}
+</main>
+</body>
+</html>
+`;
+}
+
+function navigation(section: Page["section"]): Html {
+  return html`<nav class="side" aria-label="Console"><ul>${SECTIONS.map(
+    ({ id, title, icon }) =>
+      html`<li><a href="/dashboard/${id}"${id === section ? html` aria-current="page"` : ""}>${icon}${title}</a></li>`,
+  )}</ul></nav>`;
+}
+
+function signedIn({ name, csrf }: Viewer): Html {
+  return html`<span class="who" title="Signed in as ${name}"><span class="unseen">Signed in as </span>${name}</span>
+<form method="post" action="/dashboard/sign-out">${csrfField(csrf)}<button>Sign out</button></form>`;
+}
+
+/** What every form that changes something carries. */
+export function csrfField(csrf: string): Html {
+  return html`<input type="hidden" name="_csrf" value="${csrf}">`;
+}

@@ -1,0 +1,46 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Logger } from "../../runtime/log.ts";
+import { type Problem, type ProblemCode, problem, problemOf } from "../http/errors.ts";
+import { type Html, html } from "./html.ts";
+import { layout } from "./layout.ts";
+import { sendPage } from "./send-page.ts";
+import { findViewer } from "./viewer.ts";
+
+/** What to do about a refusal, besides what it says itself. */
+const ADVICE: Partial<Record<ProblemCode, string>> = {
+  unauthorized: "Sign in, and open the page again.",
+  forbidden: "Somebody with another role in the team can do it: its admins are on the page of the team.",
+  not_found: "It may be another team's, or the address may have a typing error. The list has what is yours.",
+  conflict: "Look at what is there now, and decide again.",
+  exists: "Choose another name, or open what is there.",
+  managed: "Change its declaration. Revoking it here always works.",
+  precondition_failed: "Somebody else has changed it meanwhile. Look at what is there now, and make your change again.",
+  unavailable: "Nothing is lost: reload this page in a moment.",
+  internal: "Try again. If it stays like this, the server's log has the cause.",
+};
+
+/** Shows what is thrown as a page, with the words that the API would answer. */
+export function showProblems(app: FastifyInstance, log: Logger): void {
+  app.setErrorHandler((error, request, reply) => {
+    const shown = problemOf(error, request.method);
+    if (shown.code === "internal") {
+      log.error({ error, method: request.method, route: request.routeOptions.url }, "a page failed");
+    }
+    return sendProblemPage(request, reply, shown);
+  });
+  app.setNotFoundHandler((request, reply) => sendProblemPage(request, reply, NO_PAGE));
+}
+
+const NO_PAGE = problem("not_found", "There is no page at this address.");
+
+function sendProblemPage(request: FastifyRequest, reply: FastifyReply, shown: Problem): FastifyReply {
+  const viewer = findViewer(request);
+  reply.code(shown.status).headers(shown.headers);
+  return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown) }));
+}
+
+function problemContent({ title, status, code, detail }: Problem): Html {
+  return html`<div class="panel narrow"><p class="muted">${status} · <code>${code}</code></p><h1>${title}</h1>
+<p>${detail}</p><p>${ADVICE[code]}</p>
+<p class="actions"><a class="button primary" href="/dashboard/keys">${code === "unauthorized" ? "Sign in" : "To the API keys"}</a></p></div>`;
+}

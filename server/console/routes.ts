@@ -1,0 +1,20 @@
+import type { FastifyInstance } from "fastify";
+import type { ServerDeps } from "../deps.ts";
+import type { Management } from "../management/context.ts";
+import { recordForbidden } from "../management/forbidden.ts";
+import { createReceipts } from "../management/keys/receipt.ts";
+import { assetRoutes } from "./assets.ts";
+import { protectPages } from "./headers.ts";
+import { keyListRoutes } from "./keys/list-routes.ts";
+import { showProblems } from "./problem-page.ts";
+
+/** The console (spec §7): pages that the server renders, with the effects of the management API. */
+export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { store, keyring, clock } = deps;
+  const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
+  protectPages(app);
+  showProblems(app, deps.log);
+  recordForbidden(app, deps);
+  assetRoutes(app);
+  keyListRoutes(app, management);
+}

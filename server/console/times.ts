@@ -1,0 +1,37 @@
+import { type Html, html } from "./html.ts";
+
+const MINUTE = 60_000;
+const UNITS = [
+  { unit: "year", ms: 365 * 24 * 60 * MINUTE },
+  { unit: "month", ms: 30 * 24 * 60 * MINUTE },
+  { unit: "day", ms: 24 * 60 * MINUTE },
+  { unit: "hour", ms: 60 * MINUTE },
+  { unit: "minute", ms: MINUTE },
+] as const;
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+const ABSOLUTE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+
+/**
+ * A moment as people say it, with the moment itself behind it.
+ *
+ * @param iso RFC 3339
+ * @param now milliseconds since the epoch
+ */
+export function ago(iso: string, now: number): Html {
+  return html`<time datetime="${iso}" title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</time>`;
+}
+
+/** A moment as a calendar and a clock have it, in UTC. */
+export function moment(iso: string, now: number): Html {
+  return html`<time datetime="${iso}">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
+}
+
+export function absolute(iso: string): string {
+  return `${ABSOLUTE.format(new Date(iso))} UTC`;
+}
+
+function relative(ms: number): string {
+  const found = UNITS.find(({ ms: length }) => Math.abs(ms) >= length);
+  if (found === undefined) return ms > 0 ? "in a moment" : "just now";
+  return RELATIVE.format(Math.trunc(ms / found.ms), found.unit);
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Pages, startPages } from "../pages.ts";
+
+let pages: Pages;
+const prefixes = new Map<string, string>();
+
+beforeAll(async () => {
+  pages = await startPages();
+  for (const name of ["payments", "research"]) {
+    await pages.send("POST", "/teams", { name, spec: { members: [{ role: "admin", group: "g" }] } });
+  }
+  await makeKey("reader", "payments", { preset: "MCPReadOnly", displayName: "<b>Reader</b>" });
+  await makeKey("writer", "payments", { preset: "MCPReadWrite", state: "Suspended" });
+  await makeKey("gateway-user", "research", { preset: "GatewayDefault", expiresAfter: "1h" });
+  for (let i = 0; i < 60; i++)
+    await makeKey(`page-${String(i).padStart(2, "0")}`, "research", { preset: "MCPReadOnly" });
+});
+afterAll(() => pages.close());
+
+async function makeKey(name: string, team: string, spec: object): Promise<void> {
+  const { body } = await pages.send("POST", "/keys", { name, team, spec });
+  prefixes.set(name, body.prefix);
+}
+
+/** The names of the keys that a page lists, in its order. */
+function listed(text: string): string[] {
+  return [...text.matchAll(/<a class="name" href="[^"]+">([^<]+)<\/a>/g)].map(([, name = ""]) => name);
+}
+
+async function list(search: string): Promise<string[]> {
+  const { status, text } = await pages.get(`/keys${search}`);
+  expect(status).toBe(200);
+  return listed(text);
+}
+
+describe("the list of keys", () => {
+  test("has a page of fifty and the rest behind a link, in the order of names", async () => {
+    const first = await pages.get("/keys");
+    const next = /href="\/dashboard(\/keys\?after=[^"]+)"[^>]*>Next page/.exec(first.text)?.[1];
+    const names = [...listed(first.text), ...(await list((next ?? "").replace("/keys", "")))];
+    expect(names).toEqual([...prefixes.keys()].sort());
+  });
+
+  test("finds a part of a name, a state, a team, and all of it together", async () => {
+    expect(await list("?q=rite")).toEqual(["writer"]);
+    expect(await list("?state=suspended")).toEqual(["writer"]);
+    expect(await list("?team=payments")).toEqual(["reader", "writer"]);
+    expect(await list("?team=payments&state=active&q=READ")).toEqual(["reader"]);
+    expect(await list("?team=none-such")).toEqual([]);
+  });
+
+  test("sorts by what comes last or ends first", async () => {
+    expect((await list("?order=newest"))[0]).toBe("page-59");
+    expect((await list("?order=oldest"))[0]).toBe("reader");
+    expect((await list("?order=ends-soonest"))[0]).toBe("gateway-user");
+  });
+
+  test("leads from a prefix straight to its key, and while one types shows it as a row", async () => {
+    const search = `/keys?q=${prefixes.get("reader")}`;
+    const led = await pages.get(search);
+    expect([led.status, led.headers.get("location")]).toEqual([303, expect.stringMatching(/^\/dashboard\/keys\/key_/)]);
+    expect(listed((await pages.get(search, { "hx-request": "true" })).text)).toEqual(["reader"]);
+  });
+
+  test("shows what people wrote as text, and never as markup", async () => {
+    const { text } = await pages.get("/keys?q=%3Cscript%3E%22");
+    expect(text).toContain("&lt;script&gt;&quot;");
+    expect((await pages.get("/keys?q=reader")).text).toContain("&lt;b&gt;Reader&lt;/b&gt;");
+  });
+
+  test.for([
+    ["an order that is none", "?order=none", 200],
+    ["a state that is none", "?state=none", 200],
+    ["a word twice", "?q=a&q=b", 200],
+    ["a NUL character", "?q=%00", 200],
+    ["10,000 emoji", `?q=${encodeURIComponent("🔑".repeat(1_000))}`, 200],
+    ["a broken cursor", "?after=eyJ9", 400],
+    ["a cursor of another order", `?order=newest&after=${Buffer.from('["a","key_a"]').toString("base64url")}`, 400],
+    ["a time far away", `?order=newest&after=${Buffer.from('[1e300,"key_a"]').toString("base64url")}`, 400],
+  ] as const)("takes %s without failing", async ([, search, status]) => {
+    expect((await pages.get(`/keys${search}`)).status).toBe(status);
+  });
+});
+
+describe("every page of the console", () => {
+  test("b65: is protected against frames, scripts of others, guessed types, caches and referrers", async () => {
+    for (const path of ["/keys", "/keys?after=x", "/nothing"]) {
+      const { headers } = await pages.get(path);
+      expect(headers.get("content-security-policy")).toContain(
+        "default-src 'none'; script-src 'self'; style-src 'self'",
+      );
+      expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+      expect(headers.get("referrer-policy")).toBe("no-referrer");
+      expect(headers.get("cache-control")).toBe("no-store");
+    }
+  });
+
+  test("has no script and no style within it, one h1, and files that may be kept for ever", async () => {
+    const { text } = await pages.get("/keys");
+    expect(text).not.toMatch(/<script(?![^>]* src=)|<style|style=|\son[a-z]+=|javascript:/);
+    expect(text.match(/<h1/g)).toHaveLength(1);
+    const files = [...text.matchAll(/(?:src|href)="\/dashboard(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+    expect(files).toHaveLength(4);
+    for (const path of files) {
+      const { status, headers } = await pages.get(path, { cookie: "" });
+      expect([path, status]).toEqual([path, 200]);
+      expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    }
+    expect((await pages.get("/assets/console.css")).status).toBe(404);
+  });
+
+  test("says of a refusal what the API would, as a page", async () => {
+    const { status, text, headers } = await pages.get("/keys?after=x");
+    expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+    expect(text).toContain("begin at the first page");
+    expect(text.match(/<h1/g)).toHaveLength(1);
+  });
+});
