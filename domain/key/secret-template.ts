@@ -9,11 +9,11 @@ export type Endpoints = {
 
 type Template = NonNullable<DeclaredKey["secret"]["template"]>;
 
+/** What of a declaration a Secret's data depends on. */
+type Rendered = Pick<DeclaredKey, "scopes"> & { readonly secret: Pick<DeclaredKey["secret"], "template" | "dataKey"> };
+
 /** What each template adds beside the key itself (spec §3, §5). */
-const TEMPLATES: Record<
-  Template,
-  (key: string, declared: DeclaredKey, endpoints: Endpoints) => Record<string, string>
-> = {
+const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: Endpoints) => Record<string, string>> = {
   /** For `envFrom`: the data keys are the variables' names; of a bound key also those that the official SDKs read. */
   Env: (key, _, { publicUrl, gatewayPublicId }) => ({
     KEYPLANE_API_KEY: key,
@@ -58,7 +58,7 @@ function mcpServer(key: string, publicUrl: string) {
 }
 
 /** The Secret's whole data for a key: its text by data key. The key's own data key wins over a template's. */
-export function renderSecretData(key: string, declared: DeclaredKey, endpoints: Endpoints): Record<string, string> {
+export function renderSecretData(key: string, declared: Rendered, endpoints: Endpoints): Record<string, string> {
   const { template, dataKey } = declared.secret;
   return { ...(template === null ? {} : TEMPLATES[template](key, declared, endpoints)), [dataKey]: key };
 }

@@ -4,7 +4,9 @@ import type { Management } from "../management/context.ts";
 import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
 import { assetRoutes } from "./assets.ts";
+import { parseForms } from "./forms.ts";
 import { protectPages } from "./headers.ts";
+import { keyCreateRoutes } from "./keys/create-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { showProblems } from "./problem-page.ts";
 
@@ -15,6 +17,8 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   protectPages(app);
   showProblems(app, deps.log);
   recordForbidden(app, deps);
+  parseForms(app);
   assetRoutes(app);
   keyListRoutes(app, management);
+  keyCreateRoutes(app, management, deps.config.publicUrl);
 }

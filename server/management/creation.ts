@@ -29,17 +29,17 @@ const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
  * the database goes away after the COMMIT. Ends when every replica decides by it (architecture §3): what is answered
  * works.
  *
+ * @param creation how the request is known again; undefined where it does not say
  * @param make checks and makes; a refusal leaves no record, and the same key may be used again
  * @param show reads what has been made, or was made before
  * @throws Problem `idempotency_mismatch` when the key was used for another request
  */
 export async function createOnce<Shown>(
   { store, receipts }: Management,
-  request: FastifyRequest,
+  creation: Creation | undefined,
   make: (tx: Tx) => Promise<{ readonly id: string; readonly secret?: string | null }>,
   show: (tx: Tx, id: string) => Promise<Shown>,
 ): Promise<Made<Shown>> {
-  const creation = creationOf(request);
   const { result, askSeq } = await commitChange(store, null, async (tx) => {
     const before = creation && (await beginCreation(tx, creation));
     if (before !== undefined) {
@@ -59,18 +59,24 @@ export function markCreated(reply: FastifyReply, path: string, { id, replayed }:
   if (replayed) reply.header("idempotency-replayed", "true");
 }
 
-/** Undefined for a request that does not say how to know it again. */
-function creationOf(request: FastifyRequest): Creation | undefined {
+/** How a request of the API is known again, by its Idempotency-Key; undefined where it has none. */
+export function creationOf(request: FastifyRequest): Creation | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
     throw problem("invalid_request", "An Idempotency-Key is 1 to 255 visible ASCII characters, given once.");
   }
-  return {
-    caller: principalOf(request).actor,
-    key: sha256(key),
-    request: sha256(JSON.stringify([request.method, request.url, request.body])),
-  };
+  return creationBy(request, key, [request.method, request.url, request.body]);
+}
+
+/**
+ * How a request is known again.
+ *
+ * @param key what it is known by, among those of whoever makes it
+ * @param content all that it asks for
+ */
+export function creationBy(request: FastifyRequest, key: string, content: unknown): Creation {
+  return { caller: principalOf(request).actor, key: sha256(key), request: sha256(JSON.stringify(content)) };
 }
 
 function sha256(text: string): string {

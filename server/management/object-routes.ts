@@ -4,7 +4,7 @@ import { listObjects, type ObjectKind } from "../../store/objects.ts";
 import { principalOf } from "./author.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
-import { createOnce, markCreated } from "./creation.ts";
+import { createOnce, creationOf, markCreated } from "./creation.ts";
 import { managedRoute } from "./managed-route.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "./preconditions.ts";
@@ -91,7 +91,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       const context = await changeContextOf(management, request, body);
       const made = await createOnce(
         management,
-        request,
+        creationOf(request),
         (tx) => resource.create(tx, context, body),
         (tx, id) => showObject(tx, resource, context.rights, id),
       );

@@ -62,17 +62,24 @@ export function sees(rights: Rights, teamId: string): boolean {
   return typeof rights === "string" || rights.has(teamId);
 }
 
-/** Whether somebody may do this in any team: for a page that offers it. */
+/** Whether somebody may do this in some team: for a page that offers it. */
 export function mayIn(rights: Rights, action: Action): boolean {
+  return typeof rights === "string"
+    ? allows(rights, "", action)
+    : [...rights.keys()].some((id) => allows(rights, id, action));
+}
+
+/** Whether somebody may do this in a team. */
+export function allows(rights: Rights, teamId: string, action: Action): boolean {
   if (rights === "everything") return true;
   if (typeof rights === "string") return BOOTSTRAP[rights].may.includes(action);
-  return [...rights.values()].some((roles) => roles.some((role) => ALLOWED[action].includes(role)));
+  return rights.get(teamId)?.some((role) => ALLOWED[action].includes(role)) ?? false;
 }
 
 /** @throws Problem `forbidden` where the roles that somebody has in the team do not allow it */
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
   if (typeof rights === "string") requireInstallation(rights, action);
-  else if (!rights.get(teamId)?.some((role) => ALLOWED[action].includes(role))) throw FORBIDDEN[action];
+  else if (!allows(rights, teamId, action)) throw FORBIDDEN[action];
 }
 
 /**

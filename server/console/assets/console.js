@@ -25,6 +25,32 @@ document.addEventListener("click", async ({ target }) => {
   }, 2_000);
 });
 
+/** Stands for the key in the files that the page of a new key holds. */
+const PLACEHOLDER = "KEY-IS-PUT-HERE";
+const shownOnce = document.querySelector("[data-shown-once]");
+if (shownOnce !== null) {
+  const secret = document.getElementById("secret");
+  // A reload asks for the key's page, and not for the form to be sent again.
+  history.replaceState(null, "", shownOnce.dataset.shownOnce);
+  for (const button of shownOnce.querySelectorAll("button[data-download]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => {
+      const file = button.dataset.download;
+      const held = [...shownOnce.querySelectorAll("template")].find((one) => one.dataset.file === file);
+      const text = (held?.content.textContent ?? "").replaceAll(PLACEHOLDER, secret.textContent);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+      link.download = file;
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+  // Nothing of the key is left in a page that a browser keeps to go back to.
+  addEventListener("pagehide", () => {
+    secret.textContent = "The key was on this page until you left it.";
+  });
+}
+
 // An answer that is no page of the list is shown as a page.
 document.addEventListener("htmx:response:error", ({ detail }) => {
   location.assign(detail.ctx.request.action);

@@ -1,17 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
-import { createOnce, type Made, markCreated } from "../creation.ts";
+import { creationOf, type Made, markCreated } from "../creation.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
 import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
-import type { Rights } from "../rights.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
 import type { KeyJson } from "./key-json.ts";
 import { type ById, keyIdOf } from "./key-request.ts";
+import { type MakeKey, makeKeyOnce } from "./make-key.ts";
 import {
   CREATE_KEY_BODY,
   CREATE_VERSION_BODY,
@@ -34,7 +34,8 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     },
     async (request, reply) => {
       const context = await changeContextOf(management, request, request.body);
-      const made = await makeOnce(management, request, context.rights, (tx) => createKey(tx, context, request.body));
+      const make: MakeKey = (tx) => createKey(tx, context, request.body);
+      const made = await makeKeyOnce(management, creationOf(request), context.rights, make);
       return showMade(reply, made);
     },
   );
@@ -96,24 +97,9 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     async (request, reply) => {
       const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
-      const make: Make = (tx) => createVersion(tx, context, id, request.body);
-      return showMade(reply, await makeOnce(management, request, context.rights, make));
+      const make: MakeKey = (tx) => createVersion(tx, context, id, request.body);
+      return showMade(reply, await makeKeyOnce(management, creationOf(request), context.rights, make));
     },
-  );
-}
-
-type Make = Parameters<typeof createOnce>[2];
-
-async function makeOnce(
-  management: Management,
-  request: FastifyRequest,
-  rights: Rights,
-  make: Make,
-): Promise<Made<KeyJson>> {
-  // Before the transaction: on PGlite nobody else is answered within it.
-  const receiptOf = await management.receipts.read();
-  return createOnce(management, request, make, (tx, id) =>
-    showKey({ db: tx, receiptOf, now: management.clock.now() }, rights, id),
   );
 }
 

@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { listObjects } from "../../../store/objects.ts";
+import { problem } from "../../http/errors.ts";
+import { principalOf } from "../../management/author.ts";
+import { changeContextOf } from "../../management/change-context.ts";
+import type { Management } from "../../management/context.ts";
+import { creationBy } from "../../management/creation.ts";
+import { createKey } from "../../management/keys/api-managed-keys.ts";
+import { makeKeyOnce } from "../../management/keys/make-key.ts";
+import { allows, mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { type FormBody, field } from "../forms.ts";
+import { layout } from "../layout.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { bindingsFor } from "./bindings.ts";
+import { createContent } from "./create-page.ts";
+import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
+import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
+import type { FormErrors } from "./key-form.ts";
+import { showOnce } from "./show-once.ts";
+
+/** A form offers so many teams at most. */
+const OFFERED_TEAMS = 200;
+
+/** Making a key. */
+export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
+  const { store } = management;
+
+  app.get("/keys/new", { config: { console: true } }, async (request, reply) => {
+    const rights = await rightsOf(store.db, principalOf(request));
+    if (!mayIn(rights, "make keys")) {
+      throw problem("forbidden", "Your role lets you look at keys, and make none: it takes admin or member.");
+    }
+    return showForm(request, reply, rights, EMPTY_FIELDS, NO_ERRORS, newOnce());
+  });
+
+  app.post<{ Body: FormBody }>("/keys/new", { config: { console: true } }, async (request, reply) => {
+    const fields = readKeyFields(request.body);
+    const once = readOnce(request.body);
+    const context = await changeContextOf(management, request, {});
+    const { name, team } = fields;
+    const body = { name, team, namespace: "", spec: specOfFields(fields) };
+    try {
+      const creation = creationBy(request, once, ["console", body]);
+      const made = await makeKeyOnce(management, creation, context.rights, (tx) => createKey(tx, context, body));
+      return showOnce(request, reply, made, publicUrl);
+    } catch (error) {
+      const { shown, errors } = formErrorsOf(error);
+      return showForm(request, reply.code(shown.status), context.rights, fields, errors, once);
+    }
+  });
+
+  async function showForm(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    rights: Rights,
+    fields: KeyFields,
+    errors: FormErrors,
+    once: string,
+  ) {
+    const found = await listObjects(store.db, "team", { teamIds: visibleTeams(rights), limit: OFFERED_TEAMS });
+    const teams = found.filter(({ id }) => allows(rights, id, "make keys"));
+    const teamIds = visibleTeams(rights) === undefined ? undefined : teams.map(({ id }) => id);
+    const viewer = viewerOf(request);
+    const content = createContent({
+      ...{ fields, errors, once, viewer },
+      bindings: await bindingsFor(store.db, teamIds),
+      teams: teams.map(({ name }) => name).sort(),
+    });
+    return sendPage(reply, layout({ title: "Create key", section: "keys", viewer, content }));
+  }
+}
+
+/** By which a form is known again, however often it is sent. */
+export function newOnce(): string {
+  return randomBytes(18).toString("base64url");
+}
+
+/** @throws Problem `invalid_request` for a form that is none of ours */
+export function readOnce(body: FormBody): string {
+  const once = field(body, "once");
+  if (/^[\w-]{24}$/.test(once)) return once;
+  throw problem("invalid_request", "The form is incomplete: open its page again, and fill it in there.");
+}

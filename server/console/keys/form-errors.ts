@@ -1,0 +1,53 @@
+import { type Problem, problemOf } from "../../http/errors.ts";
+import type { KeyFields } from "./key-fields.ts";
+import type { FormErrors } from "./key-form.ts";
+
+export const NO_ERRORS: FormErrors = { fields: new Map(), whole: "" };
+
+/** The field of the form that a field of the API is in: the longest beginning that fits. */
+const FIELDS = [
+  { path: "name", field: "name", label: "Name" },
+  { path: "team", field: "team", label: "Team" },
+  { path: "spec.displayName", field: "displayName", label: "Display name" },
+  { path: "spec.preset", field: "preset", label: "Preset" },
+  { path: "spec.scopes", field: "scopes", label: "Scopes" },
+  { path: "spec.libraryAccess.libraryRefs", field: "libraries", label: "Libraries" },
+  { path: "spec.libraryAccess", field: "libraryAccess", label: "Library access" },
+  { path: "spec.mcpDefaultLibraryRef", field: "defaultLibrary", label: "MCP default library" },
+  { path: "spec.gatewayRef", field: "gateway", label: "Gateway" },
+  { path: "spec.expiresAt", field: "expires", label: "Expires" },
+  { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
+  { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
+  { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
+] as const satisfies readonly { path: string; field: keyof KeyFields; label: string }[];
+
+/** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */
+const CORRECTABLE: ReadonlySet<string> = new Set([
+  "invalid",
+  "invalid_request",
+  "exists",
+  "conflict",
+  "precondition_failed",
+]);
+
+/**
+ * What was thrown, as the form says it.
+ *
+ * @throws what was thrown, where nobody could correct it in the form
+ */
+export function formErrorsOf(error: unknown): { readonly shown: Problem; readonly errors: FormErrors } {
+  const shown = problemOf(error, "POST");
+  if (!CORRECTABLE.has(shown.code)) throw error;
+  if (shown.code === "exists") {
+    const taken = "Name is taken by another key of this team: choose another.";
+    return { shown, errors: { fields: new Map([["name", taken]]), whole: "What to change is said beside the field:" } };
+  }
+  const found = (Array.isArray(shown.members.errors) ? shown.members.errors : []).flatMap(fieldError);
+  const whole = found.length === 0 ? shown.detail : "What to change is said beside each field:";
+  return { shown, errors: { fields: new Map(found), whole } };
+}
+
+function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
+  const place = FIELDS.find((one) => path.startsWith(one.path));
+  return place === undefined ? [] : [[place.field, `${place.label} ${message}.`]];
+}

@@ -1,0 +1,132 @@
+import { isScope, PRESETS, type Preset, type Scope } from "../../../domain/access/scopes.ts";
+import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import { choices, type FormBody, field } from "../forms.ts";
+import { refName } from "./key-words.ts";
+
+/** A key as the form of it has it: what was typed, whatever it is. */
+export type KeyFields = {
+  readonly name: string;
+  readonly team: string;
+  readonly displayName: string;
+  /** Of {@link PRESETS}, or empty for scopes of one's own. */
+  readonly preset: string;
+  readonly scopes: readonly string[];
+  readonly libraryAccess: "All" | "Restricted";
+  /** References, as `namespace/name`. */
+  readonly libraries: readonly string[];
+  readonly defaultLibrary: string;
+  readonly gateway: string;
+  /** A moment in UTC as `datetime-local` has it. */
+  readonly expires: string;
+  readonly requestsPerMinute: string;
+  readonly burst: string;
+  readonly concurrent: string;
+};
+
+export const EMPTY_FIELDS: KeyFields = {
+  ...{ name: "", team: "", displayName: "", preset: "MCPReadOnly", scopes: [] },
+  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "" },
+  ...{ requestsPerMinute: "", burst: "", concurrent: "" },
+};
+
+export function readKeyFields(body: FormBody): KeyFields {
+  return {
+    name: field(body, "name"),
+    team: field(body, "team"),
+    displayName: field(body, "displayName"),
+    preset: field(body, "preset"),
+    scopes: choices(body, "scopes"),
+    libraryAccess: field(body, "libraryAccess") === "Restricted" ? "Restricted" : "All",
+    libraries: choices(body, "libraries"),
+    defaultLibrary: field(body, "defaultLibrary"),
+    gateway: field(body, "gateway"),
+    expires: field(body, "expires"),
+    requestsPerMinute: field(body, "requestsPerMinute"),
+    burst: field(body, "burst"),
+    concurrent: field(body, "concurrent"),
+  };
+}
+
+export function fieldsOfSpec(spec: ApiManagedKeySpec): Omit<KeyFields, "name" | "team"> {
+  const { displayName, preset, scopes, libraryAccess, mcpDefaultLibraryRef, gatewayRef, expiresAt, rateLimit } = spec;
+  return {
+    displayName: displayName ?? "",
+    preset: preset ?? "",
+    scopes: scopes ?? [],
+    libraryAccess: libraryAccess?.mode === "Restricted" ? "Restricted" : "All",
+    libraries: (libraryAccess?.libraryRefs ?? []).map(refName),
+    defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refName(mcpDefaultLibraryRef),
+    gateway: gatewayRef === undefined ? "" : refName(gatewayRef),
+    expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).slice(0, 19),
+    requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
+    burst: String(rateLimit?.burst ?? ""),
+    concurrent: String(rateLimit?.concurrent ?? ""),
+  };
+}
+
+/**
+ * The spec that a form asks for, unchecked: what a page hides, since no scope is chosen that it is for, is left out.
+ *
+ * @param base what the form does not show, and stays
+ */
+export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
+  const { expiresAfter, allowedModels, state } = base;
+  const { displayName, preset, scopes, expires } = fields;
+  const products = productsOf(fields);
+  return {
+    ...definedOnly({ expiresAfter, allowedModels, state }),
+    ...(displayName === "" ? {} : { displayName }),
+    ...(preset === "" ? { scopes } : { preset }),
+    ...(products.has("memory") ? memoryOf(fields) : {}),
+    ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
+    ...(expires === "" ? {} : { expiresAt: rfc3339Of(expires) }),
+    ...limitsOf(fields),
+  };
+}
+
+function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Record<string, unknown> {
+  return {
+    ...(libraryAccess === "Restricted" && {
+      libraryAccess: { mode: "Restricted", libraryRefs: libraries.map(refOf) },
+    }),
+    ...(defaultLibrary !== "" && { mcpDefaultLibraryRef: refOf(defaultLibrary) }),
+  };
+}
+
+/** Numbers stay what they are; anything else is said to be none by the check of the spec. */
+function limitsOf({ requestsPerMinute, burst, concurrent }: KeyFields): Record<string, unknown> {
+  const given = Object.entries({ requestsPerMinute, burst, concurrent }).filter(([, text]) => text !== "");
+  const rateLimit = Object.fromEntries(
+    given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text]),
+  );
+  return given.length === 0 ? {} : { rateLimit };
+}
+
+/** What the chosen scopes are for. */
+export function productsOf({ preset, scopes }: Pick<KeyFields, "preset" | "scopes">): ReadonlySet<string> {
+  return new Set((isPreset(preset) ? PRESETS[preset] : scopes.filter(isScope)).map(productOfScope));
+}
+
+export function productOfScope(scope: Scope): string {
+  return scope.split(":")[0] ?? "";
+}
+
+function isPreset(text: string): text is Preset {
+  return Object.hasOwn(PRESETS, text);
+}
+
+function refOf(text: string): { name: string; namespace?: string } {
+  const slash = text.indexOf("/");
+  return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
+}
+
+/** A moment that a browser sends is in UTC; what it did not make goes to the check of the spec as it is. */
+function rfc3339Of(text: string): string {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)) return text;
+  return `${text.length === 16 ? `${text}:00` : text}Z`;
+}
+
+function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,71 @@
+import { stringify } from "yaml";
+import { isScope } from "../../../domain/access/scopes.ts";
+import { renderSecretData } from "../../../domain/key/secret-template.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../html.ts";
+import { scopeChips } from "./key-words.ts";
+
+/** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
+const PLACEHOLDER = "KEY-IS-PUT-HERE";
+
+export type ShownOnce = {
+  readonly key: KeyJson;
+  /** The full key. */
+  readonly secret: string;
+  /** Where clients reach this server, without a slash at its end. */
+  readonly publicUrl: string;
+};
+
+/** The one page that shows a key. Its script downloads files of it, and takes it away as the page is left. */
+export function shownOnceContent({ key, secret, publicUrl }: ShownOnce): Html {
+  const { id, name, scopes } = key;
+  const number = key.versions[0]?.number ?? 1;
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p>
+<h1>${number === 1 ? "Your new key" : `Version ${number} of ${name}`}</h1></div></div>
+<div class="panel narrow" data-shown-once="/dashboard/keys/${id}">
+<p><strong>Copy it now.</strong> This page is the only one that ever shows it: it is kept nowhere, and nobody can read it again.</p>
+<p class="secret" id="secret" tabindex="0" aria-label="The key">${secret}</p>
+<p class="actions"><button class="primary" type="button" data-copy="secret">Copy key</button>${files(
+    key,
+    publicUrl,
+  ).map(
+    ({ title, file, content }) =>
+      html`<button type="button" data-download="${file}" hidden>${title}</button><template data-file="${file}">${content}</template>`,
+  )}</p>
+<dl class="facts"><dt>Name</dt><dd>${name}</dd><dt>Team</dt><dd>${key.team}</dd><dt>Scopes</dt><dd>${scopeChips(scopes)}</dd></dl>
+<p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>`;
+}
+
+function files(key: KeyJson, publicUrl: string): { title: string; file: string; content: string }[] {
+  const { name, scopes } = key;
+  const secretManifest = {
+    ...{ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque" },
+    stringData: dataOf(key, publicUrl, "Env"),
+  };
+  const environment = Object.entries(dataOf(key, publicUrl, "Env")).filter(([variable]) => /^[A-Z_]+$/.test(variable));
+  const mcp = dataOf(key, publicUrl, "McpConfig")["mcp.json"];
+  return [
+    { title: "Secret manifest", file: `${name}.yaml`, content: stringify(secretManifest) },
+    {
+      title: "Dotenv",
+      file: `${name}.env`,
+      content: environment.map(([name, value]) => `${name}=${value}\n`).join(""),
+    },
+    ...(mcp !== undefined && scopes.some((scope) => scope.startsWith("memory:"))
+      ? [{ title: "mcp.json", file: "mcp.json", content: mcp }]
+      : []),
+  ];
+}
+
+function dataOf({ scopes }: KeyJson, publicUrl: string, template: "Env" | "McpConfig") {
+  const declared = { scopes: scopes.filter(isScope), secret: { dataKey: "KEYPLANE_API_KEY", template } };
+  return renderSecretData(PLACEHOLDER, declared, { publicUrl, gatewayPublicId: null });
+}
+
+/** What a form that was sent a second time is answered. */
+export function shownAlreadyContent({ id, name }: KeyJson): Html {
+  return html`<div class="panel narrow"><h1>This key was shown already</h1>
+<p>The form was sent once before, and made <strong>${name}</strong> then: no second key was made. Its secret was on that page alone.</p>
+<p class="actions"><a class="button primary" href="/dashboard/keys/${id}">To the key's page</a></p>
+<p class="muted">If nobody has copied it, rotate the key there: the new version is shown once again.</p></div>`;
+}

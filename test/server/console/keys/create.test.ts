@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Pages, startPages } from "../pages.ts";
+
+let pages: Pages;
+
+beforeAll(async () => {
+  pages = await startPages();
+  for (const name of ["payments", "research"]) {
+    await pages.send("POST", "/teams", { name, spec: { members: [{ role: "admin", group: "g" }] } });
+  }
+  await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
+});
+afterAll(() => pages.close());
+
+/** The fields of the form that a page has, as a browser sends them where nothing is typed. */
+async function newForm(): Promise<Record<string, string>> {
+  const { status, text } = await pages.get("/keys/new");
+  expect(status).toBe(200);
+  const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  return {
+    ...Object.fromEntries(hidden.map(([, name, value]) => [name, value])),
+    team: "payments",
+    preset: "MCPReadOnly",
+  };
+}
+
+const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
+
+describe("making a key", () => {
+  test("shows it on one page alone, which nothing keeps, and it works", async () => {
+    const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
+    expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
+    const secret = secretIn(made.text) ?? "";
+    expect(await pages.tryKey(secret)).toBe(200);
+    const id = /data-shown-once="\/dashboard\/keys\/([^"]+)"/.exec(made.text)?.[1];
+    for (const path of ["/keys", `/keys?q=${secret.slice(0, 12)}`, `/keys?q=first`]) {
+      expect((await pages.get(path)).text).not.toContain(secret);
+    }
+    expect((await pages.send("GET", `/keys/${id}`)).text).not.toContain(secret);
+    expect(pages.lines.join("\n")).not.toContain(secret);
+    // Files are made of what the page holds, with a word where the key belongs.
+    expect(made.text.split(secret)).toHaveLength(2);
+    expect(made.text).toContain("stringData:");
+    expect(made.text).toContain("KEYPLANE_API_KEY=KEY-IS-PUT-HERE");
+    expect(made.text).toContain("mcpServers");
+  });
+
+  test("makes one key of a form that is sent twice, and says that it was shown already", async () => {
+    const form = { ...(await newForm()), name: "double" };
+    const answers = await Promise.all([pages.post("/keys/new", form), pages.post("/keys/new", form)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
+    const again = await pages.post("/keys/new", form);
+    expect([again.status, secretIn(again.text)]).toEqual([409, undefined]);
+    expect(again.text).toContain("This key was shown already");
+    expect((await pages.send("GET", "/keys?name=double")).body.items).toHaveLength(1);
+  });
+
+  test("binds the key to what its scopes are for, and to nothing that the page would hide", async () => {
+    const chosen = { libraryAccess: "Restricted", libraries: "handbook", defaultLibrary: "handbook", gateway: "none" };
+    const form = { ...(await newForm()), name: "bound", ...chosen };
+    expect((await pages.post("/keys/new", form)).status).toBe(201);
+    const [{ spec }] = (await pages.send("GET", "/keys?name=bound")).body.items;
+    expect(spec).toMatchObject({
+      preset: "MCPReadOnly",
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }] },
+      mcpDefaultLibraryRef: { name: "handbook" },
+    });
+    expect(spec.gatewayRef).toBeUndefined();
+  });
+
+  test.for([
+    ["no name", { name: "" }, "name"],
+    ["a name of 10,000 emoji", { name: "🔑".repeat(10_000) }, "name"],
+    ["a name that is taken", { name: "taken" }, "name"],
+    ["a team that is none", { team: "none" }, "team"],
+    ["no scope", { preset: "" }, "scopes"],
+    ["a library of another team", { team: "research", defaultLibrary: "handbook" }, "defaultLibrary"],
+    ["an end in the past", { expires: "2001-01-01T00:00" }, "expires"],
+    ["an end that is none", { expires: "tomorrow" }, "expires"],
+  ] as const)("says of %s what to change beside the field, and keeps what was typed", async ([, typed, field]) => {
+    if (typed && "name" in typed && typed.name === "taken") {
+      await pages.send("POST", "/keys", { name: "taken", team: "payments", spec: { preset: "MCPReadOnly" } });
+    }
+    const form: Record<string, string> = { ...(await newForm()), name: "kept-as-typed", ...typed };
+    const { status, text } = await pages.post("/keys/new", form);
+    expect([409, 422]).toContain(status);
+    expect(text).toMatch(new RegExp(`id="${field}(-error)?"`));
+    expect(text).toContain('class="error"');
+    expect(text).toContain(`value="${form.name}"`);
+    expect(text).toContain(`name="once" value="${form.once}"`);
+    expect(text.match(/<h1/g)).toHaveLength(1);
+  });
+
+  test("b65: without the session's token, or from another page, changes nothing", async () => {
+    const form: Record<string, string> = { ...(await newForm()), name: "forged" };
+    const { cookie } = pages.browser;
+    const send = (headers: Record<string, string>, fields: Record<string, string>) =>
+      fetch(`${pages.url}/dashboard/keys/new`, { method: "POST", headers, body: new URLSearchParams(fields) });
+    const { _csrf, ...without } = form;
+    expect((await send({ cookie, origin: pages.url }, without)).status).toBe(403);
+    expect((await send({ cookie, origin: "http://evil.example" }, form)).status).toBe(403);
+    expect((await pages.send("GET", "/keys?name=forged")).body.items).toEqual([]);
+    expect((await send({ cookie, origin: pages.url }, form)).status).toBe(201);
+  });
+});
