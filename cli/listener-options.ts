@@ -22,5 +22,7 @@ export function listenerOptions(command: Command, defaultHost = "127.0.0.1"): Co
     .option("--trusted-proxies <cidrs>", "proxies whose X-Forwarded headers are believed, separated by commas")
     .option("--oidc-issuer <urls>", "issuers whose JWTs open the management API, separated by commas")
     .option("--oidc-audience <audience>", "what such a JWT must be meant for")
-    .option("--oidc-admin-groups <groups>", "groups whose members may manage every team, separated by commas");
+    .option("--oidc-admin-groups <groups>", "groups whose members may manage every team, separated by commas")
+    .option("--oidc-client-id <ids>", "the console's client at each issuer, for people to sign in by; - for none")
+    .option("--oidc-client-secret-file <files>", "the file of each client's secret; - for a public client");
 }

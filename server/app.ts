@@ -21,7 +21,13 @@ export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Pro
 export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 
 /** The patterns of the routes that need no key: all of them. */
-export const PUBLIC_ROUTES: ReadonlySet<string> = new Set(["/openapi.json", ASSETS_ROUTE]);
+export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
+  "/openapi.json",
+  ASSETS_ROUTE,
+  "/dashboard/sign-in",
+  "/dashboard/callback",
+  "/dashboard/backchannel-logout",
+]);
 
 /** Path parameters longer than this are refused with 414. */
 const MAX_PARAMETER_LENGTH = 512;

@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
-import { isIssuerUrl } from "./auth/issuer-keys.ts";
+import { isIssuerUrl } from "./auth/issuer-http.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
 
 /** Whose JWTs open the management API. */
@@ -13,6 +13,16 @@ export type OidcConfig = {
   readonly audience: string;
   /** Whose members may do what the installation's token may. */
   readonly adminGroups: readonly string[];
+};
+
+/** How people of an issuer sign in to the console. */
+export type ConsoleClient = {
+  /** One of {@link OidcConfig.issuers}. */
+  readonly issuer: string;
+  /** As the issuer knows Keyplane. */
+  readonly clientId: string;
+  /** The file of the client's secret; null for a public client. */
+  readonly secretFile: string | null;
 };
 
 /** The server's configuration, parsed. */
@@ -38,6 +48,8 @@ export type ServerConfig = {
   readonly placeholders: readonly Placeholder[];
   /** Null where no issuer is trusted. */
   readonly oidc: OidcConfig | null;
+  /** In the order in which people are offered them; none where nobody signs in by an issuer. */
+  readonly consoleClients: readonly ConsoleClient[];
   /** The file of the token that begins an installation, and ends keys when no issuer can be asked; null for none. */
   readonly bootstrapTokenFile: string | null;
   /** How long the audit log is kept, in milliseconds. */
@@ -60,6 +72,8 @@ const FLAGS = {
   oidcIssuer: "--oidc-issuer",
   oidcAudience: "--oidc-audience",
   oidcAdminGroups: "--oidc-admin-groups",
+  oidcClientId: "--oidc-client-id",
+  oidcClientSecretFile: "--oidc-client-secret-file",
   bootstrapTokenFile: "--bootstrap-token-file",
   auditRetention: "--audit-retention",
 } as const;
@@ -144,6 +158,15 @@ export function parseServerConfig(
   const adminGroups = list(given("oidcAdminGroups"));
   if (issuers.length > 0 !== (audience !== undefined)) fault("oidcAudience", "given together with --oidc-issuer");
   if (issuers.length === 0 && adminGroups.length > 0) fault("oidcAdminGroups", "given together with --oidc-issuer");
+  const clientIds = list(given("oidcClientId"));
+  if (clientIds.length > 0 && clientIds.length !== issuers.length)
+    fault("oidcClientId", `one for each --oidc-issuer, in their order; ${NO_CLIENT} for one that nobody signs in by`);
+  const secretFiles = list(given("oidcClientSecretFile"));
+  if (secretFiles.length > 0 && secretFiles.length !== clientIds.length)
+    fault(
+      "oidcClientSecretFile",
+      `one for each --oidc-client-id, in their order; ${NO_CLIENT} for one without a secret`,
+    );
   const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
   faults.push(...placeholderFaults);
 
@@ -164,9 +187,26 @@ export function parseServerConfig(
     production,
     placeholders,
     oidc: audience === undefined ? null : { issuers, audience, adminGroups },
+    consoleClients: consoleClients(issuers, clientIds, secretFiles),
     bootstrapTokenFile: given("bootstrapTokenFile") ?? null,
     retentionMs,
   };
+}
+
+/** Stands in a list where there is none. */
+const NO_CLIENT = "-";
+
+function consoleClients(
+  issuers: readonly string[],
+  clientIds: readonly string[],
+  secretFiles: readonly string[],
+): ConsoleClient[] {
+  return issuers.flatMap((issuer, i) => {
+    const [clientId = NO_CLIENT, secretFile = NO_CLIENT] = [clientIds[i], secretFiles[i]];
+    return clientId === NO_CLIENT
+      ? []
+      : [{ issuer, clientId, secretFile: secretFile === NO_CLIENT ? null : secretFile }];
+  });
 }
 
 function variable(env: Environment, flag: string): string | undefined {

@@ -17,6 +17,7 @@ import { openConfiguredToken } from "./auth/bootstrap-token.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
+import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
 import { isLoopback } from "./http/all-addresses.ts";
@@ -79,7 +80,7 @@ const CHECK_RETRY_MS = 1_000;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws ConfigError where the bootstrap token's file holds none
+ * @throws ConfigError where the bootstrap token's file, or a client secret's, holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer({
@@ -98,6 +99,7 @@ export async function startServer({
   keepCallsYoung();
   const isChecked = await checkDatabase(store, keyring, log);
   warnOfSettings(config, log);
+  await assertClientSecrets(config.consoleClients);
   const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
   if (hasSpareToken) {

@@ -1,4 +1,6 @@
 import type { Mount } from "./app.ts";
+import { CONSOLE } from "./auth/session/return-to.ts";
+import { sessionRoutes } from "./auth/session/routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
@@ -11,6 +13,7 @@ export const PRODUCTS: readonly Mount[] = [
   { at: "/api/v1/memory", routes: memoryRoutes },
   { at: "", routes: mcpRoutes },
   { at: "/api/v1", routes: managementRoutes },
-  { at: "/dashboard", routes: consoleRoutes },
+  { at: CONSOLE, routes: sessionRoutes },
+  { at: CONSOLE, routes: consoleRoutes },
   { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },
 ];

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../runtime/log.ts";
 import { problem } from "../http/errors.ts";
 import { presentsCredential, readBearer } from "./credential.ts";
-import { IssuerUnavailableError } from "./issuer-keys.ts";
+import { IssuerUnavailableError } from "./issuer-http.ts";
 import type { JudgedJwt } from "./jwt.ts";
 import { isManagementToken } from "./management-token.ts";
 import type { Principal } from "./principal.ts";

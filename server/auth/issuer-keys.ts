@@ -1,19 +1,10 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
-
-/** The keys of an issuer cannot be had at present: nobody's token can be judged. */
-export class IssuerUnavailableError extends Error {
-  constructor(issuer: string, options?: ErrorOptions) {
-    super(`the keys of the issuer ${issuer} cannot be fetched`, options);
-    this.name = "IssuerUnavailableError";
-  }
-}
+import { discover, endpointOf, fetchJson, IssuerUnavailableError } from "./issuer-http.ts";
 
 /** How old keys may get before they are fetched again, in milliseconds: by then a withdrawn one is withdrawn here. */
 const KEYS_MAX_AGE_MS = 600_000;
 /** The least time between two fetches, failed ones too: however many tokens name keys that there are not. */
 const KEYS_MIN_INTERVAL_MS = 30_000;
-const TIMEOUT_MS = 5_000;
-const MAX_BYTES = 256 << 10;
 
 /**
  * Finds the keys that an issuer signs with, as its discovery document says where (OpenID Connect Discovery §4). They
@@ -64,38 +55,9 @@ export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVe
 }
 
 async function fetchKeys(issuer: string): Promise<Parameters<typeof createLocalJWKSet>[0]> {
-  const discovered = await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
-  if (discovered.issuer !== issuer) throw new Error("the discovery document is another issuer's");
-  const { jwks_uri: uri } = discovered;
-  if (typeof uri !== "string" || !isIssuerUrl(uri)) throw new Error("the discovery document names no usable jwks_uri");
+  const uri = endpointOf(await discover(issuer), "jwks_uri");
+  if (uri === undefined) throw new Error("the discovery document names no jwks_uri");
   const { keys } = await fetchJson(uri);
   if (!Array.isArray(keys)) throw new Error("the key set holds no keys");
   return { keys };
-}
-
-/** Whether it is https, or http on this machine. */
-export function isIssuerUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
-  if (username !== "" || password !== "") return false;
-  return protocol === "https:" || (protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
-}
-
-async function fetchJson(url: string): Promise<Record<string, unknown>> {
-  const answer = await fetch(url, {
-    redirect: "error",
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-    headers: { accept: "application/json, application/jwk-set+json" },
-  });
-  if (!answer.ok || answer.body === null) throw new Error(`status ${answer.status}`);
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  const parsed: unknown = JSON.parse(Buffer.concat(chunks).toString());
-  if (typeof parsed !== "object" || parsed === null) throw new Error("no JSON object");
-  return { ...parsed };
 }

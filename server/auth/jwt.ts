@@ -2,7 +2,8 @@ import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
 import { memberNamesOf, principalOfIssuer } from "./claims.ts";
-import { createIssuerKeys, IssuerUnavailableError } from "./issuer-keys.ts";
+import { IssuerUnavailableError } from "./issuer-http.ts";
+import { createIssuerKeys } from "./issuer-keys.ts";
 import type { Principal } from "./principal.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
@@ -18,11 +19,11 @@ type JwtCause =
   | "jwt_claims";
 
 /** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
-const ALGORITHMS = ["RS256", "ES256", "EdDSA"];
+export const SIGNATURE_ALGORITHMS = ["RS256", "ES256", "EdDSA"];
 /** Media types of a token that says who its bearer is. One of another use (RFC 8725 §3.11) opens nothing. */
 const TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt"]);
 /** How far the issuer's clock may be off ours, in seconds. */
-const CLOCK_SKEW_S = 60;
+export const CLOCK_SKEW_S = 60;
 
 const CAUSES: Readonly<Record<string, JwtCause>> = {
   [errors.JWSSignatureVerificationFailed.code]: "jwt_signature",
@@ -47,7 +48,7 @@ export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
         issuer,
         audience: config.audience,
-        algorithms: ALGORITHMS,
+        algorithms: SIGNATURE_ALGORITHMS,
         clockTolerance: CLOCK_SKEW_S,
         currentDate: new Date(clock.now()),
         requiredClaims: ["exp", "sub", "aud"],

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { ServerConfig } from "../config.ts";
 
 /** What a page may load and do: its own files, no inline script or style, no frame around it. */
 const POLICY = [
@@ -7,21 +8,26 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
-  "form-action 'self'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
-].join("; ");
+];
 
-/** Puts on every answer of the console what keeps it from being framed, guessed at, kept or told of (threats b65). */
-export function protectPages(app: FastifyInstance): void {
+/**
+ * Puts on every answer of the console what keeps it from being framed, guessed at, kept or told of (threats b65). A form
+ * leads to ourselves, and by the sign-out on to its issuer: a browser holds each step against the policy.
+ */
+export function protectPages(app: FastifyInstance, { consoleClients }: Pick<ServerConfig, "consoleClients">): void {
+  const issuers = new Set(consoleClients.map(({ issuer }) => new URL(issuer).origin));
+  const policy = [...POLICY, ["form-action 'self'", ...issuers].join(" ")].join("; ");
   app.addHook("onSend", async (_request, reply) => {
     reply.headers({
-      "content-security-policy": POLICY,
+      "content-security-policy": policy,
       "x-frame-options": "DENY",
       "x-content-type-options": "nosniff",
-      "referrer-policy": "no-referrer",
       "cross-origin-opener-policy": "same-origin",
     });
+    // With no-referrer a browser would send its forms with `Origin: null`, as if they were another's.
+    if (!reply.hasHeader("referrer-policy")) reply.header("referrer-policy", "same-origin");
     // Only the files under their content's hash say otherwise.
     if (!reply.hasHeader("cache-control")) reply.header("cache-control", "no-store");
   });

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
+import { refuseForeignHosts } from "../http/host-check.ts";
 import type { Management } from "../management/context.ts";
 import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
@@ -14,7 +15,8 @@ import { showProblems } from "./problem-page.ts";
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, keyring, clock } = deps;
   const management: Management = { store, keyring, clock, receipts: createReceipts(store, clock) };
-  protectPages(app);
+  protectPages(app, deps.config);
+  app.addHook("onRequest", refuseForeignHosts(deps.config));
   showProblems(app, deps.log);
   recordForbidden(app, deps);
   parseForms(app);

@@ -23,11 +23,15 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
   if (reason !== undefined && containsKey(reason)) {
     throw problem("invalid_request", "The reason holds what looks like a key: write it without, it is kept.");
   }
+  return { ...authorAs(principalOf(request).actor, request), ...(reason === undefined ? {} : { why: reason }) };
+}
+
+/** Who does something by a request, and from where. */
+export function authorAs(actor: string, request: FastifyRequest): Author {
   const userAgent = request.headers["user-agent"];
   return {
-    actor: principalOf(request).actor,
+    actor,
     address: clientAddress(request),
     ...(userAgent === undefined ? {} : { userAgent: sanitizeUntrusted(userAgent, MAX_USER_AGENT) }),
-    ...(reason === undefined ? {} : { why: reason }),
   };
 }

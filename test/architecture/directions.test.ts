@@ -25,6 +25,7 @@ const ONLY_IN: Readonly<Record<string, string>> = {
   "@electric-sql/pglite": "store/",
   undici: "server/gateway/",
   jose: "server/auth/",
+  "openid-client": "server/auth/session/",
   "@kubernetes/client-node": "controller/cluster/kubernetes/",
   "@pulumi/pulumi": "infra/pulumi/",
   "@pulumi/kubernetes": "infra/pulumi/kubernetes/",

@@ -15,7 +15,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
   architecture: sectionsOf("docs/architecture.md"),
 };
 /** What a section's number belongs to: the last of these before it. */
-const PAGE = /\b(spec|architecture|RFC \d+|OpenID Connect (?:Core|Discovery))\b/g;
+const PAGE = /\b(spec|architecture|RFC \d+|OpenID Connect (?:Core|Discovery|Back-Channel Logout))\b/g;
 
 /** The numbers of a page's headings, as in `## 2. ...` and `### 2.8 ...`. */
 function sectionsOf(page: string): readonly string[] {

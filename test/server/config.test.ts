@@ -98,7 +98,21 @@ describe("issuers", () => {
     expect(parseServerConfig({}, {}).oidc).toBeNull();
   });
 
+  test("has a client for people to sign in by at each issuer, or at some of them", () => {
+    const issuers = { oidcIssuer: "https://a.example,https://b.example,https://c.example", oidcAudience: "keyplane" };
+    expect(parseServerConfig({}, issuers).consoleClients).toEqual([]);
+    const clients = { oidcClientId: "one,-,three", oidcClientSecretFile: "/run/one,-,-" };
+    expect(parseServerConfig({}, { ...issuers, ...clients }).consoleClients).toEqual([
+      { issuer: "https://a.example", clientId: "one", secretFile: "/run/one" },
+      { issuer: "https://c.example", clientId: "three", secretFile: null },
+    ]);
+  });
+
   test.each([
+    { oidcClientId: "console" },
+    { oidcIssuer: "https://a.example,https://b.example", oidcAudience: "keyplane", oidcClientId: "console" },
+    { oidcIssuer: "https://a.example", oidcAudience: "keyplane", oidcClientSecretFile: "secret" },
+    { oidcIssuer: "https://a.example", oidcAudience: "k", oidcClientId: "c", oidcClientSecretFile: "one,two" },
     { oidcIssuer: "https://login.example.com" },
     { oidcAudience: "keyplane" },
     { oidcAdminGroups: "platform" },

@@ -268,6 +268,7 @@ function testConfig(): ServerConfig {
     production: false,
     placeholders: [],
     oidc: null,
+    consoleClients: [],
     retentionMs: DEFAULT_RETENTION_MS,
   };
 }

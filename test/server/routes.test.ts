@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
+import { ASSETS_ROUTE } from "../../server/console/assets.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
@@ -26,21 +27,23 @@ describe("the products' routes", () => {
   });
   afterEach(() => harness.close());
 
-  test("one alone needs no key: the description of all the others", async () => {
+  test("need a key, but for their description, the way to sign in, and what pages look like", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
-    expect(open).toEqual([]);
-    expect([...PUBLIC_ROUTES]).toEqual(["/openapi.json"]);
+    const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
+    expect(open.sort()).toEqual([ASSETS_ROUTE, ...signIn].sort());
+    expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...open].sort());
     expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
   });
 
-  test("b13: all others are 401 without a key, by every method there is", async () => {
+  test("b13: all others are 401 without a key, by every method there is; a page leads to the sign-in", async () => {
     expect(routes.length).toBeGreaterThan(20);
-    for (const { method, url } of routes) {
+    for (const { method, url, config } of routes) {
+      if ("public" in config) continue;
       const path = url.replace(/:\w+/g, "x").replace("*", "v1/models");
       const host = `Host: 127.0.0.1:${harness.port}`;
       const bytes = `${method} ${path} HTTP/1.1\r\n${host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
       const { status } = await sendRaw(harness.port, bytes);
-      expect([method, path, status]).toEqual([method, path, 401]);
+      expect([method, path, status]).toEqual([method, path, "console" in config && method === "GET" ? 303 : 401]);
     }
   });
 

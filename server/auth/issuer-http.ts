@@ -1,0 +1,65 @@
+/** An issuer does not answer as it should at present: nobody of its can be judged, or signed in. */
+export class IssuerUnavailableError extends Error {
+  constructor(issuer: string, options?: ErrorOptions) {
+    super(`the issuer ${issuer} does not answer as it should`, options);
+    this.name = "IssuerUnavailableError";
+  }
+}
+
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 256 << 10;
+
+/** What an issuer says of itself (OpenID Connect Discovery §3), as it was answered but for the issuer's name. */
+export type Discovered = Readonly<Record<string, unknown>> & { readonly issuer: string };
+
+/** The endpoints that are asked, or that people are sent to. */
+export type Endpoint = "jwks_uri" | "authorization_endpoint" | "token_endpoint" | "end_session_endpoint";
+
+/** Whether it is https, or http on this machine. */
+export function isIssuerUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+}
+
+/**
+ * Asks an issuer for its discovery document (OpenID Connect Discovery §4).
+ *
+ * @throws Error where it does not answer, or with another issuer's
+ */
+export async function discover(issuer: string): Promise<Discovered> {
+  const document = await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
+  if (document.issuer !== issuer) throw new Error("the discovery document is another issuer's");
+  return { ...document, issuer };
+}
+
+/** @throws Error for an endpoint that is none to be asked; undefined where there is none */
+export function endpointOf(document: Discovered, name: Endpoint): string | undefined {
+  const url = document[name];
+  if (url === undefined) return undefined;
+  if (typeof url !== "string" || !isIssuerUrl(url)) throw new Error(`the discovery document names no usable ${name}`);
+  return url;
+}
+
+export async function fetchJson(url: string): Promise<Record<string, unknown>> {
+  const answer = await fetchWhole(url, { headers: { accept: "application/json, application/jwk-set+json" } });
+  if (!answer.ok) throw new Error(`status ${answer.status}`);
+  const parsed: unknown = await answer.json();
+  if (typeof parsed !== "object" || parsed === null) throw new Error("no JSON object");
+  return { ...parsed };
+}
+
+/** Asks an issuer something, within bounds of time and size. Redirects are not followed. */
+export async function fetchWhole(url: string, init: RequestInit): Promise<Response> {
+  const answer = await fetch(url, { ...init, redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new Error(`more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const { status, headers } = answer;
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
+}

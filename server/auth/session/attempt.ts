@@ -1,0 +1,41 @@
+import { type Keyring, seal, unseal } from "../../../store/keyring.ts";
+import type { Checks } from "./issuer-client.ts";
+import { makeSecret } from "./secret.ts";
+
+/** How long somebody may take to sign in at an issuer. */
+export const ATTEMPT_MS = 10 * 60_000;
+
+/** Somebody's way to an issuer and back: sealed into a cookie, so that it is this very browser's. */
+export type Attempt = Checks & {
+  readonly issuer: string;
+  /** The page that they wanted. */
+  readonly returnTo: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+const BELONGS_TO = "sign-in attempt";
+
+export function beginAttempt(issuer: string, returnTo: string, now: number): Attempt {
+  return {
+    ...{ issuer, returnTo, expiresAt: now + ATTEMPT_MS },
+    ...{ state: makeSecret(), nonce: makeSecret(), verifier: makeSecret() },
+  };
+}
+
+/** As a cookie holds it: nobody else can read it, or make one. */
+export function sealAttempt(keyring: Keyring, attempt: Attempt): string {
+  return seal(keyring, JSON.stringify(attempt), BELONGS_TO).toString("base64url");
+}
+
+/** The attempt of a cookie; undefined for what is none of ours, or is over. */
+export function openAttempt(keyring: Keyring, cookie: string | undefined, now: number): Attempt | undefined {
+  if (cookie === undefined) return undefined;
+  try {
+    // Nobody but sealAttempt has written it.
+    const attempt: Attempt = JSON.parse(unseal(keyring, Buffer.from(cookie, "base64url"), BELONGS_TO));
+    return attempt.expiresAt > now ? attempt : undefined;
+  } catch {
+    return undefined;
+  }
+}

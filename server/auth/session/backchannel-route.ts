@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { appendAudit } from "../../../store/audit.ts";
+import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { problemOf, sendProblem } from "../../http/errors.ts";
+import { authorAs } from "../../management/author.ts";
+import { IssuerUnavailableError } from "../issuer-http.ts";
+import { recordRefusal } from "../record-refusal.ts";
+import { createLogoutJudge } from "./logout-token.ts";
+
+/** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
+const INVALID = { error: "invalid_request" };
+
+/** Where an issuer says that somebody has signed out: their sessions end on every replica with the next request. */
+export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
+  const { log } = deps;
+  const judge = createLogoutJudge(deps.config.consoleClients, deps.clock);
+
+  app.post("/backchannel-logout", {
+    config: { public: true },
+    errorHandler(error, request, reply) {
+      const isAway = error instanceof IssuerUnavailableError;
+      const shown = problemOf(error, request.method);
+      if (isAway) log.warn({ error }, "an issuer's logout token cannot be judged");
+      else if (shown.code === "internal") log.error({ error }, "a request failed");
+      if (isAway) reply.code(503).send({ error: "temporarily_unavailable" });
+      else sendProblem(reply, shown);
+    },
+    async handler(request, reply) {
+      reply.header("cache-control", "no-store");
+      const token = tokenOf(request.body);
+      const logout = token === undefined ? undefined : await judge(token);
+      const ended = logout && (await endSessions(deps, request, logout));
+      if (ended !== undefined) return reply.code(200).send();
+      recordRefusal(deps, request, request.routeOptions.url, {
+        ...{ code: "unauthorized", cause: "logout_token", key: undefined },
+      });
+      return reply.code(400).send(INVALID);
+    },
+  });
+}
+
+/** How many have ended; undefined for a token that was taken before. */
+function endSessions(
+  { store }: ServerDeps,
+  request: FastifyRequest,
+  logout: LogoutRequest,
+): Promise<number | undefined> {
+  const { issuer, subject, sid } = logout;
+  return store.db.transaction().execute(async (tx) => {
+    const count = await endSessionsOnce(tx, logout);
+    const event = { at: null, kind: "session.ended", by: authorAs(issuer, request), detail: { subject, sid, count } };
+    if (count) await appendAudit(tx, [event]);
+    return count;
+  });
+}
+
+function tokenOf(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null || !("logout_token" in body)) return undefined;
+  return typeof body.logout_token === "string" ? body.logout_token : undefined;
+}

@@ -1,0 +1,84 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { appendAudit } from "../../../store/audit.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { beginSession, endSession, type SignedIn } from "../../../store/sessions.ts";
+import { takeSignInLink } from "../../../store/sign-in-links.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { authorAs } from "../../management/author.ts";
+import { LINK_ACTOR } from "./authenticate-session.ts";
+import { clearCookie, readCookie, setCookie } from "./cookies.ts";
+import { makeSecret, secretDigest } from "./secret.ts";
+
+/** How long a session lasts at most. */
+const SESSION_MS = 8 * 3_600_000;
+
+/**
+ * Signs somebody in: a session that nobody has known before, in place of the one that the browser came with, so that
+ * nobody can have planted it.
+ */
+export async function signInAs(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signedIn: SignedIn,
+): Promise<void> {
+  await replaceSession(deps, request, reply, signedIn, async () => true);
+}
+
+/**
+ * Signs in whoever has a one-time link, which is used up by it.
+ *
+ * @param secret what the link holds
+ * @returns false for one that is over, was used, or never was
+ */
+export async function signInByLink(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  secret: string,
+): Promise<boolean> {
+  const digest = secretDigest(secret);
+  if (digest === undefined || deps.managementToken?.role !== "everything") return false;
+  const signedIn = { person: null, sid: null, displayName: "Installation" };
+  return replaceSession(deps, request, reply, signedIn, (tx) => takeSignInLink(tx, digest));
+}
+
+async function replaceSession(
+  { store, config }: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signedIn: SignedIn,
+  allow: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
+  const secret = makeSecret();
+  const digest = secretDigest(secret);
+  if (digest === undefined) throw new Error("a new secret is none");
+  const before = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
+  const { person } = signedIn;
+  const by = authorAs(person === null ? LINK_ACTOR : `${person.issuer}#${person.subject}`, request);
+  const isAllowed = await store.db.transaction().execute(async (tx) => {
+    if (!(await allow(tx))) return false;
+    if (before !== undefined) await endSession(tx, before);
+    await beginSession(tx, digest, signedIn, SESSION_MS);
+    await appendAudit(tx, [{ at: null, kind: "session.begun", by, detail: {} }]);
+    return true;
+  });
+  if (isAllowed) {
+    reply.header("set-cookie", [setCookie("session", config, secret, SESSION_MS), clearCookie("attempt", config)]);
+  }
+  return isAllowed;
+}
+
+/** Ends the session of a request, and has the browser forget it. */
+export async function signOut(
+  { store, config }: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  digest: string,
+): Promise<void> {
+  const by = authorAs(request.managementPrincipal?.actor ?? LINK_ACTOR, request);
+  await store.db.transaction().execute(async (tx) => {
+    if (await endSession(tx, digest)) await appendAudit(tx, [{ at: null, kind: "session.ended", by, detail: {} }]);
+  });
+  reply.header("set-cookie", clearCookie("session", config));
+}

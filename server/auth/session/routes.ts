@@ -1,0 +1,162 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { SignedIn } from "../../../store/sessions.ts";
+import type { ServerConfig } from "../../config.ts";
+import { parseForms } from "../../console/forms.ts";
+import { protectPages } from "../../console/headers.ts";
+import { html } from "../../console/html.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { problemOf } from "../../http/errors.ts";
+import { refuseForeignHosts } from "../../http/host-check.ts";
+import { recordForbidden } from "../../management/forbidden.ts";
+import { memberNamesOf } from "../claims.ts";
+import { IssuerUnavailableError } from "../issuer-http.ts";
+import { recordRefusal } from "../record-refusal.ts";
+import { ATTEMPT_MS, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
+import { logoutRoute } from "./backchannel-route.ts";
+import { signInAs, signInByLink, signOut } from "./change-session.ts";
+import { clearCookie, readCookie, setCookie } from "./cookies.ts";
+
+import { createIssuerClient, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
+import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
+import { issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
+
+/** What a claim's text may take of a page. */
+const MAX_NAME = 100;
+const SID = /^[ -~]{1,255}$/;
+
+/** How people get a session of the console, and end it: mounted where its pages are (docs/decisions/console.md). */
+export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { config, clock, log, keyring } = deps;
+  const clients = new Map(config.consoleClients.map((client) => [client.issuer, createIssuerClient(client, clock)]));
+  parseForms(app);
+  protectPages(app, config);
+  app.addHook("onRequest", refuseForeignHosts(config));
+  // The address may hold a one-time link, or an issuer's code.
+  app.addHook("onRequest", async (_request, reply) => {
+    reply.header("referrer-policy", "no-referrer");
+  });
+  recordForbidden(app, deps);
+  app.setErrorHandler((error, request, reply) => showFailure(deps, error, request, reply));
+
+  app.get("/sign-in", { config: { public: true } }, async (request, reply) => {
+    const { searchParams } = targetOf(request, config);
+    const link = searchParams.get("link");
+    if (link !== null) return useLink(deps, request, reply, link);
+    const returnTo = localPage(searchParams.get("returnTo") ?? undefined);
+    const chosen = clients.get(searchParams.get("issuer") ?? "");
+    if (chosen !== undefined) return sendToIssuer(chosen, request, reply, returnTo);
+    const [only, ...others] = clients.keys();
+    // Who wanted a page is not asked what there is only one answer to; who has just signed out is.
+    if (only !== undefined && others.length === 0 && searchParams.has("returnTo")) {
+      return reply.redirect(issuerUrl(only, returnTo), 303);
+    }
+    return sendSignInPage(reply, 200, "Sign in", signInChoice([...clients.keys()], returnTo));
+  });
+
+  async function sendToIssuer(client: IssuerClient, request: FastifyRequest, reply: FastifyReply, returnTo: string) {
+    const attempt = beginAttempt(client.issuer, returnTo, clock.now());
+    const url = await client.authorizationUrl(callbackOf(request, config), attempt);
+    reply.header("set-cookie", setCookie("attempt", config, sealAttempt(keyring, attempt), ATTEMPT_MS));
+    return reply.redirect(url.href, 303);
+  }
+
+  app.get("/callback", { config: { public: true } }, async (request, reply) => {
+    const attempt = openAttempt(keyring, readCookie("attempt", config, request.raw.rawHeaders), clock.now());
+    const client = clients.get(attempt?.issuer ?? "");
+    if (attempt === undefined || client === undefined) return refuse(deps, request, reply, "sign_in_attempt");
+    const callback = new URL(callbackOf(request, config));
+    callback.search = targetOf(request, config).search;
+    try {
+      const signedIn = signedInOf(client.issuer, await client.redeem(callback, attempt));
+      if (signedIn === undefined) return refuse(deps, request, reply, "sign_in_claims");
+      await signInAs(deps, request, reply, signedIn);
+    } catch (error) {
+      if (!(error instanceof SignInRefusedError)) throw error;
+      log.warn({ error }, "somebody came back from an issuer, and is not signed in");
+      return refuse(deps, request, reply, "sign_in_refused");
+    }
+    return reply.redirect(attempt.returnTo, 303);
+  });
+
+  app.post("/sign-out", { config: { console: true } }, async (request, reply) => {
+    const { session } = request;
+    if (session === null) throw new Error("a page of the console was reached without a session");
+    await signOut(deps, request, reply, session.digest);
+    const there = await endSessionUrl(clients.get(session.issuer ?? ""), request);
+    return reply.redirect(there?.href ?? SIGN_IN, 303);
+  });
+
+  /** The session here has ended, whether the issuer answers or not. */
+  async function endSessionUrl(client: IssuerClient | undefined, request: FastifyRequest): Promise<URL | undefined> {
+    try {
+      return await client?.endSessionUrl(`${originOf(request, config)}${SIGN_IN}`);
+    } catch (error) {
+      if (!(error instanceof IssuerUnavailableError)) throw error;
+      log.warn({ error }, "somebody who has signed out stays signed in at the issuer");
+      return undefined;
+    }
+  }
+
+  logoutRoute(app, deps);
+}
+
+async function useLink(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, link: string) {
+  if (await signInByLink(deps, request, reply, link)) return reply.redirect(`${CONSOLE}/`, 303);
+  recordRefusal(deps, request, request.routeOptions.url, {
+    ...{ code: "unauthorized", cause: "sign_in_link", key: undefined },
+  });
+  return sendSignInPage(reply, 401, "This link is over", LINK_NEEDED);
+}
+
+/** Nobody is told more than that it has failed: the cause is counted. */
+function refuse(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
+  recordRefusal(deps, request, request.routeOptions.url, { code: "unauthorized", cause, key: undefined });
+  reply.header("set-cookie", clearCookie("attempt", deps.config));
+  return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);
+}
+
+function showFailure({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (error instanceof IssuerUnavailableError) {
+    log.warn({ error }, "nobody can sign in by an issuer");
+    return sendSignInPage(reply, 503, "The issuer does not answer", TRY_AGAIN);
+  }
+  const shown = problemOf(error, request.method);
+  if (shown.code === "internal") {
+    log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
+  }
+  reply.headers(shown.headers);
+  return sendSignInPage(reply, shown.status, shown.title, [html`<p>${shown.detail}</p>`, TRY_AGAIN]);
+}
+
+function signedInOf(issuer: string, claims: Awaited<ReturnType<IssuerClient["redeem"]>>): SignedIn | undefined {
+  const names = memberNamesOf(claims);
+  if (names === undefined) return undefined;
+  const { subject, groups } = names;
+  const name = [claims.name, claims.preferred_username, claims.email].find((text) => typeof text === "string");
+  return {
+    person: { issuer, subject, groups },
+    sid: typeof claims.sid === "string" && SID.test(claims.sid) ? claims.sid : null,
+    displayName: shownName(typeof name === "string" ? name : subject),
+  };
+}
+
+/** What an issuer says is its own affair, but what a page shows and a database takes is ours. */
+function shownName(text: string): string {
+  return Array.from(text.toWellFormed().replace(/\p{C}/gu, "")).slice(0, MAX_NAME).join("");
+}
+
+type Reached = Pick<ServerConfig, "publicUrl">;
+
+/** Where the browser reached us, without a trailing slash. The Host was looked at before. */
+function originOf({ raw: { headers, socket } }: FastifyRequest, { publicUrl }: Reached): string {
+  if (publicUrl !== null) return publicUrl.href.replace(/\/$/, "");
+  return `${"encrypted" in socket ? "https" : "http"}://${headers.host}`;
+}
+
+function targetOf(request: FastifyRequest, config: Reached): URL {
+  return new URL(request.raw.url ?? "", originOf(request, config));
+}
+
+function callbackOf(request: FastifyRequest, config: Reached): string {
+  return `${originOf(request, config)}${CONSOLE}/callback`;
+}

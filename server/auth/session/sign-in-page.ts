@@ -1,0 +1,38 @@
+import type { FastifyReply } from "fastify";
+import { type Content, type Html, html } from "../../console/html.ts";
+import { layout } from "../../console/layout.ts";
+import { sendPage } from "../../console/send-page.ts";
+import { SIGN_IN } from "./return-to.ts";
+
+/** Answers with a page of the sign-in. */
+export function sendSignInPage(reply: FastifyReply, status: number, title: string, content: Content): FastifyReply {
+  const page = layout({
+    title,
+    viewer: null,
+    content: html`<div class="panel narrow"><h1>${title}</h1>\n${content}</div>`,
+  });
+  return sendPage(reply.code(status), page);
+}
+
+/** The issuers to choose from; how a link is had, where there is none. */
+export function signInChoice(issuers: readonly string[], returnTo: string): Html {
+  if (issuers.length === 0) return LINK_NEEDED;
+  return html`${issuers.map(
+    (issuer) =>
+      html`<p class="actions"><a class="button primary" href="${issuerUrl(issuer, returnTo)}">Sign in with ${nameOf(issuer)}</a></p>`,
+  )}`;
+}
+
+export const LINK_NEEDED: Html = html`<p>This installation signs people in by a link that works once, for ten minutes. Make one where it runs:</p>
+<pre><code>keyplane console --data DIR</code></pre>`;
+
+export const TRY_AGAIN: Html = html`<p class="actions"><a class="button primary" href="${SIGN_IN}">Sign in</a></p>`;
+
+export function issuerUrl(issuer: string, returnTo: string): string {
+  return `${SIGN_IN}?${new URLSearchParams({ issuer, returnTo })}`;
+}
+
+function nameOf(issuer: string): string {
+  const { host, pathname } = new URL(issuer);
+  return `${host}${pathname.replace(/\/$/, "")}`;
+}
