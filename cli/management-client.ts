@@ -30,6 +30,8 @@ export type ManagementClient = {
   getKey(id: string): Promise<KeyJson>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
+  /** The address of a link that signs in to the console, once. */
+  makeConsoleLink(): Promise<string>;
 };
 
 type Target = { readonly url: string; readonly token: string };
@@ -62,6 +64,10 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     revoke: (id, reason) =>
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
+    async makeConsoleLink() {
+      const { url }: { url: string } = await call("POST", "console-links");
+      return url;
+    },
     rotate: (id, revokeOld) => call("POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }),
   };
 }

@@ -5,6 +5,7 @@ import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
+import { addConsole } from "./console.ts";
 import { addController } from "./controller.ts";
 import { describeError } from "./describe-error.ts";
 import { addDoctor } from "./doctor/doctor.ts";
@@ -30,6 +31,7 @@ const COMMANDS: readonly AddCommand[] = [
   addGet,
   addRevoke,
   addRotate,
+  addConsole,
   addDoctor,
   addForgetEncryptionKey,
 ];

@@ -7,6 +7,7 @@ import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { managementToken } from "../server/auth/management-token.ts";
+import { makeOneTimeLink } from "../server/auth/session/one-time-link.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import type { Store } from "../store/database/store.ts";
@@ -142,7 +143,10 @@ export async function runUp(
     closers.unshift(() => removeServerFile(flags.data));
     out(`ready ${server.url}`);
     await Promise.race([initialSync.done, whenAborted(signal), controlling, broken]);
-    if (!signal.aborted) out(await welcome(flags.data, server.url));
+    if (!signal.aborted) {
+      const link = await makeOneTimeLink(store, publicUrl, { actor: token.actor });
+      out(await welcome(flags.data, server.url, link.url));
+    }
     await Promise.race([whenAborted(signal), controlling, broken]);
   } finally {
     for (const close of closers) await close();

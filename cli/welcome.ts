@@ -4,8 +4,13 @@ import { findCondition } from "../domain/conditions.ts";
 import { getObjects } from "./get.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 
-/** What a newcomer is shown once it runs: the declared keys, and calls to paste that read a key from its Secret. */
-export async function welcome(data: string, url: string): Promise<string> {
+/**
+ * What a newcomer is shown once it runs: the declared keys, calls to paste that read a key from its Secret, and the way to
+ * the console.
+ *
+ * @param link signs in to the console once
+ */
+export async function welcome(data: string, url: string, link: string): Promise<string> {
   const keys = (await readStatusFiles(data, "PlatformKey")).filter(isReady);
   const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
   const lines = ["", await getObjects("PlatformKey", data), ""];
@@ -30,6 +35,11 @@ export async function welcome(data: string, url: string): Promise<string> {
       "",
     );
   }
+  lines.push(
+    `# open the console, once within ten minutes; for another link: keyplane console --data ${quoted(data)}`,
+    link,
+    "",
+  );
   return lines.join("\n");
 }
 

@@ -3,6 +3,7 @@ import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import { refuseOddBodies } from "./body-text.ts";
+import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
 import { recordForbidden } from "./forbidden.ts";
 import { GATEWAYS } from "./gateways.ts";
@@ -27,4 +28,5 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
+  consoleLinkRoutes(app, deps);
 }

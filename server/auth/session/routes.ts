@@ -17,6 +17,7 @@ import { signInAs, signInByLink, signOut } from "./change-session.ts";
 import { clearCookie, readCookie, setCookie } from "./cookies.ts";
 
 import { createIssuerClient, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
+import { reachedAt } from "./reached-at.ts";
 import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
 import { issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
 
@@ -89,7 +90,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   /** The session here has ended, whether the issuer answers or not. */
   async function endSessionUrl(client: IssuerClient | undefined, request: FastifyRequest): Promise<URL | undefined> {
     try {
-      return await client?.endSessionUrl(`${originOf(request, config)}${SIGN_IN}`);
+      return await client?.endSessionUrl(`${reachedAt(request, config)}${SIGN_IN}`);
     } catch (error) {
       if (!(error instanceof IssuerUnavailableError)) throw error;
       log.warn({ error }, "somebody who has signed out stays signed in at the issuer");
@@ -147,16 +148,10 @@ function shownName(text: string): string {
 
 type Reached = Pick<ServerConfig, "publicUrl">;
 
-/** Where the browser reached us, without a trailing slash. The Host was looked at before. */
-function originOf({ raw: { headers, socket } }: FastifyRequest, { publicUrl }: Reached): string {
-  if (publicUrl !== null) return publicUrl.href.replace(/\/$/, "");
-  return `${"encrypted" in socket ? "https" : "http"}://${headers.host}`;
-}
-
 function targetOf(request: FastifyRequest, config: Reached): URL {
-  return new URL(request.raw.url ?? "", originOf(request, config));
+  return new URL(request.raw.url ?? "", reachedAt(request, config));
 }
 
 function callbackOf(request: FastifyRequest, config: Reached): string {
-  return `${originOf(request, config)}${CONSOLE}/callback`;
+  return `${reachedAt(request, config)}${CONSOLE}/callback`;
 }

@@ -1,0 +1,17 @@
+import type { Environment } from "../domain/environment.ts";
+import type { AddCommand } from "./command.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
+
+export const addConsole: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("console")
+      .description("print a link that signs in to the console as the installation itself, once within ten minutes"),
+  ).action((flags) => runConsole(flags, env, out));
+};
+
+/** `keyplane console`: prints a new one-time link, and nothing else. */
+export async function runConsole(flags: ServerChoice, env: Environment, out: (line: string) => void): Promise<void> {
+  const client = await openManagement(env, flags);
+  out(await client.makeConsoleLink());
+}

@@ -1,0 +1,31 @@
+import { type Author, appendAudit } from "../../../store/audit.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { addSignInLink } from "../../../store/sign-in-links.ts";
+import { SIGN_IN } from "./return-to.ts";
+import { makeSecret, secretDigest } from "./secret.ts";
+
+/** Until when a link may be used. */
+const LINK_MS = 10 * 60_000;
+
+/** A link that signs in whoever opens it, once, as the installation's own. */
+export type OneTimeLink = {
+  readonly url: string;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+/**
+ * Makes a one-time link. It is a secret: nobody but whom it is for may see it.
+ *
+ * @param origin where browsers reach the server, without a trailing slash
+ */
+export async function makeOneTimeLink({ db }: Store, origin: string, by: Author): Promise<OneTimeLink> {
+  const secret = makeSecret();
+  const digest = secretDigest(secret);
+  if (digest === undefined) throw new Error("a new secret is none");
+  const expiresAt = await db.transaction().execute(async (tx) => {
+    await appendAudit(tx, [{ at: null, kind: "console_link.made", by, detail: {} }]);
+    return addSignInLink(tx, digest, LINK_MS);
+  });
+  return { url: `${origin}${SIGN_IN}?link=${secret}`, expiresAt };
+}

@@ -1,0 +1,47 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import { makeOneTimeLink } from "../auth/session/one-time-link.ts";
+import { reachedAt } from "../auth/session/reached-at.ts";
+import type { ServerDeps } from "../deps.ts";
+import { problem } from "../http/errors.ts";
+import { authorOf, principalOf } from "./author.ts";
+import { managedRoute } from "./managed-route.ts";
+import { closed, TEXT, TIME } from "./response-schemas.ts";
+
+const LINK = closed("ConsoleLink", {
+  url: { ...TEXT, description: "Signs in whoever opens it first, as the installation's own." },
+  expiresAt: TIME,
+});
+
+/** The link by which people without an issuer sign in to the console. */
+export function consoleLinkRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  app.post(
+    "/console-links",
+    {
+      config: managedRoute({
+        summary: "Make a link that signs in to the console, once within ten minutes: by the installation's token alone",
+        status: 201,
+        response: LINK,
+      }),
+    },
+    async (request, reply) => {
+      requireToken(deps, request);
+      const { url, expiresAt } = await makeOneTimeLink(
+        deps.store,
+        reachedAt(request, deps.config),
+        authorOf(request, undefined),
+      );
+      return reply.code(201).send({ url, expiresAt: rfc3339(expiresAt) });
+    },
+  );
+}
+
+/** A session that could make another would never end, and nor would a JWT whose bearer has lost their role. */
+function requireToken({ managementToken }: ServerDeps, request: FastifyRequest): void {
+  const { actor, as } = principalOf(request);
+  if (as === "everything" && actor === managementToken?.actor) return;
+  throw problem(
+    "forbidden",
+    "Only the token of an installation that has no issuer makes links: sign in by the issuer.",
+  );
+}

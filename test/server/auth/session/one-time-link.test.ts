@@ -1,0 +1,134 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RoutePlugin } from "../../../../server/app.ts";
+import { managementToken } from "../../../../server/auth/management-token.ts";
+import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
+import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
+import { managementRoutes } from "../../../../server/management/routes.ts";
+import type { Store } from "../../../../store/database/store.ts";
+import { openEmbedded } from "../../../env/embedded-database.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { openBrowser } from "./browser.ts";
+import { ownPage, signIn } from "./sign-in.ts";
+
+const TOKEN = "kpt_the-token-of-this-installation";
+
+let store: Store;
+let harness: Harness;
+let other: Harness;
+
+const pages: RoutePlugin = (app) => {
+  app.get("/", { config: { console: true } }, ({ managementPrincipal }) => ({ ...managementPrincipal }));
+};
+
+async function start(role: "everything" | "bootstrap" = "everything"): Promise<Harness> {
+  return startHarness({
+    mounts: [
+      { at: CONSOLE, routes: sessionRoutes },
+      { at: CONSOLE, routes: pages },
+      { at: "/api/v1", routes: managementRoutes },
+    ],
+    store,
+    managementToken: managementToken("bootstrap-token", TOKEN, role),
+  });
+}
+
+beforeAll(async () => {
+  store = await openEmbedded();
+  [harness, other] = [await start(), await start()];
+});
+afterAll(async () => {
+  await Promise.all([harness.close(), other.close()]);
+  await store.close();
+});
+
+async function ask(headers: Readonly<Record<string, string>>, at = harness) {
+  const answer = await fetch(`${at.url}/api/v1/console-links`, { method: "POST", headers });
+  return { status: answer.status, body: JSON.parse(await answer.text()) };
+}
+
+async function makeLink(at = harness): Promise<string> {
+  const { status, body } = await ask({ authorization: `Bearer ${TOKEN}` }, at);
+  expect(status).toBe(201);
+  return body.url;
+}
+
+describe("A one-time link", () => {
+  test("signs in whoever opens it, as the installation's own, and leaves the address", async () => {
+    const link = await makeLink();
+    const browser = openBrowser();
+    const answer = await browser.ask(link);
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, "/dashboard/"]);
+    expect(answer.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const page = await browser.ask(`${harness.url}${CONSOLE}/`);
+    expect(JSON.parse(page.text)).toEqual({ actor: "console-link", as: "everything" });
+    const kinds = await store.db.selectFrom("audit_events").select(["kind", "actor"]).orderBy("id").execute();
+    expect(kinds).toEqual([
+      { kind: "console_link.made", actor: "bootstrap-token" },
+      { kind: "session.begun", actor: "console-link" },
+    ]);
+  });
+
+  test("works once, on whichever replica, and for one of many at once", async () => {
+    const link = await makeLink();
+    const there = link.replace(harness.url, other.url);
+    const answers = await Promise.all([link, there, link, there].map((url) => openBrowser().ask(url)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401]);
+    const late = openBrowser();
+    const again = await late.ask(link);
+    expect(again.status).toBe(401);
+    expect(again.text).toContain("This link is over");
+    expect(again.text).toContain("keyplane console --data");
+    expect(late.cookie(harness.url, "keyplane_session")).toBeUndefined();
+  });
+
+  test("is over after ten minutes, by the database's clock", async () => {
+    const { body } = await ask({ authorization: `Bearer ${TOKEN}` });
+    const left = Date.parse(body.expiresAt) - Date.now();
+    expect(left).toBeGreaterThan(5 * 60_000);
+    expect(left).toBeLessThan(11 * 60_000);
+    await sql`update sign_in_links set expires_at = clock_timestamp()`.execute(store.db);
+    expect((await openBrowser().ask(body.url)).status).toBe(401);
+  });
+
+  test("that was never made is none", async () => {
+    for (const secret of ["", "x", "x".repeat(43), harness.addKey(), TOKEN]) {
+      const answer = await openBrowser().ask(
+        `${harness.url}${CONSOLE}/sign-in?${new URLSearchParams({ link: secret })}`,
+      );
+      expect([secret, answer.status]).toEqual([secret, 401]);
+    }
+  });
+
+  test("is in no log, nor is what its session's cookie holds", async () => {
+    const link = await makeLink();
+    const browser = openBrowser();
+    for (const _ of [1, 2]) await browser.ask(link);
+    const seen = [...harness.lines, JSON.stringify(harness.refused)].join("\n");
+    expect(seen).not.toContain(new URL(link).searchParams.get("link"));
+    expect(seen).not.toContain(browser.cookie(harness.url, "keyplane_session"));
+    const audit = await store.db.selectFrom("audit_events").selectAll().execute();
+    expect(JSON.stringify(audit)).not.toContain(new URL(link).searchParams.get("link"));
+  });
+
+  test("is made by the installation's token alone: no session prolongs itself", async () => {
+    expect((await ask(ownPage(harness, await signIn(store)))).status).toBe(403);
+    expect((await ask({})).status).toBe(401);
+    expect((await ask({ "x-api-key": harness.addKey() })).status).toBe(401);
+  });
+
+  test("is neither made nor taken where the token may less", async () => {
+    const link = await makeLink();
+    const bounded = await start("bootstrap");
+    try {
+      expect((await ask({ authorization: `Bearer ${TOKEN}` }, bounded)).status).toBe(403);
+      expect((await openBrowser().ask(link.replace(harness.url, bounded.url))).status).toBe(401);
+      const { cookie } = await signIn(store);
+      const page = await fetch(`${bounded.url}${CONSOLE}/`, { headers: { cookie }, redirect: "manual" });
+      expect(page.status).toBe(303);
+    } finally {
+      await bounded.close();
+    }
+  });
+});
