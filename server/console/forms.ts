@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { parse } from "node:querystring";
 import type { FastifyInstance } from "fastify";
+import { problem } from "../http/errors.ts";
 import { refuseOddBodies } from "../management/body-text.ts";
 
 /** What a form sends: a field that stands there more than once is a list. */
@@ -32,4 +34,16 @@ export function choices(body: FormBody, name: string): readonly string[] {
   const value = body[name];
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;
+}
+
+/** By which a form is known again, however often it is sent. */
+export function newOnce(): string {
+  return randomBytes(18).toString("base64url");
+}
+
+/** @throws Problem `invalid_request` for a form that is none of ours */
+export function readOnce(body: FormBody): string {
+  const once = field(body, "once");
+  if (/^[\w-]{24}$/.test(once)) return once;
+  throw problem("invalid_request", "The form is incomplete: open its page again, and fill it in there.");
 }

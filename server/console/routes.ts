@@ -7,7 +7,10 @@ import { createReceipts } from "../management/keys/receipt.ts";
 import { assetRoutes } from "./assets.ts";
 import { parseForms } from "./forms.ts";
 import { protectPages } from "./headers.ts";
+import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
+import { keyEditRoutes } from "./keys/edit-routes.ts";
+import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { showProblems } from "./problem-page.ts";
 
@@ -23,4 +26,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   assetRoutes(app);
   keyListRoutes(app, management);
   keyCreateRoutes(app, management, deps.config.publicUrl);
+  keyPageRoutes(app, management);
+  keyActRoutes(app, management, deps.config.publicUrl);
+  keyEditRoutes(app, management);
 }

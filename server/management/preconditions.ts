@@ -9,7 +9,7 @@ export const UNSEEN: unique symbol = Symbol("unseen");
 type Tagged = { readonly id: string; readonly spec: unknown; readonly [UNSEEN]?: string };
 
 /** Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. */
-function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
+export function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
   return `"${createHash("sha256")
     .update(JSON.stringify(unseen === undefined ? [id, spec] : [id, spec, unseen]))
     .digest("base64url")

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listObjects } from "../../../store/objects.ts";
 import { problem } from "../../http/errors.ts";
@@ -9,7 +8,7 @@ import { creationBy } from "../../management/creation.ts";
 import { createKey } from "../../management/keys/api-managed-keys.ts";
 import { makeKeyOnce } from "../../management/keys/make-key.ts";
 import { allows, mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
-import { type FormBody, field } from "../forms.ts";
+import { type FormBody, newOnce, readOnce } from "../forms.ts";
 import { layout } from "../layout.ts";
 import { sendPage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
@@ -70,16 +69,4 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     });
     return sendPage(reply, layout({ title: "Create key", section: "keys", viewer, content }));
   }
-}
-
-/** By which a form is known again, however often it is sent. */
-export function newOnce(): string {
-  return randomBytes(18).toString("base64url");
-}
-
-/** @throws Problem `invalid_request` for a form that is none of ours */
-export function readOnce(body: FormBody): string {
-  const once = field(body, "once");
-  if (/^[\w-]{24}$/.test(once)) return once;
-  throw problem("invalid_request", "The form is incomplete: open its page again, and fill it in there.");
 }

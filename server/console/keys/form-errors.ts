@@ -28,6 +28,8 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
   "exists",
   "conflict",
   "precondition_failed",
+  "managed",
+  "too_many_versions",
 ]);
 
 /**

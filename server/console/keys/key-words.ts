@@ -26,8 +26,7 @@ export function toneOfVersion({ state }: VersionJson): Tone {
 }
 
 export function versionBadge(version: VersionJson): Html {
-  const word = `${version.state.charAt(0).toUpperCase()}${version.state.slice(1)}`;
-  return html`<span class="badge ${toneOfVersion(version)}">${word}</span>`;
+  return html`<span class="badge ${toneOfVersion(version)}">${inWords(version.state)}</span>`;
 }
 
 export function scopeChips(scopes: readonly string[]): Html {
@@ -64,4 +63,15 @@ export function declarationOf({
   name,
 }: Pick<KeyJson, "declaredIn" | "namespace" | "name">): string {
   return declaredIn === null ? "Console or API" : `${refName({ namespace, name })} in ${declaredIn.cluster}`;
+}
+
+/** When a version ends, or ended, as far as that is known; RFC 3339. */
+export function endOfVersion({ state, retiresAt, expiresAt }: VersionJson, { revocation }: KeyJson): string | null {
+  return retiresAt ?? (state === "revoked" ? (revocation?.at ?? null) : expiresAt);
+}
+
+/** A word of the API, such as `ByHand`, as people write it. */
+export function inWords(word: string): string {
+  const parted = word.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return parted.charAt(0).toUpperCase() + parted.slice(1);
 }

@@ -1,0 +1,82 @@
+import type { LastUse } from "../../../domain/key/known-usage.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Content, flag, type Html, html } from "../html.ts";
+import { csrfField } from "../layout.ts";
+import { ago } from "../times.ts";
+import type { Viewer } from "../viewer.ts";
+
+export type ActForm = {
+  readonly key: KeyJson;
+  readonly viewer: Viewer;
+  /** What was refused, in words; empty at first. */
+  readonly refused: string;
+};
+
+/** What revoking would cut off: uses of the last minutes, since nobody knows of the calls of every replica. */
+export const RECENT_MINUTES = 15;
+
+/** @param uses those of the last minutes */
+export function revokeContent(
+  { key, viewer, refused }: ActForm,
+  uses: readonly LastUse[],
+  now: number,
+  reason: string,
+): Html {
+  const { id, name } = key;
+  return act(
+    key,
+    `Revoke ${name}`,
+    refused,
+    html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Whoever needs one again gets a new key.</p>
+<h2>Who uses it now</h2>${
+      uses.length === 0
+        ? html`<p>No use within the last ${RECENT_MINUTES} minutes is known.</p>`
+        : html`<ul>${uses.map((use) => html`<li>${useText(use, now)}</li>`)}</ul>`
+    }
+<form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
+<div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
+<p class="actions"><button class="danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
+  );
+}
+
+function useText({ version, at, address, userAgent }: LastUse, now: number): Content {
+  const from = [address && ` from ${address}`, userAgent && ` by ${userAgent}`];
+  return html`Version ${version}, last used ${ago(rfc3339Millis(at), now)}${from}`;
+}
+
+/** How long a version works on beside the one that succeeds it: those that the form offers. */
+export const OVERLAPS = [
+  { value: "1h", words: "1 hour" },
+  { value: "24h", words: "24 hours" },
+  { value: "168h", words: "7 days" },
+  { value: "0s", words: "Not at all: it ends at once" },
+] as const;
+export const USUAL_OVERLAP = "24h";
+
+/** @param once by which the form is known again */
+export function rotateContent({ key, viewer, refused }: ActForm, once: string): Html {
+  const { id, name, declaredIn } = key;
+  const fields =
+    declaredIn === null
+      ? html`<p>A new version is made, and shown once on the next page. The present one works on beside it for a while.</p>
+<div class="field"><label for="overlap">The present version works on for</label><select id="overlap" name="overlap">${OVERLAPS.map(
+          ({ value, words }) =>
+            html`<option value="${value}" ${flag("selected", value === USUAL_OVERLAP)}>${words}</option>`,
+        )}</select></div>`
+      : html`<p>Its controller makes a new version, and delivers it where the key's declaration says. The present one works on beside it for as long as the declaration says.</p>
+<div class="choice"><input type="checkbox" id="revokeOld" name="revokeOld" value="yes"><label for="revokeOld">End the present version as soon as the new one is delivered</label></div>`;
+  return act(
+    key,
+    `Rotate ${name}`,
+    refused,
+    html`<form class="stack" method="post" action="/dashboard/keys/${id}/rotate">${csrfField(viewer.csrf)}<input type="hidden" name="once" value="${once}">${fields}
+<p class="actions"><button class="primary">Rotate</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
+  );
+}
+
+function act({ id, name }: KeyJson, title: string, refused: string, content: Html): Html {
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>${title}</h1></div></div>
+${refused !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing was changed.</strong> ${refused}</p></div>`}
+<div class="panel narrow">${content}</div>`;
+}

@@ -1,0 +1,95 @@
+import type { FastifyInstance } from "fastify";
+import { containsKey } from "../../../domain/redact.ts";
+import { readKnownUsage } from "../../../store/keys/usage.ts";
+import { changeContextOf } from "../../management/change-context.ts";
+import type { Management } from "../../management/context.ts";
+import { creationBy } from "../../management/creation.ts";
+import { createVersion } from "../../management/keys/api-managed-keys.ts";
+import { revokeByHand, rotateByHand } from "../../management/keys/changes.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
+import { makeKeyOnce } from "../../management/keys/make-key.ts";
+import { requireRight } from "../../management/rights.ts";
+import { type FormBody, field, newOnce, readOnce } from "../forms.ts";
+import { viewerOf } from "../viewer.ts";
+import { OVERLAPS, RECENT_MINUTES, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
+import { formErrorsOf } from "./form-errors.ts";
+import { seeKey, sendKeyPage } from "./key-routes.ts";
+import { showOnce } from "./show-once.ts";
+
+type Asked = { Params: ById; Body: FormBody };
+
+/** What is done to a key at once: it is revoked, or a new version is made or asked for. */
+export function keyActRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
+  revokeRoutes(app, management);
+  rotateRoutes(app, management, publicUrl);
+}
+
+function revokeRoutes(app: FastifyInstance, management: Management): void {
+  const { store } = management;
+
+  async function content(key: KeyJson, viewer: ReturnType<typeof viewerOf>, refused = "", reason = "") {
+    const { now, lastUses } = await readKnownUsage(store.db, key.id);
+    const recent = lastUses.filter(({ at }) => at > now - RECENT_MINUTES * 60_000);
+    return revokeContent({ key, viewer, refused }, recent, now, reason);
+  }
+
+  app.get<{ Params: ById }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+    const { key, rights } = await seeKey(management, request);
+    requireRight(rights, key.teamId, "revoke keys");
+    return sendKeyPage(request, reply, `Revoke ${key.name}`, await content(key, viewerOf(request)));
+  });
+
+  app.post<Asked>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {
+    const id = keyIdOf(request);
+    const reason = field(request.body, "reason");
+    try {
+      const context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
+      await revokeByHand(context, id, "ByHand");
+      return reply.redirect(`/dashboard/keys/${id}`, 303);
+    } catch (error) {
+      const { shown } = formErrorsOf(error);
+      const { key } = await seeKey(management, request);
+      const kept = containsKey(reason) ? "" : reason;
+      const page = await content(key, viewerOf(request), shown.detail, kept);
+      return sendKeyPage(request, reply.code(shown.status), `Revoke ${key.name}`, page);
+    }
+  });
+}
+
+function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
+  app.get<{ Params: ById }>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+    const { key, rights } = await seeKey(management, request);
+    requireRight(rights, key.teamId, "change keys");
+    const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newOnce());
+    return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
+  });
+
+  app.post<Asked>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
+    const { key } = await seeKey(management, request);
+    const { id } = key;
+    const once = readOnce(request.body);
+    const context = await changeContextOf(management, request, {});
+    try {
+      if (key.declaredIn !== null) {
+        await rotateByHand(context, id, field(request.body, "revokeOld") === "yes");
+        return reply.redirect(`/dashboard/keys/${id}`, 303);
+      }
+      const overlap = overlapOf(field(request.body, "overlap"));
+      const creation = creationBy(request, once, ["console", id, overlap]);
+      const make = makeKeyOnce(management, creation, context.rights, (tx) =>
+        createVersion(tx, context, id, { overlap }),
+      );
+      return showOnce(request, reply, await make, publicUrl);
+    } catch (error) {
+      const { shown } = formErrorsOf(error);
+      const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once);
+      return sendKeyPage(request, reply.code(shown.status), `Rotate ${key.name}`, content);
+    }
+  });
+}
+
+/** One of those that the form offers; the usual one for anything else. */
+function overlapOf(text: string): string {
+  return OVERLAPS.find(({ value }) => value === text)?.value ?? USUAL_OVERLAP;
+}

@@ -1,0 +1,70 @@
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Html, html } from "../html.ts";
+import { csrfField } from "../layout.ts";
+import type { Viewer } from "../viewer.ts";
+import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";
+import {
+  type Bindings,
+  errorSummary,
+  expiresField,
+  type FormErrors,
+  gatewayField,
+  libraryFields,
+  scopeFields,
+  textField,
+} from "./key-form.ts";
+
+export type EditForm = {
+  readonly key: KeyJson;
+  readonly fields: KeyFields;
+  readonly errors: FormErrors;
+  readonly bindings: Bindings;
+  /** The entity tag of what the form was filled with. */
+  readonly etag: string;
+  /** Whether somebody else has changed the key since. */
+  readonly isOutdated: boolean;
+  readonly viewer: Viewer;
+};
+
+const LABELS: Readonly<Record<keyof ReturnType<typeof fieldsOfSpec>, string>> = {
+  displayName: "Display name",
+  preset: "Preset",
+  scopes: "Scopes",
+  libraryAccess: "Library access",
+  libraries: "Libraries",
+  defaultLibrary: "MCP default library",
+  gateway: "Gateway",
+  expires: "Expires",
+  requestsPerMinute: "Requests a minute",
+  burst: "Requests at once",
+  concurrent: "Calls under way",
+};
+
+/** All that can change of a key without a new secret. */
+export function editContent(form: EditForm): Html {
+  const { key, fields, errors, bindings, etag, viewer } = form;
+  const { id, name } = key;
+  return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>Edit ${name}</h1></div></div>
+${form.isOutdated ? outdated(form) : errorSummary(errors)}
+<div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
+<input type="hidden" name="etag" value="${etag}">
+<section class="panel">${textField("displayName", "Display name", fields.displayName, errors, "What people call it. Its name stays.")}${scopeFields(fields, errors)}</section>
+<section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
+<section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
+<section class="panel">${expiresField(fields, errors)}
+${textField("requestsPerMinute", LABELS.requestsPerMinute, fields.requestsPerMinute, errors, "Left empty, they are not limited.")}
+${textField("burst", LABELS.burst, fields.burst, errors, "Left empty, a minute's worth.")}
+${textField("concurrent", LABELS.concurrent, fields.concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}
+<p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
+</form></div>`;
+}
+
+/** What was typed stays in the form; what is stored by now stands beside it. */
+function outdated({ key, fields }: EditForm): Html {
+  const stored = fieldsOfSpec(key.spec);
+  const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
+  const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
+  return html`<div class="notice warn" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
+<dl class="facts">${others.map((name) => html`<dt>${LABELS[name]}</dt><dd>${String(stored[name]) || "Empty"}</dd>`)}</dl>
+<p>Take over what you want to keep, and save again.</p></div>`;
+}

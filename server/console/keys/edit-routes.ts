@@ -1,0 +1,70 @@
+import type { FastifyInstance } from "fastify";
+import { problem } from "../../http/errors.ts";
+import { changeContextOf } from "../../management/change-context.ts";
+import type { Management } from "../../management/context.ts";
+import { replaceKeySpec } from "../../management/keys/changes.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import type { ById } from "../../management/keys/key-request.ts";
+import { etagOf } from "../../management/preconditions.ts";
+import { requireRight } from "../../management/rights.ts";
+import { type FormBody, field } from "../forms.ts";
+import { viewerOf } from "../viewer.ts";
+import { bindingsFor } from "./bindings.ts";
+import { editContent } from "./edit-page.ts";
+import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
+import { fieldsOfSpec, readKeyFields, specOfFields } from "./key-fields.ts";
+import { seeKey, sendKeyPage } from "./key-routes.ts";
+
+/** Changing what a key that was made here may do, without a new secret. */
+export function keyEditRoutes(app: FastifyInstance, management: Management): void {
+  const { store } = management;
+
+  app.get<{ Params: ById }>("/keys/:id/edit", { config: { console: true } }, async (request, reply) => {
+    const { key, rights } = await seeKey(management, request);
+    requireRight(rights, key.teamId, "change keys");
+    if (key.declaredIn !== null)
+      throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
+    if (key.state === "revoked") throw problem("conflict", "The key is revoked, which is final: make a new one.");
+    const content = editContent({
+      key,
+      fields: fieldsOfKey(key),
+      errors: NO_ERRORS,
+      bindings: await bindingsFor(store.db, [key.teamId]),
+      etag: etagOf(key),
+      isOutdated: false,
+      viewer: viewerOf(request),
+    });
+    return sendKeyPage(request, reply, `Edit ${key.name}`, content);
+  });
+
+  app.post<{ Params: ById; Body: FormBody }>(
+    "/keys/:id/edit",
+    { config: { console: true } },
+    async (request, reply) => {
+      const { key } = await seeKey(management, request);
+      const fields = { ...readKeyFields(request.body), name: key.name, team: key.team };
+      const etag = field(request.body, "etag");
+      const context = await changeContextOf(management, request, {});
+      try {
+        await replaceKeySpec(context, key.id, specOfFields(fields, key.spec), etag);
+        return reply.redirect(`/dashboard/keys/${key.id}`, 303);
+      } catch (error) {
+        const { shown, errors } = formErrorsOf(error);
+        const isOutdated = shown.code === "precondition_failed";
+        const now = isOutdated ? (await seeKey(management, request)).key : key;
+        const content = editContent({
+          ...{ key: now, fields, errors, isOutdated },
+          bindings: await bindingsFor(store.db, [key.teamId]),
+          // Whoever has seen what is stored now may replace it.
+          etag: isOutdated ? etagOf(now) : etag,
+          viewer: viewerOf(request),
+        });
+        return sendKeyPage(request, reply.code(shown.status), `Edit ${key.name}`, content);
+      }
+    },
+  );
+}
+
+function fieldsOfKey({ name, team, spec }: KeyJson) {
+  return { ...fieldsOfSpec(spec), name, team };
+}

@@ -1,0 +1,123 @@
+import { stringify } from "yaml";
+import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import type { KeyEvent } from "../../../store/keys/key-events.ts";
+import type { KeyJson } from "../../management/keys/key-json.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { ago, moment } from "../times.ts";
+import { eventList } from "./key-event-list.ts";
+import { bindingsOf, declarationOf, endOfVersion, inWords, scopeChips, stateBadge, versionBadge } from "./key-words.ts";
+import { timeline } from "./timeline.ts";
+
+export type KeyPage = {
+  readonly key: KeyJson;
+  readonly events: readonly KeyEvent[];
+  /** The last event shown, where there are more. */
+  readonly moreEvents: number | null;
+  readonly mayChange: boolean;
+  readonly mayRevoke: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export function keyContent({ key, events, moreEvents, mayChange, mayRevoke, now }: KeyPage): Html {
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1></div>${actions(
+    key,
+    mayChange,
+    mayRevoke,
+  )}</div>
+${receipt(key, now)}
+<div class="columns"><div class="stack">
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
+<section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
+${key.declaredIn && managed(key)}
+</div><div class="stack">
+<section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
+    moreEvents !== null &&
+    html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
+  }</section></div></div>`;
+}
+
+function actions({ id, state, declaredIn, namespace }: KeyJson, mayChange: boolean, mayRevoke: boolean): Html | string {
+  if (state === "revoked") return "";
+  const isOwn = declaredIn === null && namespace === "";
+  return html`<p class="actions">${mayChange && isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
+    mayChange && html`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`
+  }${mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`}</p>`;
+}
+
+/** What a revocation has come to: asked for again each second until every replica has confirmed it. */
+function receipt({ id, revocation }: KeyJson, now: number): Html | string {
+  if (revocation === null) return "";
+  const { reason, at, sequence, confirmed } = revocation;
+  const said = confirmed
+    ? html`<p><strong>Revoked everywhere.</strong> Every replica refuses this key, or refuses everything.</p>`
+    : html`<p><strong>Revoked.</strong> Waiting for every replica to say that it refuses this key: it does within seconds.</p>`;
+  const polling = confirmed
+    ? ""
+    : html` hx-get="/dashboard/keys/${id}" hx-trigger="every 1s" hx-select="#receipt" hx-swap="outerHTML"`;
+  return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
+}
+
+function facts(key: KeyJson, now: number): Html {
+  const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
+  const { rateLimit, allowedModels } = spec;
+  const rows: readonly (readonly [string, Content])[] = [
+    ["State", stateBadge(key.state)],
+    ["Display name", key.displayName],
+    ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`],
+    ["Id", html`<code>${key.id}</code>`],
+    ["Team", key.team],
+    ["Scopes", scopeChips(key.scopes)],
+    ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
+    ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
+    ...(rateLimit === undefined ? [] : [["Limits", limits(rateLimit)] as const]),
+    ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
+    ["Last use", lastUsedAt === null ? "Never" : moment(lastUsedAt, now)],
+    ["Created", moment(key.createdAt, now)],
+    ["Declared in", declarationOf(key)],
+    ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function limits({ requestsPerMinute, burst, concurrent }: NonNullable<KeyJson["spec"]["rateLimit"]>): string {
+  return [
+    requestsPerMinute === undefined ? "" : `${requestsPerMinute} requests a minute`,
+    burst === undefined ? "" : `${burst} at once`,
+    concurrent === undefined ? "" : `${concurrent} calls under way`,
+  ]
+    .filter((limit) => limit !== "")
+    .join(", ");
+}
+
+const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"];
+
+function versions(key: KeyJson, now: number): Html {
+  if (key.versions.length === 0)
+    return html`<p class="muted">None yet: its controller is about to make the first one.</p>`;
+  return html`${timeline(key, now)}<table class="table" role="table" aria-label="Versions"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${key.versions.map((version) => {
+    const { number, prefix, activatedAt, mintedAt, lastUsedAt } = version;
+    const end = endOfVersion(version, key);
+    const cells: readonly (readonly [string, Html | string])[] = [
+      ["Version", String(number)],
+      ["Prefix", html`<code>${prefix}</code>`],
+      ["State", html`<span>${versionBadge(version)}</span>`],
+      ["Since", ago(activatedAt ?? mintedAt, now)],
+      ["Ends", end === null ? "No end" : ago(end, now)],
+      ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],
+    ];
+    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" class="whole" data-label="${label}">${content}</td>`)}</tr>`;
+  })}</tbody></table>`;
+}
+
+/** Where a declared key is changed, and by what. */
+function managed(key: KeyJson): Html {
+  const { namespace, name, spec } = key;
+  const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
+  return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
+<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: what would be changed here, its declaration would take back. Revoking it here always works, and always wins.</p>
+<pre id="manifest" tabindex="0" aria-label="Its manifest">${stringify(manifest)}</pre>
+<p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
+}

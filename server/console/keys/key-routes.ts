@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { listKeyEvents } from "../../../store/keys/key-events.ts";
+import { problem } from "../../http/errors.ts";
+import { principalOf } from "../../management/author.ts";
+import type { Management } from "../../management/context.ts";
+import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
+import { showKey } from "../../management/keys/shown-key.ts";
+import { allows, type Rights, rightsOf } from "../../management/rights.ts";
+import { layout } from "../layout.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { keyContent } from "./key-page.ts";
+
+const EVENTS = 20;
+
+/** A key, and whoever asks for it. */
+export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; readonly rights: Rights };
+
+/** @throws Problem `not_found` for a key that is another team's too */
+export async function seeKey(
+  { store, clock, receipts }: Management,
+  request: FastifyRequest<{ Params: ById }>,
+): Promise<SeenKey> {
+  const id = keyIdOf(request);
+  const rights = await rightsOf(store.db, principalOf(request));
+  const receiptOf = await receipts.read();
+  return { rights, key: await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id) };
+}
+
+/** The page of one key. */
+export function keyPageRoutes(app: FastifyInstance, management: Management): void {
+  const { store, clock } = management;
+
+  app.get<{ Params: ById; Querystring: Readonly<Record<string, unknown>> }>(
+    "/keys/:id",
+    { config: { console: true } },
+    async (request, reply) => {
+      const beforeId = eventId(request.query.before);
+      const { key, rights } = await seeKey(management, request);
+      const events = await listKeyEvents(store.db, key.id, { beforeId, limit: EVENTS + 1 });
+      const shown = events.slice(0, EVENTS);
+      const content = keyContent({
+        key,
+        events: shown,
+        moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
+        mayChange: allows(rights, key.teamId, "change keys"),
+        mayRevoke: allows(rights, key.teamId, "revoke keys"),
+        now: clock.now(),
+      });
+      return sendKeyPage(request, reply, key.name, content);
+    },
+  );
+}
+
+/** A page that belongs to a key. */
+export function sendKeyPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  title: string,
+  content: ReturnType<typeof keyContent>,
+): FastifyReply {
+  return sendPage(reply, layout({ title, section: "keys", viewer: viewerOf(request), content }));
+}
+
+/** @throws Problem `invalid_request` for what is no event's id */
+function eventId(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === "string" && /^\d{1,15}$/.test(text)) return Number(text);
+  throw problem("invalid_request", "This address of a page of the history is broken: begin at the key's page.");
+}

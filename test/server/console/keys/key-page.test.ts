@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../env/until.ts";
+import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
+import { type Pages, startPages } from "../pages.ts";
+
+let pages: Pages;
+let declared: { id: string; name: string };
+
+beforeAll(async () => {
+  pages = await startPages();
+  await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "admin", group: "g" }] } });
+  await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
+  declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
+});
+afterAll(() => pages.close());
+
+async function makeKey(
+  spec: object = { preset: "MCPReadOnly" },
+): Promise<{ id: string; name: string; secret: string }> {
+  return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
+}
+
+/** The fields of the form on a page, as a browser sends them where nothing is changed. */
+function formIn(text: string): Record<string, string> {
+  const inputs = [...text.matchAll(/<input(?! type="checkbox")[^>]*? name="([^"]+)"[^>]*? value="([^"]*)"/g)];
+  const hidden = [...text.matchAll(/type="hidden" name="([^"]+)" value="([^"]*)"/g)];
+  const selects = [...text.matchAll(/<select[^>]* name="([^"]+)"[^>]*>.*?<\/select>/gs)].map(
+    ([all, name = ""]) => ["", name, /value="([^"]*)"[^>]*selected/.exec(all)?.[1] ?? ""] as const,
+  );
+  return Object.fromEntries(
+    [...inputs, ...hidden, ...selects].map(([, name, value = ""]) => [name, value.replaceAll("&quot;", '"')]),
+  );
+}
+
+async function openForm(path: string): Promise<Record<string, string>> {
+  const { status, text } = await pages.get(path);
+  expect(status).toBe(200);
+  return formIn(text);
+}
+
+describe("a key's page", () => {
+  test("shows its versions, its history and nothing that authenticates", async () => {
+    const { id, name, secret } = await makeKey();
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    const { text } = await pages.get(`/keys/${id}`);
+    expect(text).toContain(`<h1>${name}</h1>`);
+    expect(text).toContain("Version 2 came into use");
+    expect(text.match(/<rect class="span/g)).toHaveLength(2);
+    expect(text).not.toContain(secret);
+  });
+
+  test("goes on to what happened earlier", async () => {
+    const { id } = await makeKey();
+    for (let i = 0; i < 12; i++) await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const { text } = await pages.get(`/keys/${id}`);
+    const earlier = /href="\/dashboard(\/keys\/[^"]+\?before=\d+)"/.exec(text)?.[1] ?? "";
+    expect(text).not.toContain("Version 1 was minted");
+    expect((await pages.get(earlier)).text).toContain("Version 1 was minted");
+  });
+
+  test("says of a declared key where it is changed, and by what", async () => {
+    const { text } = await pages.get(`/keys/${declared.id}`);
+    expect(text).toContain("kind: PlatformKey");
+    expect(text).toContain(`name: ${declared.name}`);
+    expect(text).not.toContain(`/keys/${declared.id}/edit`);
+    expect((await pages.get(`/keys/${declared.id}/edit`)).status).toBe(409);
+  });
+
+  test.for(["/keys/key_none", "/keys/nothing", "/keys/key_none/revoke", "/keys/key_none/edit"])(
+    "is a page that says so where there is no such key: %s",
+    async (path) => {
+      const { status, text } = await pages.get(path);
+      expect([status, text.match(/<h1/g)?.length]).toEqual([404, 1]);
+    },
+  );
+});
+
+describe("revoking a key by its page", () => {
+  test("ends it everywhere, whoever declares it, and shows the receipt as it comes in", async () => {
+    const made = await makeKey();
+    for (const { id } of [made, declared]) {
+      const form = await openForm(`/keys/${id}/revoke`);
+      const done = await pages.post(`/keys/${id}/revoke`, { ...form, reason: "found in a log" });
+      expect([done.status, done.headers.get("location")]).toEqual([303, `/dashboard/keys/${id}`]);
+      await until("the receipt is confirmed", async () => {
+        const { text } = await pages.get(`/keys/${id}`);
+        const isWaiting = text.includes('hx-trigger="every 1s"');
+        expect(text).toContain(isWaiting ? "Waiting for every replica" : "Revoked everywhere");
+        return !isWaiting;
+      });
+      expect((await pages.get(`/keys/${id}`)).text).toContain("found in a log");
+    }
+    expect(await pages.tryKey(made.secret)).toBe(401);
+  });
+
+  test("says who used it within the last minutes", async () => {
+    const { id, secret } = await makeKey();
+    expect((await pages.get(`/keys/${id}/revoke`)).text).toContain("No use within the last 15 minutes is known");
+    await pages.tryKey(secret);
+    await until("the use is written", async () =>
+      (await pages.get(`/keys/${id}/revoke`)).text.includes("Version 1, last used"),
+    );
+  });
+
+  test("takes no reason that holds a key, and does not repeat it", async () => {
+    const { id, secret } = await makeKey();
+    const form = await openForm(`/keys/${id}/revoke`);
+    const refused = await pages.post(`/keys/${id}/revoke`, { ...form, reason: `it was ${secret}` });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("Nothing was changed");
+    expect(refused.text).not.toContain(secret);
+    expect(await pages.tryKey(secret)).toBe(200);
+  });
+});
+
+describe("rotating a key by its page", () => {
+  test("shows the new version once, however often the form is sent, and the old one works on", async () => {
+    const { id, secret } = await makeKey();
+    const form = await openForm(`/keys/${id}/rotate`);
+    const first = await pages.post(`/keys/${id}/rotate`, form);
+    const shown = /id="secret"[^>]*>([^<]+)</.exec(first.text)?.[1] ?? "";
+    expect([first.status, await pages.tryKey(shown), await pages.tryKey(secret)]).toEqual([201, 200, 200]);
+    expect((await pages.post(`/keys/${id}/rotate`, form)).status).toBe(409);
+    expect((await pages.send("GET", `/keys/${id}`)).body.versions).toHaveLength(2);
+  });
+
+  test("says why there can be no further version yet", async () => {
+    const { id } = await makeKey();
+    for (let i = 0; i < 4; i++) await pages.send("POST", `/keys/${id}/versions`);
+    const { status, text } = await pages.post(`/keys/${id}/rotate`, await openForm(`/keys/${id}/rotate`));
+    expect(status).toBe(409);
+    expect(text).toContain("Nothing was changed");
+  });
+});
+
+describe("editing a key", () => {
+  test("changes what is said, keeps what the form does not show, and needs no new secret", async () => {
+    const { id, secret } = await makeKey({ preset: "MCPReadOnly", expiresAfter: "72h", state: "Active" });
+    const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Renamed", requestsPerMinute: "60" };
+    const done = await pages.post(`/keys/${id}/edit`, { ...form, defaultLibrary: "handbook" });
+    expect(done.status).toBe(303);
+    const { spec } = (await pages.send("GET", `/keys/${id}`)).body;
+    expect(spec).toMatchObject({
+      ...{ displayName: "Renamed", preset: "MCPReadOnly", expiresAfter: "72h" },
+      ...{ rateLimit: { requestsPerMinute: 60 }, mcpDefaultLibraryRef: { name: "handbook" } },
+    });
+    expect(await pages.tryKey(secret)).toBe(200);
+  });
+
+  test("in two tabs tells the second, which loses nothing that was typed, and may then save", async () => {
+    const { id } = await makeKey();
+    const [first, second] = [await openForm(`/keys/${id}/edit`), await openForm(`/keys/${id}/edit`)];
+    expect((await pages.post(`/keys/${id}/edit`, { ...first, displayName: "By the first" })).status).toBe(303);
+    const told = await pages.post(`/keys/${id}/edit`, { ...second, displayName: "By the second" });
+    expect(told.status).toBe(412);
+    expect(told.text).toContain("Somebody else has changed this key");
+    expect(told.text).toContain("By the first");
+    expect(formIn(told.text).displayName).toBe("By the second");
+    expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the first");
+    expect((await pages.post(`/keys/${id}/edit`, formIn(told.text))).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the second");
+  });
+
+  test("says beside a limit that it is none", async () => {
+    const { id } = await makeKey();
+    const form = { ...(await openForm(`/keys/${id}/edit`)), requestsPerMinute: "many" };
+    const { status, text } = await pages.post(`/keys/${id}/edit`, form);
+    expect(status).toBe(422);
+    expect(text).toContain('id="requestsPerMinute-error"');
+    expect(formIn(text).requestsPerMinute).toBe("many");
+  });
+});
