@@ -77,6 +77,6 @@ export function rotateContent({ key, viewer, refused }: ActForm, once: string): 
 
 function act({ id, name }: KeyJson, title: string, refused: string, content: Html): Html {
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>${title}</h1></div></div>
-${refused !== "" && html`<div class="notice bad" role="alert"><p><strong>Nothing was changed.</strong> ${refused}</p></div>`}
+${refused !== "" && html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${refused}</p></div>`}
 <div class="panel narrow">${content}</div>`;
 }

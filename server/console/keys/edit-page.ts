@@ -64,7 +64,7 @@ function outdated({ key, fields }: EditForm): Html {
   const stored = fieldsOfSpec(key.spec);
   const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
-  return html`<div class="notice warn" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
+  return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
 <dl class="facts">${others.map((name) => html`<dt>${LABELS[name]}</dt><dd>${String(stored[name]) || "Empty"}</dd>`)}</dl>
 <p>Take over what you want to keep, and save again.</p></div>`;
 }

@@ -41,7 +41,7 @@ export function formErrorsOf(error: unknown): { readonly shown: Problem; readonl
   const shown = problemOf(error, "POST");
   if (!CORRECTABLE.has(shown.code)) throw error;
   if (shown.code === "exists") {
-    const taken = "Name is taken by another key of this team: choose another.";
+    const taken = "Name: is taken by another key of this team: choose another.";
     return { shown, errors: { fields: new Map([["name", taken]]), whole: "What to change is said beside the field:" } };
   }
   const found = (Array.isArray(shown.members.errors) ? shown.members.errors : []).flatMap(fieldError);
@@ -51,5 +51,5 @@ export function formErrorsOf(error: unknown): { readonly shown: Problem; readonl
 
 function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
   const place = FIELDS.find((one) => path.startsWith(one.path));
-  return place === undefined ? [] : [[place.field, `${place.label} ${message}.`]];
+  return place === undefined ? [] : [[place.field, `${place.label}: ${message}.`]];
 }

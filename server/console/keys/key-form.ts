@@ -58,7 +58,7 @@ export function textField(id: keyof KeyFields, label: string, value: string, err
 /** What is wrong with a form, before all of it. */
 export function errorSummary({ fields, whole }: FormErrors): Html | string {
   if (whole === "") return "";
-  return html`<div class="notice bad" role="alert"><p><strong>Nothing was changed.</strong> ${whole}</p>${
+  return html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${whole}</p>${
     fields.size > 0 && html`<ul>${[...fields].map(([id, fault]) => html`<li><a href="#${id}">${fault}</a></li>`)}</ul>`
   }</div>`;
 }
