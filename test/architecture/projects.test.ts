@@ -19,6 +19,7 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/kubernetes/of-run.ts": ["cluster"],
   "test/env/pulumi/cli.ts": ["pulumi"],
   "test/env/pulumi.ts": ["pulumi"],
+  "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
   "test/env/node/namespaces.ts": ["system", "e2e"],
 };

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+
+/** Where the system has it, or CHROMIUM_BIN says. */
+const PATHS = [process.env.CHROMIUM_BIN, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const FLAGS = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+  ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+];
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The system's Chromium. Whoever asks closes it. */
+export async function openBrowser() {
+  const executablePath = PATHS.find((path) => path !== undefined && existsSync(path));
+  if (executablePath === undefined) {
+    throw new Error("there is no Chromium: install it (apt-get install chromium), or name it by CHROMIUM_BIN");
+  }
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
+/** What a page breaks of the rules of accessibility, and whether it is wider than its window; empty for nothing. */
+export async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  return page.evaluate<string[]>(JUDGE);
+}
+
+/** Runs in the page. */
+const JUDGE = `axe.run().then(({ violations }) => [
+  ...violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")),
+  ...(document.documentElement.scrollWidth > innerWidth ? ["it is wider than its window"] : []),
+])`;
+
+/** Signs a browser in by the cookie that a sign-in would set. */
+export async function takeCookie(context: BrowserContext, url: string, cookie: string): Promise<void> {
+  const [name = "", value = ""] = cookie.split("=");
+  await context.addCookies([{ name, value, url }]);
+}

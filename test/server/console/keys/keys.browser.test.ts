@@ -1,0 +1,218 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { faultsOf, openBrowser, takeCookie } from "../../../env/browser.ts";
+import { until } from "../../../env/until.ts";
+import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
+import { type Pages, startPages } from "../pages.ts";
+
+/** Where pictures of the pages are put, for whoever wants to look at them; none are taken where it is not said. */
+const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
+
+let pages: Pages;
+let browser: Browser;
+const contexts: BrowserContext[] = [];
+/** What a page's console said: of its own policy, above all. */
+let complaints: string[] = [];
+
+beforeAll(async () => {
+  [pages, browser] = await Promise.all([startPages(), openBrowser()]);
+  await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "admin", group: "g" }] } });
+  for (const name of ["handbook", "incidents"])
+    await pages.send("POST", "/libraries", { name, team: "payments", spec: {} });
+  const upstreams = [{ name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" }];
+  await pages.send("POST", "/gateways", { name: "models", team: "payments", spec: { upstreams, routes: [] } });
+});
+afterEach(async () => {
+  await Promise.all(contexts.splice(0).map((context) => context.close()));
+});
+afterAll(() => Promise.all([browser?.close(), pages?.close()]));
+
+type Look = Parameters<Browser["newContext"]>[0];
+
+async function open(path: string, look: Look = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...look });
+  contexts.push(context);
+  await takeCookie(context, pages.url, pages.browser.cookie);
+  const page = await context.newPage();
+  complaints = [];
+  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  await page.goto(`${pages.url}/dashboard${path}`);
+  return page;
+}
+
+async function makeKey(
+  spec: object = { preset: "MCPReadOnly" },
+): Promise<{ id: string; name: string; prefix: string }> {
+  return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
+}
+
+async function generate(page: Page, name: string): Promise<string> {
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await page.getByRole("button", { name: "Generate key" }).click();
+  return page.getByLabel("The key", { exact: true }).innerText();
+}
+
+describe("The list in a browser", () => {
+  test("is searched as one types, without a button", async () => {
+    const wanted = await makeKey();
+    const page = await open("/keys");
+    await page.getByLabel("Search").pressSequentially(wanted.name);
+    await until("one key is left", async () => (await page.locator("tbody tr").count()) === 1);
+    expect(await page.locator("tbody tr").innerText()).toContain(wanted.prefix);
+    await until("the address says so", () => page.url().includes(`q=${wanted.name}`));
+    expect(complaints).toEqual([]);
+  });
+
+  test("keeps all but the prefix of a key that is pasted into the search", async () => {
+    const page = await open("/keys/new");
+    const secret = await generate(page, unique("pasted"));
+    await page.goto(`${pages.url}/dashboard/keys`);
+    const sent: string[] = [];
+    page.on("request", (request) => sent.push(request.url()));
+    await page.getByLabel("Search").fill(secret);
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.locator("tbody tr").first().waitFor();
+    expect(await page.getByLabel("Search").inputValue()).toBe(secret.slice(0, 12));
+    expect(sent.join(" ")).not.toContain(secret.slice(12, 24));
+  });
+
+  test("works without script: the search, the pages and the way from a prefix to its key", async () => {
+    const { prefix, name } = await makeKey();
+    const page = await open("/keys", { javaScriptEnabled: false });
+    await page.getByLabel("Search").fill(prefix);
+    await page.getByRole("button", { name: "Search" }).click();
+    expect(await page.getByRole("heading", { level: 1 }).innerText()).toBe(name);
+  });
+});
+
+describe("Making a key in a browser", () => {
+  test("shows libraries with a scope of the memory alone, and a gateway with one of the gateway", async () => {
+    const page = await open("/keys/new");
+    const isShown = async () => [
+      await page.getByLabel("Library access").isVisible(),
+      await page.getByLabel("MCP default library").isVisible(),
+      await page.getByLabel("Gateway", { exact: true }).isVisible(),
+      await page.getByRole("group", { name: "Scopes" }).isVisible(),
+    ];
+    expect(await isShown()).toEqual([true, true, false, false]);
+    await page.getByLabel("Preset").selectOption("GatewayDefault");
+    expect(await isShown()).toEqual([true, true, true, false]);
+    await page.getByLabel("Preset").selectOption({ label: "Scopes of its own" });
+    expect(await isShown()).toEqual([false, false, false, true]);
+    await page.getByLabel("gateway:embed").check();
+    expect(await isShown()).toEqual([false, false, true, true]);
+  });
+
+  test("leaves nothing of the key in the page, the history or an address once it is left", async () => {
+    const page = await open("/keys/new");
+    const secret = await generate(page, unique("left"));
+    expect(await pages.tryKey(secret)).toBe(200);
+    expect(page.url()).toMatch(/\/dashboard\/keys\/key_\w+$/);
+    const keyPage = page.url();
+    await page.getByRole("link", { name: "To the key's page" }).click();
+    await page.goBack();
+    expect(await page.content()).not.toContain(secret);
+    await page.goto(keyPage);
+    await page.reload();
+    expect(await page.content()).not.toContain(secret);
+    expect(complaints).toEqual([]);
+  });
+
+  test.for([
+    ["Secret manifest", ".yaml", "kind: Secret"],
+    ["Dotenv", ".env", "KEYPLANE_API_KEY="],
+    ["mcp.json", "mcp.json", '"mcpServers"'],
+  ] as const)("downloads it as %s, made of what the page holds", async ([title, ending, content]) => {
+    const page = await open("/keys/new");
+    const secret = await generate(page, unique("download"));
+    const sent: string[] = [];
+    page.on("request", (request) => request.url().startsWith("http") && sent.push(request.url()));
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: title }).click(),
+    ]);
+    const chunks: Buffer[] = [];
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    expect(download.suggestedFilename().endsWith(ending)).toBe(true);
+    expect(text).toContain(content);
+    expect(text).toContain(secret);
+    expect(text).not.toContain("KEY-IS-PUT-HERE");
+    expect(sent).toEqual([]);
+  });
+
+  test("by the keyboard alone, from the list to the key", async () => {
+    const page = await open("/keys");
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").innerText()).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").innerText()).toBe("Create key");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Create key" }).waitFor();
+    const name = page.getByLabel("Name", { exact: true });
+    while ((await name.and(page.locator(":focus")).count()) === 0) await page.keyboard.press("Tab");
+    await page.keyboard.type(unique("typed"));
+    await page.keyboard.press("Enter");
+    expect(await page.getByLabel("The key", { exact: true }).innerText()).toMatch(/^inf_\w{57}$/);
+  });
+});
+
+describe("Revoking a key in a browser", () => {
+  test("takes three steps from a prefix in a log, and shows the receipt", async () => {
+    const { prefix } = await makeKey();
+    const page = await open("/keys");
+    await page.getByLabel("Search").fill(prefix);
+    await page.locator("tbody a").first().click();
+    await page.getByRole("link", { name: "Revoke" }).click();
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("Revoked everywhere.").waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
+
+const WIDTHS = [320, 390, 1_280] as const;
+
+describe.each(["light", "dark"] as const)("Every page of keys, %s", (colorScheme) => {
+  test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
+    const key = await makeKey({ preset: "GatewayDefault", gatewayRef: { name: "models" }, expiresAfter: "72h" });
+    await pages.send("POST", `/keys/${key.id}/versions`, { overlap: "24h" });
+    const revoked = await makeKey();
+    await pages.send("POST", `/keys/${revoked.id}/revoke`, { reason: "in a public repository" });
+    const declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
+    const paths = {
+      list: "/keys",
+      "list-empty": "/keys?q=nothing-like-it",
+      create: "/keys/new",
+      key: `/keys/${key.id}`,
+      "key-revoked": `/keys/${revoked.id}`,
+      "key-declared": `/keys/${declared.id}`,
+      revoke: `/keys/${key.id}/revoke`,
+      rotate: `/keys/${key.id}/rotate`,
+      edit: `/keys/${key.id}/edit`,
+      "not-found": "/keys/key_none",
+    };
+    const page = await open("/keys", { colorScheme, viewport: { width, height: 900 } });
+    for (const [name, path] of Object.entries(paths)) {
+      await page.goto(`${pages.url}/dashboard${path}`);
+      await judge(page, `${name}-${colorScheme}-${width}`);
+    }
+    await page.goto(`${pages.url}/dashboard/keys/new`);
+    await page.getByRole("button", { name: "Generate key" }).click();
+    await judge(page, `create-refused-${colorScheme}-${width}`);
+    await generate(page, unique("looked-at"));
+    await judge(page, `shown-once-${colorScheme}-${width}`);
+  });
+});
+
+async function judge(page: Page, name: string): Promise<void> {
+  if (PICTURES !== undefined) {
+    await mkdir(PICTURES, { recursive: true });
+    await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+  }
+  expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
+  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+}
