@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
-import { isIssuerUrl } from "./auth/issuer-http.ts";
+import { isTrustworthyUrl } from "./auth/issuer-http.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
 
 /** Whose JWTs open the management API. */
@@ -151,7 +151,7 @@ export function parseServerConfig(
   if (retentionMs === undefined) fault("auditRetention", "a duration from an hour to 99999 days, such as 90d or 2160h");
   const issuers = list(given("oidcIssuer"));
   for (const issuer of issuers) {
-    if (!isIssuerUrl(issuer))
+    if (!isTrustworthyUrl(issuer))
       fault("oidcIssuer", `https URLs separated by commas, as tokens name them; "${issuer}" is none`);
   }
   const audience = given("oidcAudience");

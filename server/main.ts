@@ -14,6 +14,7 @@ import type { Keyring } from "../store/keyring.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
 import { openConfiguredToken } from "./auth/bootstrap-token.ts";
+import { isTrustworthyUrl } from "./auth/issuer-http.ts";
 import { createJwtJudge } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
@@ -189,7 +190,13 @@ function warnOfSettings({ production, placeholders, publicUrl, host }: ServerCon
     log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
   if (publicUrl === null && !isLoopback(host)) {
-    log.warn({}, "MCP answers this machine alone, and 403 to others, until --public-url says where clients reach it");
+    log.warn(
+      {},
+      "MCP and the console answer this machine alone, and 403 to others, until --public-url says where clients reach it",
+    );
+  }
+  if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
+    log.warn({}, "--public-url is http: whoever sees the traffic takes over the sessions of the console");
   }
 }
 

@@ -16,7 +16,7 @@ export type Discovered = Readonly<Record<string, unknown>> & { readonly issuer: 
 export type Endpoint = "jwks_uri" | "authorization_endpoint" | "token_endpoint" | "end_session_endpoint";
 
 /** Whether it is https, or http on this machine. */
-export function isIssuerUrl(text: string): boolean {
+export function isTrustworthyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   if (username !== "" || password !== "") return false;
@@ -38,7 +38,8 @@ export async function discover(issuer: string): Promise<Discovered> {
 export function endpointOf(document: Discovered, name: Endpoint): string | undefined {
   const url = document[name];
   if (url === undefined) return undefined;
-  if (typeof url !== "string" || !isIssuerUrl(url)) throw new Error(`the discovery document names no usable ${name}`);
+  if (typeof url !== "string" || !isTrustworthyUrl(url))
+    throw new Error(`the discovery document names no usable ${name}`);
   return url;
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { rfc3339 } from "../../domain/rfc3339.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { makeOneTimeLink } from "../auth/session/one-time-link.ts";
 import { reachedAt } from "../auth/session/reached-at.ts";
 import type { ServerDeps } from "../deps.ts";
@@ -31,7 +31,7 @@ export function consoleLinkRoutes(app: FastifyInstance, deps: ServerDeps): void 
         reachedAt(request, deps.config),
         authorOf(request, undefined),
       );
-      return reply.code(201).send({ url, expiresAt: rfc3339(expiresAt) });
+      return reply.code(201).send({ url, expiresAt: rfc3339Millis(expiresAt) });
     },
   );
 }

@@ -6,6 +6,7 @@ import { describeOnPostgres, freshDatabase } from "../../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
+import { signIn } from "../auth/session/sign-in.ts";
 import { type Api, startApi } from "./api.ts";
 
 const SPEC = { preset: "MCPReadOnly" } as const;
@@ -57,6 +58,23 @@ describeOnPostgres("a database that goes away after a commit", () => {
     expect([answer.status, answer.body.change]).toEqual([201, { sequence: null, confirmed: false }]);
     expect(answer.body).toMatchObject({ state: "active", prefix: answer.body.secret.slice(0, 12) });
     await until("the new secret works", async () => (await api.tryKey(answer.body.secret)) === 200);
+  });
+
+  test("lets nobody in by a session, and signs nobody out: 503 until it answers", async () => {
+    const { cookie } = await signIn(store);
+    const statuses = () =>
+      Promise.all(
+        ["/api/v1/keys", "/dashboard/keys"].map(async (path) => {
+          const answer = await fetch(`${api.url}${path}`, { headers: { cookie }, redirect: "manual" });
+          await answer.text();
+          return answer.status;
+        }),
+      );
+    expect(await statuses()).toEqual([200, 200]);
+    proxy.cut();
+    expect(await statuses()).toEqual([503, 503]);
+    proxy.thaw();
+    await until("the session is let in again", async () => (await statuses()).every((status) => status === 200));
   });
 
   const makeKey = async () => (await api.send("POST", "/keys", { name: unique("key"), team, spec: SPEC })).body;

@@ -146,7 +146,7 @@ describe("A session", () => {
   });
 });
 
-describe("b11: What opens one thing does not open another", () => {
+describe("b10, b11: What opens one thing does not open another", () => {
   let ann: Browser;
   beforeAll(async () => {
     ann = await signIn(store, { person: PERSON });
@@ -156,6 +156,21 @@ describe("b11: What opens one thing does not open another", () => {
     const secret = ann.cookie.replace("keyplane_session=", "");
     for (const headers of [{ cookie: ann.cookie }, { "x-api-key": secret }, { authorization: `Bearer ${secret}` }]) {
       expect((await send("/atoms", headers)).status).toBe(401);
+    }
+  });
+
+  test("a session changes no decision about a key", async () => {
+    const [good, ended] = [harness.addKey(), harness.addKey({ state: "revoked" })];
+    for (const [key, path] of [
+      [good, "/atoms/x"],
+      [ended, "/atoms/x"],
+      [good, "/nowhere"],
+    ] as const) {
+      const [alone, beside] = [
+        await send(path, { "x-api-key": key }),
+        await send(path, { "x-api-key": key, cookie: ann.cookie }),
+      ];
+      expect([beside.status, beside.text]).toEqual([alone.status, alone.text]);
     }
   });
 
