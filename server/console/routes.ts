@@ -24,6 +24,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   recordForbidden(app, deps);
   parseForms(app);
   assetRoutes(app);
+  app.get("/", { config: { console: true } }, (_request, reply) => reply.redirect("/dashboard/keys", 303));
   keyListRoutes(app, management);
   keyCreateRoutes(app, management, deps.config.publicUrl);
   keyPageRoutes(app, management);

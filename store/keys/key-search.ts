@@ -31,20 +31,24 @@ export type FoundKeys = {
 
 /** How much work one page may be, however many keys there are. */
 export type SearchBounds = {
+  /** Keys that are looked at in a list's order first: what many have fills a page with these. */
+  readonly first: number;
   /** Keys that the index of terms may find, to be sorted. */
   readonly found: number;
   /** Keys that are looked at in a list's order at a time, and how often. */
   readonly step: number;
   readonly steps: number;
 };
-const BOUNDS: SearchBounds = { found: 2_000, step: 1_000, steps: 5 };
+const BOUNDS: SearchBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
 
 /**
- * Finds a page of keys in an order. What few keys have is found by the index of terms, what many have by walking along the
- * order: in either way a bounded number of keys is read.
+ * Finds a page of keys in an order. What many keys have is found by walking along the order, what few have by an index:
+ * in either way a bounded number of keys is read.
  */
 export async function searchKeys(db: Db, search: KeySearch, bounds: SearchBounds = BOUNDS): Promise<FoundKeys> {
-  const found = (await askIndex(db, search, bounds)) ?? (await walk(db, search, bounds));
+  const begun = await walk(db, search, { step: bounds.first, steps: 1 });
+  const isEnough = begun.next === null || begun.positions.length > search.limit;
+  const found = isEnough ? begun : ((await askIndex(db, search, bounds)) ?? (await walk(db, search, bounds)));
   const page = found.positions.slice(0, search.limit);
   const isFull = found.positions.length > search.limit;
   return {
@@ -119,7 +123,7 @@ function candidatesOf({ name, state, teamIds }: KeySearch): RawBuilder<unknown> 
   return teams === undefined ? asked : sql`${asked} and key_terms(k.team_id, k.state, k.name) && ${teams}::text[]`;
 }
 
-async function walk(db: Db, search: KeySearch, { step, steps }: SearchBounds): Promise<Found> {
+async function walk(db: Db, search: KeySearch, { step, steps }: Pick<SearchBounds, "step" | "steps">): Promise<Found> {
   const { name, state, limit } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.

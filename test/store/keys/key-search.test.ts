@@ -59,7 +59,7 @@ describeOnEachEngine("a search of 20,000 keys", (opened) => {
     const search = { ...EVERY, name: "billing", order: "newest", limit: 7 } as const;
     const indexed = await everyPage(opened().db, search);
     expect(indexed).toHaveLength(KEYS / ONE_IN.rareName);
-    const walked = await everyPage(opened().db, search, { found: 1, step: 100, steps: 3 });
+    const walked = await everyPage(opened().db, search, { first: 20, found: 1, step: 100, steps: 3 });
     expect(walked).toEqual(indexed);
   });
 

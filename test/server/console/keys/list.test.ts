@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../env/until.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
@@ -53,6 +54,23 @@ describe("the list of keys", () => {
     expect((await list("?order=newest"))[0]).toBe("page-59");
     expect((await list("?order=oldest"))[0]).toBe("reader");
     expect((await list("?order=ends-soonest"))[0]).toBe("gateway-user");
+  });
+
+  test("sorts by the last use, a few seconds after it", async () => {
+    const { body } = await pages.send("POST", "/keys", {
+      name: "used",
+      team: "payments",
+      spec: { preset: "MCPReadOnly" },
+    });
+    expect(await pages.tryKey(body.secret)).toBe(200);
+    await until("the use is written", async () => (await list("?order=used-last"))[0] === "used");
+    expect((await list("?order=unused-longest"))[0]).not.toBe("used");
+    prefixes.set("used", body.prefix);
+  });
+
+  test("is where the console begins", async () => {
+    const { status, headers } = await pages.get("");
+    expect([status, headers.get("location")]).toEqual([303, "/dashboard/keys"]);
   });
 
   test("leads from a prefix straight to its key, and while one types shows it as a row", async () => {
