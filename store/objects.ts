@@ -4,7 +4,7 @@ import type { TeamMember } from "../domain/team-member.ts";
 import type { Db, Tx } from "./database/change.ts";
 
 /** What identifies a team, a library or a gateway that is in service, and where it comes from. */
-type StoredObject = {
+export type StoredObject = {
   readonly id: string;
   readonly cluster: string;
   /** Empty for a team, and for what was made without one. */

@@ -31,7 +31,7 @@ export type KeyJson = {
   readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
 };
 
-type VersionJson = {
+export type VersionJson = {
   readonly number: number;
   readonly prefix: string;
   readonly state: string;
