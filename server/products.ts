@@ -6,6 +6,7 @@ import { gatewayRoutes } from "./gateway/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { memoryRoutes } from "./memory/routes.ts";
+import { whoamiRoutes } from "./whoami/routes.ts";
 
 /** Everything that a replica serves on its public listener (spec §8). */
 export const PRODUCTS: readonly Mount[] = [
@@ -13,6 +14,7 @@ export const PRODUCTS: readonly Mount[] = [
   { at: "/api/v1/memory", routes: memoryRoutes },
   { at: "", routes: mcpRoutes },
   { at: "/api/v1", routes: managementRoutes },
+  { at: "/api/v1", routes: whoamiRoutes },
   { at: CONSOLE, routes: sessionRoutes },
   { at: CONSOLE, routes: consoleRoutes },
   { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },

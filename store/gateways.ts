@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
-import type { Tx } from "./database/change.ts";
+import type { Db, Tx } from "./database/change.ts";
 import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
@@ -244,4 +244,15 @@ export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
     });
   }
   return [...gateways.values()];
+}
+
+/** The public id of a gateway that is in service. */
+export async function findPublicId(db: Db, gatewayId: string): Promise<string | undefined> {
+  const found = await db
+    .selectFrom("gateways")
+    .select("public_id")
+    .where("id", "=", gatewayId)
+    .where("state", "=", "active")
+    .executeTakeFirst();
+  return found?.public_id;
 }

@@ -5,7 +5,7 @@ import { type Product, productScopes, type ScopeSet, scopeBit } from "./scopes.t
 
 /** What a request asks for, as its matched route says. */
 export type AccessRequest =
-  | { readonly product: "memory"; readonly operation: OperationName | undefined }
+  | { readonly product: "memory" | "key"; readonly operation: OperationName | undefined }
   | {
       readonly product: "gateway";
       /** Undefined for a path and method that are no operation. */
@@ -36,6 +36,7 @@ const NOT_FOUND: Denial = { code: "not_found" };
 const PRODUCT_SCOPES: Record<Product, ScopeSet> = {
   gateway: productScopes("gateway"),
   memory: productScopes("memory"),
+  key: productScopes("key"),
 };
 
 /** The bits that an operation asks for, any one of which lets it through. */

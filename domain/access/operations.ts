@@ -37,6 +37,8 @@ export const OPERATIONS = {
   "gateway.get_model": { product: "gateway", scope: "gateway:routes" },
   /** A body's `model` that names a logical route: needed besides the operation's own scope. */
   "gateway.resolve_route": { product: "gateway", scope: "gateway:routes" },
+
+  "key.whoami": { product: "key", scope: null },
 } as const satisfies Record<string, { product: Product; scope: Scope | null }>;
 
 export type OperationName = keyof typeof OPERATIONS;

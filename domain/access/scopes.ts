@@ -3,8 +3,8 @@ export const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "m
 
 export type Scope = (typeof SCOPES)[number];
 
-/** The products that scopes belong to: the part before the colon. */
-export type Product = "gateway" | "memory";
+/** What a key is used for: a product that scopes belong to, the part before their colon; or `key`, to ask of itself. */
+export type Product = "gateway" | "memory" | "key";
 
 /** The named sets of scopes that a declaration may ask for instead of a list. */
 export const PRESETS = {
@@ -26,8 +26,9 @@ export function scopeBit(scope: Scope): ScopeSet {
   return 1 << SCOPES.indexOf(scope);
 }
 
-/** All scopes of one product. */
+/** All scopes of one product, any one of which lets a caller in: of `key` all there are. */
 export function productScopes(product: Product): ScopeSet {
+  if (product === "key") return scopeSet(SCOPES);
   return scopeSet(SCOPES.filter((scope) => scope.startsWith(`${product}:`)));
 }
 

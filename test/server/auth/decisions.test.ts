@@ -139,7 +139,10 @@ const usable: Case = {
   binding: "unbound",
   target: "its team's",
 };
-const productOf = (operation: string) => (operation.startsWith("gateway.") ? "gateway" : "memory");
+const productOf = (operation: string): Case["product"] => {
+  const [product] = operation.split(".");
+  return product === "gateway" || product === "key" ? product : "memory";
+};
 
 test("the table of the spec and the code name the same operations and scopes", () => {
   expect(Object.keys(OPERATIONS)).toEqual(Object.keys(GRANTS));

@@ -42,6 +42,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "gateway.list_models": ["gateway:routes"],
   "gateway.get_model": ["gateway:routes"],
   "gateway.resolve_route": ["gateway:routes"],
+  "key.whoami": SCOPE_NAMES,
 };
 
 /** spec §1 and §2.2, architecture §2: each state that a presented key can be in, and whether it may be used. */
@@ -89,7 +90,7 @@ export type Case = {
   readonly scopes: readonly ScopeName[];
   /** Undefined: a path and method of the product that are no operation. */
   readonly operation: string | undefined;
-  readonly product: "gateway" | "memory";
+  readonly product: "gateway" | "memory" | "key";
   readonly binding: BindingName;
   readonly target: TargetName;
 };
@@ -102,7 +103,8 @@ export function statusBySpec(request: Case): number {
     const rule = GATEWAY_RULE[request.binding][request.target];
     if (rule !== "pass") return rule;
   }
-  if (!request.scopes.some((scope) => scope.startsWith(`${request.product}:`))) return 403;
+  const isOfProduct = (scope: ScopeName) => request.product === "key" || scope.startsWith(`${request.product}:`);
+  if (!request.scopes.some(isOfProduct)) return 403;
   if (request.operation === undefined) return 404;
   return GRANTS[request.operation]?.some((scope) => request.scopes.includes(scope)) ? 200 : 403;
 }

@@ -57,7 +57,7 @@ describe("/openapi.json", () => {
       at,
       routes: ((app, deps) => {
         app.addHook("onRoute", ({ method, url, config }) => {
-          const isOurs = config?.management === true || String(config?.operation).startsWith("atoms.");
+          const isOurs = config?.management === true || /^(atoms|key)\./.test(String(config?.operation));
           if (!isOurs || config?.allow !== undefined) return;
           for (const name of [method].flat()) served.add(`${name} ${url.replace(/:(\w+)/g, "{$1}")}`);
         });
@@ -143,6 +143,7 @@ describe("/openapi.json", () => {
     for (const path of ["/atoms", "/atoms/search?q=remember", `/atoms/${atom.id}`, `/atoms/${atom.id}/revisions`]) {
       await atoms("GET", path);
     }
+    await atoms("GET", "/api/v1/whoami");
     await atoms("DELETE", `/api/v1/memory/atoms/${atom.id}`);
     await judge("DELETE", `/keys/${key.id}`);
     await judge("DELETE", `/gateways/${gateway.id}`);

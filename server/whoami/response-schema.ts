@@ -1,0 +1,57 @@
+import { closed, TEXT, TIME, TIME_OR_NULL } from "../management/response-schemas.ts";
+
+const TEXT_OR_NULL = { type: ["string", "null"] } as const;
+const LIMIT = { type: ["integer", "null"], description: "Null for none of its own." } as const;
+
+/** What a key's holder is told of it: all fields are there, what is not set is null. */
+export const WHOAMI = closed("Whoami", {
+  id: TEXT,
+  prefix: { ...TEXT_OR_NULL, description: "The first 12 characters of the key that was sent." },
+  name: TEXT,
+  displayName: TEXT,
+  namespace: TEXT,
+  team: TEXT,
+  teamId: TEXT,
+  state: { const: "active", description: "A key in another state is refused." },
+  scopes: { type: "array", items: TEXT },
+  libraryAccess: {
+    type: "object",
+    additionalProperties: false,
+    required: ["mode", "libraries"],
+    properties: {
+      mode: { type: "string", enum: ["All", "Restricted"] },
+      libraries: {
+        type: ["array", "null"],
+        items: TEXT,
+        description: "Those that the key may reach, as it may name them; null for all of the team's.",
+      },
+    },
+  },
+  defaultLibrary: {
+    ...TEXT_OR_NULL,
+    description: "What an MCP tool uses where no library is named: the key's own default, else the team's.",
+  },
+  gateway: {
+    ...TEXT_OR_NULL,
+    description: "The public id of the one gateway that it may call; null for any of the team's. Empty for none.",
+  },
+  allowedModels: { type: ["array", "null"], items: TEXT },
+  limits: {
+    type: "object",
+    additionalProperties: false,
+    required: ["requestsPerMinute", "burst", "concurrent"],
+    properties: { requestsPerMinute: LIMIT, burst: LIMIT, concurrent: LIMIT },
+  },
+  expiresAt: { ...TIME_OR_NULL, description: "Of the key or of this version, whichever ends first." },
+  version: {
+    type: "object",
+    additionalProperties: false,
+    required: ["number", "state", "mintedAt", "retiresAt"],
+    properties: {
+      number: { type: "integer" },
+      state: { type: "string", enum: ["reserved", "active", "retiring"] },
+      mintedAt: { ...TIME, type: ["string", "null"] },
+      retiresAt: { ...TIME_OR_NULL, description: "When this version stops working: another has taken its place." },
+    },
+  },
+});

@@ -1,0 +1,21 @@
+import type { FastifyInstance } from "fastify";
+import type { ServerDeps } from "../deps.ts";
+import { callMemory } from "../memory/call-memory.ts";
+import { WHOAMI } from "./response-schema.ts";
+import { whoami } from "./whoami.ts";
+
+/**
+ * What the holder of a key may know of it (docs/api.md). It is decided, counted and charged to the key's rate limit as
+ * any request with the key, so that nobody learns more by it than by using the key; and it asks the database in the
+ * team's turn, as the memory does.
+ */
+export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  app.get(
+    "/whoami",
+    { config: { operation: "key.whoami", docs: { summary: "Say what the key is, and may do", response: WHOAMI } } },
+    (request, reply) => {
+      reply.header("cache-control", "no-store");
+      return callMemory(deps, request, reply, whoami);
+    },
+  );
+}

@@ -1,0 +1,51 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { SCOPES, scopeBit } from "../../domain/access/scopes.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { Db } from "../../store/database/change.ts";
+import { findPublicId } from "../../store/gateways.ts";
+import { findKey } from "../../store/keys/keys.ts";
+import { namesOf } from "../../store/references.ts";
+import { teamNames } from "../../store/teams.ts";
+import { findDefaultLibrary, libraryName } from "../memory/libraries.ts";
+
+/**
+ * What a key is and may do, as it is decided by: its record; the database adds the names. A placeholder of development
+ * is in no database, and has none.
+ */
+export async function whoami(db: Db, key: KeyRecord) {
+  const { keyId, teamId, namespace, version: number, boundGatewayId, rateLimit, concurrent } = key;
+  const stored = await findKey(db, keyId);
+  const version = stored?.versions.find((one) => one.number === number);
+  const libraries = await namesOf(db, "libraries", key.libraryIds ?? []);
+  const defaultLibrary = await findDefaultLibrary(db, key);
+  return {
+    id: keyId,
+    prefix: version?.prefix ?? null,
+    name: stored?.name ?? keyId,
+    displayName: stored?.policy.displayName ?? "",
+    namespace,
+    team: (await teamNames(db, [teamId])).get(teamId) ?? teamId,
+    teamId,
+    state: "active",
+    scopes: SCOPES.filter((scope) => (key.scopes & scopeBit(scope)) !== 0),
+    libraryAccess: {
+      mode: key.libraryIds === null ? "All" : "Restricted",
+      libraries: key.libraryIds && [...libraries.values()].map((library) => libraryName(key, library)).sort(),
+    },
+    defaultLibrary: defaultLibrary === undefined ? null : libraryName(key, defaultLibrary),
+    gateway: boundGatewayId === null ? null : ((await findPublicId(db, boundGatewayId)) ?? ""),
+    allowedModels: key.allowedModels,
+    limits: {
+      requestsPerMinute: rateLimit?.requestsPerMinute ?? null,
+      burst: rateLimit?.burst ?? null,
+      concurrent,
+    },
+    expiresAt: Number.isFinite(key.expiresAt) ? rfc3339Millis(key.expiresAt) : null,
+    version: {
+      number,
+      state: key.versionState,
+      mintedAt: version === undefined ? null : rfc3339Millis(version.mintedAt),
+      retiresAt: key.versionState === "retiring" ? rfc3339Millis(key.expiresAt) : null,
+    },
+  };
+}
