@@ -22,6 +22,7 @@ export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 
 /** The patterns of the routes that need no key: all of them. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
+  "/",
   "/openapi.json",
   ASSETS_ROUTE,
   "/dashboard/sign-in",

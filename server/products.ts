@@ -3,6 +3,7 @@ import { CONSOLE } from "./auth/session/return-to.ts";
 import { sessionRoutes } from "./auth/session/routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
+import { homeRoutes } from "./home/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { memoryRoutes } from "./memory/routes.ts";
@@ -10,6 +11,7 @@ import { whoamiRoutes } from "./whoami/routes.ts";
 
 /** Everything that a replica serves on its public listener (spec §8). */
 export const PRODUCTS: readonly Mount[] = [
+  { at: "", routes: homeRoutes },
   { at: "", routes: memoryRoutes },
   { at: "/api/v1/memory", routes: memoryRoutes },
   { at: "", routes: mcpRoutes },

@@ -50,6 +50,7 @@ export function layout({ title, section, viewer, content }: Page): Html {
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
 <a class="brand" href="/dashboard/keys">${ICONS.key}Keyplane</a>
+<a href="/docs">API reference</a>
 ${viewer && signedIn(viewer)}
 </header>
 ${viewer && navigation(section)}

@@ -19,8 +19,14 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   internal: "Try again. If it stays like this, the server's log has the cause.",
 };
 
-/** Shows what is thrown as a page, with the words that the API would answer. */
+/** Shows what is thrown, and that there is nothing at an address, as pages. */
 export function showProblems(app: FastifyInstance, log: Logger): void {
+  showErrors(app, log);
+  app.setNotFoundHandler((request, reply) => sendProblemPage(request, reply, NO_PAGE));
+}
+
+/** Shows what is thrown as a page, with the words that the API would answer. */
+export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const shown = problemOf(error, request.method);
     if (shown.code === "internal") {
@@ -28,7 +34,6 @@ export function showProblems(app: FastifyInstance, log: Logger): void {
     }
     return sendProblemPage(request, reply, shown);
   });
-  app.setNotFoundHandler((request, reply) => sendProblemPage(request, reply, NO_PAGE));
 }
 
 const NO_PAGE = problem("not_found", "There is no page at this address.");

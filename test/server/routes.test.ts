@@ -27,10 +27,10 @@ describe("the products' routes", () => {
   });
   afterEach(() => harness.close());
 
-  test("need a key, but for their description, the way to sign in, and what pages look like", async () => {
+  test("need a key, but for what says what there is, the way to sign in, and what pages look like", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
     const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
-    expect(open.sort()).toEqual([ASSETS_ROUTE, ...signIn].sort());
+    expect(open.sort()).toEqual(["/", ASSETS_ROUTE, ...signIn].sort());
     expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...open].sort());
     expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
   });
@@ -71,7 +71,7 @@ describe("the products' routes", () => {
 
   test("unknown paths are 404 for everybody: which paths there are is in the documentation", async () => {
     const key = harness.addKey();
-    for (const path of ["/", "/nowhere", "/atoms/1/2/3", "/api/v1/memory", "/metrics", "/healthz", "/g"]) {
+    for (const path of ["/nowhere", "/atoms/1/2/3", "/api/v1/memory", "/metrics", "/healthz", "/g"]) {
       const [without, withKey] = await Promise.all([
         fetch(harness.url + path),
         fetch(harness.url + path, { headers: { "x-api-key": key } }),

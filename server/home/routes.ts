@@ -1,0 +1,18 @@
+import type { FastifyInstance } from "fastify";
+import { reachedAt } from "../auth/session/reached-at.ts";
+import { protectPages } from "../console/headers.ts";
+import { showErrors } from "../console/problem-page.ts";
+import { sendPage } from "../console/send-page.ts";
+import type { ServerDeps } from "../deps.ts";
+import { refuseForeignHosts } from "../http/host-check.ts";
+import { landingPage } from "./landing-page.ts";
+
+/** The pages for everybody (spec §8): what runs here. No session is looked at, and no database is asked. */
+export function homeRoutes(app: FastifyInstance, { config, log }: ServerDeps): void {
+  protectPages(app, config);
+  app.addHook("onRequest", refuseForeignHosts(config));
+  showErrors(app, log);
+  app.get("/", { config: { public: true } }, (request, reply) =>
+    sendPage(reply, landingPage(reachedAt(request, config))),
+  );
+}
