@@ -8,11 +8,11 @@ import type { ServerDeps } from "./deps.ts";
 import { clientErrorHandler } from "./http/client-error.ts";
 import { errorHandler, problem, sendProblem } from "./http/errors.ts";
 import { createListener, type TlsFiles } from "./http/listener.ts";
-import { collectDocs } from "./http/openapi.ts";
 import { PipeliningLimit, type Route } from "./http/pipelining-limit.ts";
 import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { requireSingleHost } from "./http/single-host.ts";
+import { collectDocs } from "./openapi/document.ts";
 
 /** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;

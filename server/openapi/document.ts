@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifySchema, HTTPMethods, RouteOptions } from "fastify";
-import { PROBLEMS } from "./errors.ts";
+import { PROBLEMS } from "../http/errors.ts";
 
 /** A JSON Schema, as far as it is passed on here. */
 type JsonSchema = Readonly<Record<string, unknown>>;
