@@ -1,4 +1,5 @@
 import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
+import { leakActionOf } from "../domain/key/leak.ts";
 import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/database/change.ts";
@@ -43,6 +44,7 @@ export async function reconcileTeam(
     namespaces: spec.namespaces.filter((namespace) => !reserved.includes(namespace)),
     members: spec.members.map(teamMember),
     defaultLibrary,
+    leakAction: leakActionOf(spec),
     generation: object.generation,
   });
   if (result === undefined) {

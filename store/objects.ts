@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { RouteRecord, UpstreamRecord } from "../domain/access/key-record.ts";
+import type { LeakAction } from "../domain/key/leak.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import type { Db, Tx } from "./database/change.ts";
 
@@ -24,6 +25,7 @@ export type StoredTeam = StoredObject & {
   readonly namespaces: readonly string[];
   readonly members: readonly TeamMember[];
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
+  readonly leakAction: LeakAction;
 };
 
 type StoredLibrary = StoredObject & {
@@ -62,6 +64,7 @@ const SOURCES = {
   team: {
     from: sql`(select id, cluster, '' as namespace, name, coalesce(owner_uid, '') as "ownerUid", id as "teamId",
       state, created_at as "createdAt", display_name as "displayName", generation,
+      leak_action as "leakAction",
       array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces,
       coalesce((select json_agg(json_build_object('role', role, 'kind', kind, 'value', value) order by kind, value, role)
         from team_members where team_id = teams.id), '[]') as members,

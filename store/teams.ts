@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { LeakAction } from "../domain/key/leak.ts";
 import type { TeamMember } from "../domain/team-member.ts";
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
@@ -15,6 +16,7 @@ export type TeamDraft = {
   readonly members: readonly TeamMember[];
   /** Of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
+  readonly leakAction: LeakAction;
   readonly generation: number;
   /** For the audit log. */
   readonly by?: Author;
@@ -57,17 +59,18 @@ async function saveWholeTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
   await sql`
     insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
-      default_library_name, generation)
+      default_library_name, leak_action, generation)
     values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
-      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.generation})
+      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction}, ${draft.generation})
     on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
       state = excluded.state, default_library_namespace = excluded.default_library_namespace,
-      default_library_name = excluded.default_library_name, generation = excluded.generation
+      default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
+      generation = excluded.generation
     where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
       and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
-        teams.default_library_name, teams.generation)
+        teams.default_library_name, teams.leak_action, teams.generation)
       is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
-        excluded.default_library_name, excluded.generation)`.execute(tx);
+        excluded.default_library_name, excluded.leak_action, excluded.generation)`.execute(tx);
   const stored = await tx
     .selectFrom("teams")
     .select(["id", "owner_uid", "generation"])

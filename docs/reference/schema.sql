@@ -99,6 +99,15 @@ create table key_last_uses (
   used_at timestamp with time zone not null,
   constraint key_last_uses_pkey PRIMARY KEY (key_id)
 );
+create table key_leaks (
+  key_id text not null,
+  version integer not null,
+  reporter text not null,
+  first_reported_at timestamp with time zone not null,
+  last_reported_at timestamp with time zone not null,
+  constraint key_leaks_key_id_version_fkey FOREIGN KEY (key_id, version) REFERENCES key_versions(key_id, number),
+  constraint key_leaks_pkey PRIMARY KEY (key_id, version)
+);
 create table key_libraries (
   key_id text not null,
   library_id text not null,
@@ -268,6 +277,7 @@ create table teams (
   default_library_name text,
   generation bigint not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  leak_action text default 'Alert'::text not null,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );
@@ -403,6 +413,7 @@ CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gatew
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
 CREATE CONSTRAINT TRIGGER gateways_feed_update AFTER UPDATE OF cluster, namespace, team_id, public_id, routes_only, routes, state ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.public_id IS DISTINCT FROM new.public_id OR old.routes_only IS DISTINCT FROM new.routes_only OR old.routes IS DISTINCT FROM new.routes OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('gateway', 'id');
+CREATE CONSTRAINT TRIGGER key_leaks_feed AFTER INSERT ON key_leaks DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_libraries_feed AFTER INSERT OR DELETE ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_libraries_feed_update AFTER UPDATE OF key_id, library_id ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.key_id IS DISTINCT FROM new.key_id OR old.library_id IS DISTINCT FROM new.library_id) EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE TRIGGER key_versions_end_is_final BEFORE UPDATE OF state ON key_versions FOR EACH ROW WHEN ((old.state = ANY (ARRAY['retired'::text, 'voided'::text, 'revoked'::text])) AND new.state <> old.state) EXECUTE FUNCTION refuse_revival();

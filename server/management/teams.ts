@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import { leakActionOf } from "../../domain/key/leak.ts";
 import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { type TeamMember, teamMember } from "../../domain/team-member.ts";
 import type { Tx } from "../../store/database/change.ts";
@@ -32,13 +33,14 @@ export const TEAMS: Resource<"team", CreateBody> = {
     properties: { name: NEW_NAME, spec: SPEC, reason: REASON },
   },
 
-  show: ({ name, displayName, namespaces, members, defaultLibrary }) => ({
+  show: ({ name, displayName, namespaces, members, defaultLibrary, leakAction }) => ({
     namespaces,
     spec: {
       ...(displayName === name ? {} : { displayName }),
       namespaces,
       members: members.map(memberJson),
       ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
+      ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
     },
   }),
 
@@ -74,6 +76,7 @@ async function save(
     namespaces: spec.namespaces,
     members: spec.members.map(teamMember),
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
+    leakAction: leakActionOf(spec),
     generation: generation + 1,
     by: author,
   });

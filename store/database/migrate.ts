@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { sql as schema } from "../migrations/018-schema.ts";
 import { sql as sessions } from "../migrations/019-sessions.ts";
 import { sql as keyLists } from "../migrations/020-key-lists.ts";
+import { sql as leaks } from "../migrations/021-leaks.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -18,6 +19,7 @@ const MIGRATIONS = [
   { version: 18, name: "schema", script: schema, carryOver: "" },
   { version: 19, name: "sessions", script: sessions },
   { version: 20, name: "key-lists", script: keyLists },
+  { version: 21, name: "leaks", script: leaks },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -18,6 +18,7 @@ export type Database = {
   key_libraries: { key_id: string; library_id: string };
   key_versions: KeyVersionsTable;
   key_usage: KeyUsageTable;
+  key_leaks: KeyLeaksTable;
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;
@@ -44,6 +45,7 @@ type TeamsTable = {
   default_library_name: string | null;
   generation: number;
   created_at: Generated<Date>;
+  leak_action: Generated<string>;
 };
 
 type LibrariesTable = {
@@ -141,6 +143,14 @@ type KeyUsageTable = {
   last_used_at: Date;
   last_address: string | null;
   last_user_agent: string | null;
+};
+
+type KeyLeaksTable = {
+  key_id: string;
+  version: number;
+  reporter: string;
+  first_reported_at: Date;
+  last_reported_at: Date;
 };
 
 type ChangesTable = {

@@ -52,6 +52,7 @@ export function teamDraft(overrides: Partial<TeamDraft> = {}): TeamDraft {
     namespaces: [],
     members: [],
     defaultLibrary: null,
+    leakAction: "Alert",
     generation: 1,
     ...overrides,
   };

@@ -18,6 +18,7 @@ describeOnEachEngine("What has lost its declaration", (store) => {
     namespaces: [],
     members: [],
     defaultLibrary: null,
+    leakAction: "Alert" as const,
     generation: 1,
   });
 

@@ -64,6 +64,15 @@ export type PlatformTeamSpec = {
       name: string;
     };
   };
+  /**
+   * What becomes of a key of the team that somebody reports as leaked.
+   */
+  leaks?: {
+    /**
+     * Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone.
+     */
+    action: "Revoke" | "Alert";
+  };
 };
 
 /**

@@ -1478,6 +1478,21 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               }
             }
+          },
+          "leaks": {
+            "description": "What becomes of a key of the team that somebody reports as leaked.",
+            "type": "object",
+            "properties": {
+              "action": {
+                "description": "Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone.",
+                "type": "string",
+                "enum": [
+                  "Revoke",
+                  "Alert"
+                ],
+                "default": "Alert"
+              }
+            }
           }
         }
       },

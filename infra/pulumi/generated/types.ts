@@ -228,6 +228,11 @@ export type PlatformTeamArgs = {
       name: Input<string>;
     }> | undefined;
   }> | undefined;
+  /** What becomes of a key of the team that somebody reports as leaked. */
+  leaks?: Input<{
+    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    action?: Input<"Revoke" | "Alert"> | undefined;
+  }> | undefined;
 };
 
 /** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
@@ -263,6 +268,11 @@ export type PlatformTeamState = {
       /** The MemoryLibrary's name. */
       name: string;
     } | undefined;
+  } | undefined;
+  /** What becomes of a key of the team that somebody reports as leaked. */
+  leaks?: {
+    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    action?: "Revoke" | "Alert" | undefined;
   } | undefined;
 };
 
@@ -542,6 +552,11 @@ export type GetTeamResult = {
       /** The MemoryLibrary's name. */
       name: string;
     } | undefined;
+  } | undefined;
+  /** What becomes of a key of the team that somebody reports as leaked. */
+  leaks?: {
+    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    action?: "Revoke" | "Alert" | undefined;
   } | undefined;
 };
 

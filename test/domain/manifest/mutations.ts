@@ -35,6 +35,7 @@ export const VALID = [
       namespaces: ["research-dev"],
       members: [{ role: "admin", serviceAccount: { namespace: "ci", name: "deployer" } }],
       mcpAgentPolicy: { defaultLibraryRef: { namespace: "research-dev", name: "handbook" } },
+      leaks: { action: "Revoke" },
     },
   },
   {

@@ -87,6 +87,15 @@ describeOnEachEngine("what the management API makes", (store) => {
       expect(await api.tryKey(key.body.secret)).toBe(200);
     });
 
+    test("has its leaked keys revoked where its spec says so, and told of where it says nothing", async () => {
+      const team = await madeTeam({ leaks: { action: "Revoke" } });
+      expect((await api.send("GET", `/teams/${team.id}`)).body.spec.leaks).toEqual({ action: "Revoke" });
+      expect((await put(`/teams/${team.id}`, {})).body.spec.leaks).toBeUndefined();
+      const { rows } = await sql<{ leak_action: string }>`
+        select leak_action from teams where id = ${team.id}`.execute(store().db);
+      expect(rows).toEqual([{ leak_action: "Alert" }]);
+    });
+
     test("has its name to itself, and its namespaces", async () => {
       const namespaces = [unique("ns")];
       const team = await madeTeam({ namespaces });
@@ -115,6 +124,7 @@ describeOnEachEngine("what the management API makes", (store) => {
       ["spec.members[0]", { members: [{ role: "admin" }] }],
       ["spec.members[0].role", { members: [{ role: "owner", group: "g" }] }],
       ["spec.namespaces[0]", { namespaces: ["No"] }],
+      ["spec.leaks.action", { leaks: { action: "Ignore" } }],
       [
         "spec.mcpAgentPolicy.defaultLibraryRef",
         { mcpAgentPolicy: { defaultLibraryRef: { namespace: "n", name: "l" } } },

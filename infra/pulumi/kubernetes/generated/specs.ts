@@ -151,6 +151,11 @@ export type PlatformTeamSpecArgs = {
       name: Input<string>;
     }> | undefined;
   }> | undefined;
+  /** What becomes of a key of the team that somebody reports as leaked. */
+  leaks?: Input<{
+    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    action?: Input<"Revoke" | "Alert"> | undefined;
+  }> | undefined;
 };
 
 /** What the gateway is to be. */
