@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
+import type { OperationName } from "../domain/access/operations.ts";
 import type { RateVerdict } from "../domain/access/rate-limit.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
@@ -90,6 +91,8 @@ export type Consumer = { readonly ip: string; readonly headers: { readonly "user
 export type UsageRecorder = {
   /** Notes that a key was used: one store in memory, written to the database in batches. */
   record(key: KeyRecord, at: number, consumer: Consumer): void;
+  /** Counts a request that was let through to an operation: likewise. */
+  countRequest(key: KeyRecord, operation: OperationName, at: number): void;
 };
 
 /** A request that was refused, for the audit log. */

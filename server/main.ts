@@ -119,6 +119,7 @@ export async function startServer({
           ...{ count: config.workers, databaseUrl, config, cells, replicaId: id, keyring },
           managementToken: givenToken ?? null,
           onSeen: (seen) => usage.addSeen(seen),
+          onRequests: (counts) => usage.addRequests(counts),
         })
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
@@ -157,7 +158,7 @@ export async function startServer({
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
-    await Promise.all([usage.flush(), refusals.close()]);
+    await Promise.all([usage.close(), refusals.close()]);
     await Promise.all([upkeep.close(), endPruning()]);
     await replica.close();
     await closeServer(admin);

@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../domain/access/key-record.ts";
+import type { OperationName } from "../domain/access/operations.ts";
 import { sanitizeUntrusted } from "../domain/redact.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/store.ts";
@@ -6,7 +7,11 @@ import { markUsageWritten, recordUsage } from "../store/keys/usage.ts";
 import type { Consumer, UsageRecorder } from "./deps.ts";
 import { clientAddress } from "./http/client-address.ts";
 import type { VersionUse } from "./key-index/key-index.ts";
+import { RequestCountBuffer } from "./request-count-buffer.ts";
+import { RequestCounter, type RequestCounts } from "./request-counts.ts";
 
+/** So that no statement holds up others for long. */
+const ROWS_AT_ONCE = 1_000;
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
 
@@ -39,7 +44,7 @@ type NotedIn = {
 };
 
 /**
- * When each key was last used: one store in memory for a request, written in batches. Each flush says too up to when
+ * When each key was last used, and how often: one store in memory for a request, written in batches. Each flush says too up to when
  * all uses are written, also where there were none: an old version may end once that is known of every replica.
  */
 export class UsageBuffer implements UsageRecorder {
@@ -49,17 +54,29 @@ export class UsageBuffer implements UsageRecorder {
   /** By version; what could not be written stays. */
   #unwritten = new Map<string, VersionUse>();
   #seen: SeenConsumers = new Map();
+  readonly #requests = new RequestCounter();
+  readonly #unwrittenRequests: RequestCountBuffer;
   #flushing: Promise<void> | undefined;
 
   constructor(store: Store, log: Logger, replica: NotedIn) {
     this.#store = store;
     this.#log = log;
     this.#replica = replica;
+    this.#unwrittenRequests = new RequestCountBuffer(store, log);
   }
 
   record(key: KeyRecord, at: number, consumer: Consumer): void {
     this.#replica.noteUse(key, at);
     noteConsumer(this.#seen, key, consumer);
+  }
+
+  countRequest(key: KeyRecord, operation: OperationName, at: number): void {
+    this.#requests.count(key, operation, at);
+  }
+
+  /** Takes in what another thread has counted. */
+  addRequests(counts: RequestCounts): void {
+    this.#unwrittenRequests.add(counts);
   }
 
   /** Takes in whom another thread has seen. */
@@ -77,6 +94,12 @@ export class UsageBuffer implements UsageRecorder {
     return this.#flushing;
   }
 
+  /** Writes all that was noted before, also while a batch is under way. */
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.flush();
+  }
+
   async #write(): Promise<void> {
     // A use is noted as it happens: what was used before the database told this time is in what is written now.
     const until = this.#replica.databaseToldTime();
@@ -91,13 +114,18 @@ export class UsageBuffer implements UsageRecorder {
       ...readable(seen.get(name)),
     }));
     try {
-      await recordUsage(this.#store, uses);
+      for (let from = 0; from < uses.length; from += ROWS_AT_ONCE) {
+        await recordUsage(this.#store, uses.slice(from, from + ROWS_AT_ONCE));
+      }
       if (until !== undefined) await markUsageWritten(this.#store, this.#replica.id, until);
     } catch (error) {
       this.#log.warn({ error, count: uses.length }, "could not write when keys were last used; it is tried again");
       this.#unwritten = writing;
       this.#seen = new Map([...seen, ...this.#seen]);
     }
+    // Last: a key's old version waits for the uses, and nothing waits for these.
+    this.addRequests(this.#requests.drain());
+    await this.#unwrittenRequests.write();
   }
 }
 

@@ -9,14 +9,20 @@ export const PRUNE_INTERVAL_MS = 10 * 60_000;
 
 /** A reader of the feed that is further behind takes a snapshot. */
 const CHANGES_KEPT = 100_000;
+/** How long the counts of requests are kept. */
+const REQUESTS_KEPT = sql`interval '8 days'`;
 /** So that no statement holds up others for long, nor a round the next one. */
 const ROWS_AT_ONCE = 1_000;
 const MAX_BATCHES = 100;
+/** Of counts there are more than of anything else: as many as 100,000 keys in use come to between two rounds. */
+const MAX_BATCHES_OF_COUNTS = 1_000;
 
 /** What a round has forgotten, in rows. */
 type Pruned = {
   readonly auditEvents: number;
   readonly uses: number;
+  /** Counts of requests. */
+  readonly requests: number;
   readonly creations: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
@@ -24,14 +30,15 @@ type Pruned = {
 };
 
 /**
- * Forgets what is over: audit events and uses of ended versions after the retention, repeatable creations after their
- * day, sessions and one-time links after their end, and old changes. It works in batches, oldest first. Any number of processes may do it at once: what one is
- * forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
+ * Forgets what is over: audit events and uses of ended versions after the retention, counts of requests after
+ * theirs, repeatable creations after their day, sessions and one-time links after their end, and old changes. It works
+ * in batches, oldest first. Any number of processes may do it at once: what one is forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
  */
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
+  const oldCounts = sql`where slot < clock_timestamp() - ${REQUESTS_KEPT} order by slot`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
@@ -42,6 +49,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
         select from key_versions v where v.key_id = o.key_id and v.number = o.version
           and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
     ),
+    requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
     creations: await all(
       "idempotency_keys",
       sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,
@@ -61,9 +69,10 @@ async function pruneAll(
   table: string,
   which: RawBuilder<unknown>,
   signal: AbortSignal | undefined,
+  maxBatches = MAX_BATCHES,
 ): Promise<number> {
   let sum = 0;
-  for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
+  for (let batch = 0; batch < maxBatches && signal?.aborted !== true; batch++) {
     const deleted = await pruneBatch(store, table, which);
     sum += deleted;
     if (deleted < ROWS_AT_ONCE) break;

@@ -114,6 +114,13 @@ create table key_libraries (
   constraint key_libraries_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_libraries_pkey PRIMARY KEY (key_id, library_id)
 );
+create table key_requests (
+  key_id text not null,
+  slot timestamp with time zone not null,
+  scope text not null,
+  count integer not null,
+  constraint key_requests_pkey PRIMARY KEY (key_id, slot, scope)
+) with (fillfactor=70);
 create table key_secrets (
   key_id text not null,
   resource_version text not null,
@@ -491,6 +498,7 @@ CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (ma
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);
+CREATE INDEX key_requests_by_time ON public.key_requests USING btree (slot);
 CREATE INDEX key_versions_by_prefix ON public.key_versions USING btree (prefix);
 CREATE UNIQUE INDEX key_versions_four_retiring ON public.key_versions USING btree (key_id, retiring_slot) WHERE (state = 'retiring'::text);
 CREATE UNIQUE INDEX key_versions_one_active ON public.key_versions USING btree (key_id) WHERE (state = 'active'::text);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
-import type { OperationName } from "../../domain/access/operations.ts";
+import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem } from "../http/errors.ts";
@@ -32,7 +32,11 @@ export function authenticateKey(
     if (decision.granted) {
       request.access = decision;
       request.openCall = trackCall(deps.streams, request, reply, decision.key);
-      deps.usage.record(decision.key, deps.clock.now(), request);
+      const { key, operation } = decision;
+      const now = deps.clock.now();
+      deps.usage.record(key, now, request);
+      // Where the body tells what is asked for, it is counted by that.
+      if (OPERATIONS[operation].scope !== null) deps.usage.countRequest(key, operation, now);
       done(meetExpectation(raw, reply.raw));
       return;
     }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
-import { OPERATIONS } from "../../domain/access/operations.ts";
+import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations.ts";
 import { recordRefusal } from "../auth/record-refusal.ts";
 import type { ServerDeps } from "../deps.ts";
 import { problem, problemOf } from "../http/errors.ts";
@@ -46,11 +46,13 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
     { config: { operation: "mcp.connect" }, onRequest: [requireBothTypes, requireJsonType] },
     async (request, reply) => {
       const message = readMessage(request.body);
-      const denied = deniedTool(request, message);
+      const operation = toolOf(message)?.operation;
+      const denied = deniedScope(request, operation);
       if (denied !== undefined) {
         recordRefusal(deps, request, PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
         return refuseTool(reply, message, denied);
       }
+      deps.usage.countRequest(request.principal, operation ?? "mcp.connect", deps.clock.now());
       return exchange(deps, request, reply, message);
     },
   );
@@ -87,12 +89,16 @@ function isObject(value: unknown): value is Message {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The scope that a call of a tool lacks; undefined for anything that may go on. */
-function deniedTool({ principal }: FastifyRequest, { method, params }: Message): string | undefined {
+/** The tool that a message calls; undefined for any other message, and where there is no such tool. */
+function toolOf({ method, params }: Message) {
   if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
-  const tool = TOOLS.get(params.name);
-  if (tool === undefined || permits(principal, tool.operation)) return undefined;
-  return OPERATIONS[tool.operation].scope;
+  return TOOLS.get(params.name);
+}
+
+/** The scope that a call of a tool lacks; undefined for anything that may go on. */
+function deniedScope({ principal }: FastifyRequest, operation: MemoryOperation | undefined): string | undefined {
+  if (operation === undefined || permits(principal, operation)) return undefined;
+  return OPERATIONS[operation].scope ?? undefined;
 }
 
 function refuseTool(reply: FastifyReply, { id }: Message, scope: string): FastifyReply {

@@ -3,6 +3,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Keyring } from "../../store/keyring.ts";
 import type { ManagementToken } from "../auth/management-token.ts";
 import type { ServerConfig } from "../config.ts";
+import type { RequestCounts } from "../request-counts.ts";
 import type { SeenConsumers } from "../usage.ts";
 
 /** The configuration as it can be handed to another thread. */
@@ -36,6 +37,7 @@ export type WorkerReport =
   | { readonly told: "listening"; readonly port: number; readonly url: string }
   | { readonly told: "metrics"; readonly id: number; readonly metrics: readonly object[] }
   | { readonly told: "seen"; readonly seen: SeenConsumers }
+  | { readonly told: "requests"; readonly counts: RequestCounts }
   | { readonly told: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

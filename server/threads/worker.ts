@@ -20,11 +20,12 @@ import { sharedCells } from "../key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../key-index/stream-revalidation.ts";
 import { createMetrics } from "../metrics.ts";
 import { PRODUCTS } from "../products.ts";
+import { RequestCounter } from "../request-counts.ts";
 import { noteConsumer, type SeenConsumers } from "../usage.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** How often the main thread is told who used versions that are being replaced. */
-const SEEN_MS = 1_000;
+/** How often the main thread is told who used versions that are being replaced, and how many requests there were. */
+const TELL_MS = 1_000;
 
 const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
@@ -52,9 +53,12 @@ const refusals = new RefusalSampler({
   threads: start.config.workers,
 });
 let seen: SeenConsumers = new Map();
-const tellSeen = () => {
+const requests = new RequestCounter();
+const tellUsage = () => {
   if (seen.size > 0) report({ told: "seen", seen });
   seen = new Map();
+  const counts = requests.drain();
+  if (counts.size > 0) report({ told: "requests", counts });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
@@ -68,6 +72,7 @@ const deps: ServerDeps = {
       if (key.version !== PLACEHOLDER_VERSION) index.noteUse(key, at);
       noteConsumer(seen, key, consumer);
     },
+    countRequest: (key, operation, at) => requests.count(key, operation, at),
   },
   refusals,
   clock,
@@ -81,7 +86,7 @@ const deps: ServerDeps = {
 const listener = await createPublicListener(deps, streams, PRODUCTS);
 const timers = [
   setInterval(revalidate, REVALIDATION_INTERVAL_MS),
-  setInterval(tellSeen, SEEN_MS),
+  setInterval(tellUsage, TELL_MS),
   setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
 ];
 
@@ -93,7 +98,7 @@ main.on("message", async (message: ToWorker) => {
   await listener.drain(message.graceMs);
   bootstrapToken?.close();
   for (const timer of timers) clearInterval(timer);
-  tellSeen();
+  tellUsage();
   await refusals.close();
   await store.close();
   report({ told: "drained" });

@@ -6,6 +6,7 @@ import type { ServerConfig } from "../config.ts";
 import { answerWithin } from "../key-index/deadline.ts";
 import type { Broadcast } from "../key-index/index-messages.ts";
 import type { SharedCells } from "../key-index/shared-cells.ts";
+import type { RequestCounts } from "../request-counts.ts";
 import type { SeenConsumers } from "../usage.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
@@ -26,7 +27,12 @@ type WorkersDeps = {
   readonly keyring: Keyring;
   /** Takes who used versions that are being replaced. */
   readonly onSeen: (seen: SeenConsumers) => void;
+  /** Takes how many requests there were. */
+  readonly onRequests: (counts: RequestCounts) => void;
 };
+
+/** Who takes what a worker tells of the use of keys. */
+type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
 export class Workers {
@@ -74,7 +80,7 @@ export class Workers {
   }
 
   async #startOne(port: number): Promise<{ port: number; url: string }> {
-    const { databaseUrl, config, cells, replicaId, managementToken, keyring, onSeen } = this.#deps;
+    const { databaseUrl, config, cells, replicaId, managementToken, keyring } = this.#deps;
     const channel = new MessageChannel();
     const start: WorkerStart = {
       databaseUrl,
@@ -90,7 +96,7 @@ export class Workers {
       workerData: start,
       transferList: [channel.port2],
     });
-    const thread = new Thread(worker, channel.port1, onSeen);
+    const thread = new Thread(worker, channel.port1, this.#deps);
     this.#threads.push(thread);
     thread.ended.then((error) => {
       if (!this.#stopping) this.#failure.resolve(error);
@@ -112,7 +118,7 @@ class Thread {
   readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
   #questions = 0;
 
-  constructor(worker: Worker, messages: MessageChannel["port1"], onSeen: (seen: SeenConsumers) => void) {
+  constructor(worker: Worker, messages: MessageChannel["port1"], taker: UsageTaker) {
     this.#worker = worker;
     this.messages = messages;
     const listening = Promise.withResolvers<{ port: number; url: string }>();
@@ -131,7 +137,10 @@ class Thread {
           this.#asked.delete(message.id);
           break;
         case "seen":
-          onSeen(message.seen);
+          taker.onSeen(message.seen);
+          break;
+        case "requests":
+          taker.onRequests(message.counts);
           break;
         case "drained":
           this.#drained.resolve();

@@ -19,6 +19,7 @@ export type Database = {
   key_versions: KeyVersionsTable;
   key_usage: KeyUsageTable;
   key_leaks: KeyLeaksTable;
+  key_requests: { key_id: string; slot: Date; scope: string; count: number };
   key_secrets: { key_id: string; resource_version: string; number: number; content: string; marks: string[] };
   feed: { head: number };
   changes: ChangesTable;

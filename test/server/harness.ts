@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { BlockList } from "node:net";
 import { sql } from "kysely";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
@@ -59,7 +60,8 @@ export type HarnessOptions = {
 
 /**
  * The real app on a loopback port, over an index that the test fills by hand: decisions need no database.
- * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded.
+ * `lines` are the log's, `refused` the refusals that were handed to the audit, `used` the uses that were recorded,
+ * `counted` the operations that requests were counted by.
  */
 export async function startHarness({
   mounts = [],
@@ -75,6 +77,7 @@ export async function startHarness({
   const lines: string[] = [];
   const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
+  const counted: OperationName[] = [];
   let current = true;
   let stored: Promise<unknown> = Promise.resolve();
   const streams = new StreamRegistry(metrics.countCutStream, { ...CALL_LIMITS, ...calls });
@@ -83,7 +86,10 @@ export async function startHarness({
     keyring: parseKeyring(randomBytes(32).toString("base64")),
     index: viewOf(index, () => current),
     streams,
-    usage: { record: (key, at) => used.push({ key, at }) },
+    usage: {
+      record: (key, at) => used.push({ key, at }),
+      countRequest: (_key, operation) => counted.push(operation),
+    },
     // As the audit log has it: the request itself is not kept.
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     clock,
@@ -117,6 +123,7 @@ export async function startHarness({
     lines,
     refused,
     used,
+    counted,
     streams,
     port,
     url: `http://127.0.0.1:${port}`,

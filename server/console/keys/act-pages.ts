@@ -5,6 +5,7 @@ import { type Content, flag, type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import { ago } from "../times.ts";
 import type { Viewer } from "../viewer.ts";
+import { type RequestBar, sumOf, sumsOf } from "./request-bars.ts";
 
 export type ActForm = {
   readonly key: KeyJson;
@@ -13,31 +14,43 @@ export type ActForm = {
   readonly refused: string;
 };
 
-/** What revoking would cut off: uses of the last minutes, since nobody knows of the calls of every replica. */
-export const RECENT_MINUTES = 15;
+/** What revoking would cut off, as far as it is known: the calls under way are each replica's own to know. */
+export type PresentUse = {
+  /** Of each version, the newest first. */
+  readonly lastUses: readonly LastUse[];
+  /** By five minutes. */
+  readonly lastHour: readonly RequestBar[];
+  readonly now: number;
+};
 
-/** @param uses those of the last minutes */
-export function revokeContent(
-  { key, viewer, refused }: ActForm,
-  uses: readonly LastUse[],
-  now: number,
-  reason: string,
-): Html {
+export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse, reason: string): Html {
   const { id, name } = key;
   return act(
     key,
     `Revoke ${name}`,
     refused,
     html`<p><strong>This is final.</strong> All versions of the key end at once, on every replica within seconds, and open calls with it are cut off. Whoever needs one again gets a new key.</p>
-<h2>Who uses it now</h2>${
-      uses.length === 0
-        ? html`<p>No use within the last ${RECENT_MINUTES} minutes is known.</p>`
-        : html`<ul>${uses.map((use) => html`<li>${useText(use, now)}</li>`)}</ul>`
-    }
+<h2>What it would cut off now</h2>${presentUse(use)}
 <form class="stack" method="post" action="/dashboard/keys/${id}/revoke">${csrfField(viewer.csrf)}
 <div class="field"><label for="reason">Reason</label><input id="reason" name="reason" value="${reason}" maxlength="500" autocomplete="off" aria-describedby="reason-hint"><p class="hint" id="reason-hint">For the audit log, if you like. Not a place for a key.</p></div>
 <p class="actions"><button class="danger">Revoke</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></form>`,
   );
+}
+
+function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
+  const sums = [...sumsOf(lastHour)].map(
+    ([scope, sum]) => html`<li>${sum.toLocaleString("en-US")} by <code>${scope}</code></li>`,
+  );
+  const sum = sumOf(lastHour);
+  return html`<p>${
+    sum === 0
+      ? "No request within the last hour is known."
+      : html`<strong>${sum.toLocaleString("en-US")} ${sum === 1 ? "request" : "requests"}</strong> within the last hour:`
+  }</p>${sum > 0 && html`<ul>${sums}</ul>`}${
+    lastUses.length === 0
+      ? html`<p>It was never used.</p>`
+      : html`<ul>${lastUses.map((use) => html`<li>${useText(use, now)}</li>`)}</ul>`
+  }<p class="hint">As the replicas wrote it some seconds ago. Answers that stream under it are cut too.</p>`;
 }
 
 function useText({ version, at, address, userAgent }: LastUse, now: number): Content {

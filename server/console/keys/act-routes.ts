@@ -12,9 +12,9 @@ import { makeKeyOnce } from "../../management/keys/make-key.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field, newOnce, readOnce } from "../forms.ts";
 import { viewerOf } from "../viewer.ts";
-import { OVERLAPS, RECENT_MINUTES, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
+import { OVERLAPS, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
 import { formErrorsOf } from "./form-errors.ts";
-import { seeKey, sendKeyPage } from "./key-routes.ts";
+import { seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
 import { showOnce } from "./show-once.ts";
 
 type Asked = { Params: ById; Body: FormBody };
@@ -30,8 +30,8 @@ function revokeRoutes(app: FastifyInstance, management: Management): void {
 
   async function content(key: KeyJson, viewer: ReturnType<typeof viewerOf>, refused = "", reason = "") {
     const { now, lastUses } = await readKnownUsage(store.db, key.id);
-    const recent = lastUses.filter(({ at }) => at > now - RECENT_MINUTES * 60_000);
-    return revokeContent({ key, viewer, refused }, recent, now, reason);
+    const { hour } = await seeRequests(management, key.id);
+    return revokeContent({ key, viewer, refused }, { lastUses, lastHour: hour, now }, reason);
   }
 
   app.get<{ Params: ById }>("/keys/:id/revoke", { config: { console: true } }, async (request, reply) => {

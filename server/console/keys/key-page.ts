@@ -6,6 +6,8 @@ import { type Content, type Html, html } from "../html.ts";
 import { ago, moment } from "../times.ts";
 import { eventList } from "./key-event-list.ts";
 import { bindingsOf, declarationOf, endOfVersion, inWords, scopeChips, stateBadge, versionBadge } from "./key-words.ts";
+import type { Requests } from "./request-bars.ts";
+import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
 
 export type KeyPage = {
@@ -13,13 +15,14 @@ export type KeyPage = {
   readonly events: readonly KeyEvent[];
   /** The last event shown, where there are more. */
   readonly moreEvents: number | null;
+  readonly requests: Requests;
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-export function keyContent({ key, events, moreEvents, mayChange, mayRevoke, now }: KeyPage): Html {
+export function keyContent({ key, events, moreEvents, requests, mayChange, mayRevoke, now }: KeyPage): Html {
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1></div>${actions(
     key,
     mayChange,
@@ -28,6 +31,7 @@ export function keyContent({ key, events, moreEvents, mayChange, mayRevoke, now 
 ${receipt(key, now)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
+<section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 ${key.declaredIn && managed(key)}
 </div><div class="stack">

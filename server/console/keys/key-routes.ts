@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { listKeyEvents } from "../../../store/keys/key-events.ts";
+import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { problem } from "../../http/errors.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
@@ -10,6 +11,7 @@ import { layout } from "../layout.ts";
 import { sendPage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
 import { keyContent } from "./key-page.ts";
+import { beginOfRequests, type Requests, requestsOf } from "./request-bars.ts";
 
 const EVENTS = 20;
 
@@ -27,6 +29,12 @@ export async function seeKey(
   return { rights, key: await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id) };
 }
 
+/** What is known of a key's requests of the last hour and day. */
+export async function seeRequests({ store, clock }: Management, keyId: string): Promise<Requests> {
+  const now = clock.now();
+  return requestsOf(await readRequestCounts(store.db, keyId, beginOfRequests(now)), now);
+}
+
 /** The page of one key. */
 export function keyPageRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
@@ -42,6 +50,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const content = keyContent({
         key,
         events: shown,
+        requests: await seeRequests(management, key.id),
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),

@@ -88,6 +88,15 @@ test("b94: a call that names its tool or an argument twice is 400", async () => 
   }
 });
 
+test("A message is counted once, by its tool's scope, and where it calls none by any of the memory's; a refused one is not", async () => {
+  const before = server.counted.length;
+  await rpc(LIST);
+  await rpc(toolCall("memory_list"));
+  await rpc(toolCall("memory_save_atom", { content: "x" }), reader);
+  await rpc("5");
+  expect(server.counted.slice(before)).toEqual(["mcp.connect", "mcp.memory_list"]);
+});
+
 /** Calls a tool until the memory has had time for it: how long a call may wait for that is no matter of who gets the answer. */
 async function patiently(call: unknown, as: string) {
   for (;;) {

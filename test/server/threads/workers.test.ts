@@ -9,6 +9,7 @@ import { Lease } from "../../../server/key-index/lease.ts";
 import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
 import { saveGateway } from "../../../store/gateways.ts";
+import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
 import { until, untilNoLonger } from "../../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
@@ -129,16 +130,22 @@ describeOnPostgres("two worker threads", (store) => {
     }
   });
 
-  test("drain at the end: an answer under way is finished, nothing new is begun, and uses are written", async () => {
+  test("drain at the end: an answer under way is finished, nothing new is begun, and uses and counts are written", async () => {
     const second = await start();
     const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
-    await until("both know the key", async () =>
-      (await callAll(key.plaintext, undefined, second)).every((status) => status === 200),
-    );
+    let accepted = 0;
+    await until("both know the key", async () => {
+      const answers = await callAll(key.plaintext, undefined, second);
+      accepted += answers.filter((status) => status === 200).length;
+      return answers.every((status) => status === 200);
+    });
     await second.close();
     await expect(fetch(second.url)).rejects.toThrow();
     const uses = await store().db.selectFrom("key_usage").selectAll().where("key_id", "=", key.keyId).execute();
     expect(uses).toHaveLength(1);
+    const counts = await readRequestCounts(store().db, key.keyId, 0);
+    expect(new Set(counts.map(({ scope }) => scope))).toEqual(new Set(["gateway:routes"]));
+    expect(counts.reduce((sum, { count }) => sum + count, 0)).toBe(accepted);
   });
 });
 

@@ -93,12 +93,26 @@ describe("revoking a key by its page", () => {
     expect(await pages.tryKey(made.secret)).toBe(401);
   });
 
-  test("says who used it within the last minutes", async () => {
+  test("says what it would cut off: requests of the last hour by scope, and the last use", async () => {
     const { id, secret } = await makeKey();
-    expect((await pages.get(`/keys/${id}/revoke`)).text).toContain("No use within the last 15 minutes is known");
-    await pages.tryKey(secret);
+    const unused = (await pages.get(`/keys/${id}/revoke`)).text;
+    expect(unused).toContain("No request within the last hour is known");
+    expect(unused).toContain("It was never used");
+    for (let i = 0; i < 3; i++) await pages.tryKey(secret);
     await until("the use is written", async () =>
       (await pages.get(`/keys/${id}/revoke`)).text.includes("Version 1, last used"),
+    );
+    await until("the requests are counted", async () =>
+      (await pages.get(`/keys/${id}/revoke`)).text.includes("<li>3 by <code>memory:read</code></li>"),
+    );
+  });
+
+  test("shows the requests of the last hour and day by scope on the key's page", async () => {
+    const { id, secret } = await makeKey();
+    expect((await pages.get(`/keys/${id}`)).text).toContain("None within the last day");
+    await pages.tryKey(secret);
+    await until("the request is counted", async () =>
+      (await pages.get(`/keys/${id}`)).text.includes("Last day, every hour: 1 by memory:read"),
     );
   });
 

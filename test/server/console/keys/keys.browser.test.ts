@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
 import { faultsOf, openBrowser, takeCookie } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
@@ -47,6 +48,16 @@ async function makeKey(
   spec: object = { preset: "MCPReadOnly" },
 ): Promise<{ id: string; name: string; prefix: string }> {
   return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
+}
+
+/** Requests of a day, as a team's working day has them. */
+async function countRequests(keyId: string): Promise<void> {
+  const scopes = ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read", "memory:*"];
+  const slots = Array.from({ length: 24 * 12 }, (_, i) => Math.floor(Date.now() / 300_000 - i) * 300_000);
+  const counts = slots.flatMap((slot, i) =>
+    scopes.map((scope, j) => ({ keyId, slot, scope, count: Math.round((120 / (j + 1)) * (1 + Math.sin(i / 40 + j))) })),
+  );
+  await addRequestCounts(pages.store, counts, () => {});
 }
 
 async function generate(page: Page, name: string): Promise<string> {
@@ -180,6 +191,7 @@ describe.each(["light", "dark"] as const)("Every page of keys, %s", (colorScheme
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const key = await makeKey({ preset: "GatewayDefault", gatewayRef: { name: "models" }, expiresAfter: "72h" });
     await pages.send("POST", `/keys/${key.id}/versions`, { overlap: "24h" });
+    await countRequests(key.id);
     const revoked = await makeKey();
     await pages.send("POST", `/keys/${revoked.id}/revoke`, { reason: "in a public repository" });
     const declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
