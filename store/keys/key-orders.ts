@@ -16,6 +16,8 @@ export type OrderSql = {
   /** The column as {@link KeyPosition} has it. */
   readonly place: RawBuilder<unknown>;
   readonly direction: RawBuilder<unknown>;
+  /** Compares what comes no later, on its left, with what it does not come after. */
+  readonly upTo: RawBuilder<unknown>;
   /** Whether a row comes after a position. */
   isAfter(position: KeyPosition): RawBuilder<unknown>;
 };
@@ -47,6 +49,7 @@ function orderBy(
     column,
     place: type === "text" ? column : sql`extract(epoch from ${column})::float8`,
     direction: direction === "asc" ? sql`asc` : sql`desc`,
+    upTo: direction === "asc" ? sql`<=` : sql`>=`,
     isAfter: ({ place, id: last }) => sql`(${column}, ${id}) ${compare} (${parse(place)}, ${last})`,
   };
 }

@@ -40,6 +40,8 @@ export type SearchBounds = {
   readonly steps: number;
 };
 const BOUNDS: SearchBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
+/** Keys of each of several teams that are looked at at a time. */
+const LEAST_OF_A_TEAM = 20;
 
 /**
  * Finds a page of keys in an order. What many keys have is found by walking along the order, what few have by an index:
@@ -74,9 +76,14 @@ export async function findKeys(db: Db, ids: readonly string[]): Promise<ListedKe
  * @returns their ids, of ten keys at most
  */
 export async function identifyKeys(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
+  // Each of the two by its index: asked for by one condition, they are looked for among all keys.
   const { rows } = await sql<{ id: string }>`
-    select k.id from keys k where (k.id = ${text} or k.id in (select key_id from key_versions where prefix = ${text}))
-      ${teamIds === undefined ? sql`` : sql`and k.team_id = any(${teamIds}::text[])`}
+    with found as materialized (
+      (select id from keys where id = lower(${text}))
+      union (select key_id from key_versions where prefix = ${text}) limit 100
+    )
+    select k.id from found join keys k on k.id = found.id
+    ${teamIds === undefined ? sql`` : sql`where k.team_id = any(${teamIds}::text[])`}
     order by k.id limit 10`.execute(db);
   return rows.map(({ id }) => id);
 }
@@ -124,38 +131,53 @@ function candidatesOf({ name, state, teamIds }: KeySearch): RawBuilder<unknown> 
 }
 
 async function walk(db: Db, search: KeySearch, { step, steps }: Pick<SearchBounds, "step" | "steps">): Promise<Found> {
-  const { name, state, limit } = search;
+  const { name, state, limit, teamIds } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.
-  const length = name === "" && state === undefined ? limit + 1 : step;
+  const isEvery = name === "" && state === undefined;
+  const length = isEvery ? limit + 1 : Math.max(Math.ceil(step / (teamIds?.length || 1)), LEAST_OF_A_TEAM);
   let after = search.after;
   for (let i = 0; i < steps; i++) {
     const looked = await withOrderedPlans(db, (tx) => walkOn(tx, { ...search, after }, length));
     positions.push(...looked.filter(({ wanted }) => wanted));
     const last = looked.at(-1);
-    if (last === undefined || looked.length < length) return { positions, next: null };
+    if (last === undefined || !last.goesOn) return { positions, next: null };
     if (positions.length > limit) return { positions, next: last };
     after = last;
   }
   return { positions, next: after ?? null };
 }
 
-/** The next keys of a list, and which of them are wanted. */
-async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<(KeyPosition & { wanted: boolean })[]> {
+/** A key that was looked at, whether it is wanted, and whether any may be behind those that were looked at with it. */
+type Looked = KeyPosition & { readonly wanted: boolean; readonly goesOn: boolean };
+
+/**
+ * The next keys of a list.
+ *
+ * @param length so many of each team are read, and those given that come before anything that was not read
+ */
+async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked[]> {
   const { teamIds, order, after } = search;
-  const { table, id, column, place, direction, isAfter } = ORDER_SQL[order];
+  const { table, id, column, place, direction, upTo, isAfter } = ORDER_SQL[order];
   const from = after === undefined ? sql`true` : isAfter(after);
-  const inOrder = sql`order by ${column} ${direction}, ${id} ${direction} limit ${length}`;
-  const columns = sql`${id} as key_id, ${column} as ordered, ${place} as place`;
+  const inOrder = sql`order by ${column} ${direction}, ${id} ${direction}`;
+  const columns = sql`${id} as key_id, ${column} as ordered, ${place} as place, row_number() over (${inOrder}) as nth`;
   const looked =
     teamIds === undefined
-      ? sql`select ${columns} from ${table} r where ${from} ${inOrder}`
+      ? sql`select ${columns} from ${table} r where ${from} ${inOrder} limit ${length}`
       : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
-          select ${columns} from ${table} r where r.team_id = team and ${from} ${inOrder}) one`;
-  const { rows } = await sql<KeyPosition & { wanted: boolean }>`
-    with looked as materialized (${looked})
-    select k.id, l.place, ${isWanted(search)} as wanted from looked l join keys k on k.id = l.key_id
-    order by l.ordered ${direction}, l.key_id ${direction} limit ${length}`.execute(tx);
+          select ${columns} from ${table} r where r.team_id = team and ${from} ${inOrder} limit ${length}) one`;
+  const { rows } = await sql<Looked>`
+    with looked as materialized (${looked}), last_read as (
+      select ordered, key_id from looked where nth = ${length}
+      order by ordered ${direction}, key_id ${direction} limit 1
+    ), known as materialized (
+      select l.*, last_read.key_id is not null as goes_on from looked l left join last_read on true
+      where last_read.key_id is null or (l.ordered, l.key_id) ${upTo} (last_read.ordered, last_read.key_id)
+    )
+    select k.id, l.place, ${isWanted(search)} as wanted, l.goes_on as "goesOn"
+    from known l join keys k on k.id = l.key_id
+    order by l.ordered ${direction}, l.key_id ${direction}`.execute(tx);
   return rows;
 }
 
