@@ -1,4 +1,3 @@
-import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { problem } from "../../http/errors.ts";
@@ -15,17 +14,15 @@ export type ListQuery = {
 /** No name and no id is longer. */
 const MAX_TEXT_LENGTH = 253;
 const MAX_CURSOR_LENGTH = 600;
-/** Seconds since the epoch, up to the year 9999. */
-const LAST_SECOND = 253_402_300_799;
+/** Seconds since the epoch, from the year 0 to before the year 10000: the moments of RFC 3339. */
+const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
   const { q, state, team, order, after } = query;
-  const text = textOf(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
-    // A prefix has capital letters, and a name has none.
-    text: text.length === PREFIX_LENGTH || text.startsWith("inf_") ? text : text.toLowerCase(),
+    text: textOf(q),
     state: LISTED_STATES.find((one) => one === state),
     team: textOf(team),
     order: known,
@@ -63,7 +60,7 @@ function readPosition(text: string, order: KeyOrder): KeyPosition {
     if (order === "name") {
       if (typeof place === "string" && !place.includes("\0") && place.isWellFormed()) return { place, id };
     } else if (typeof place === "number") {
-      if (Math.abs(place) <= LAST_SECOND) return { place, id };
+      if (place >= FIRST_SECOND && place < SECOND_AFTER_ALL) return { place, id };
     } else if (isInfinite === true && (place === "Infinity" || place === "-Infinity")) {
       return { place: Number(place), id };
     }

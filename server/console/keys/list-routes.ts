@@ -58,7 +58,8 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
     }
     const at = clock.now();
     const found = await searchKeys(store.db, {
-      ...{ name: text, teamIds, order, after, limit: PAGE },
+      // A prefix has capital letters, and a name has none.
+      ...{ name: text.toLowerCase(), teamIds, order, after, limit: PAGE },
       state: state && { is: state, at },
     });
     return { ...found, isExact: false };

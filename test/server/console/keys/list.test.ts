@@ -48,6 +48,8 @@ describe("the list of keys", () => {
     expect(await list("?team=payments")).toEqual(["reader", "writer"]);
     expect(await list("?team=payments&state=active&q=READ")).toEqual(["reader"]);
     expect(await list("?team=none-such")).toEqual([]);
+    // As long as a prefix.
+    expect(await list("?q=GATEWAY-USER")).toEqual(["gateway-user"]);
   });
 
   test("sorts by what comes last or ends first", async () => {
@@ -94,6 +96,16 @@ describe("the list of keys", () => {
     ["10,000 emoji", `?q=${encodeURIComponent("🔑".repeat(1_000))}`, 200],
     ["a broken cursor", "?after=eyJ9", 400],
     ["a cursor of another order", `?order=newest&after=${Buffer.from('["a","key_a"]').toString("base64url")}`, 400],
+    [
+      "a time before there was one",
+      `?order=newest&after=${Buffer.from('[-253402300799,"key_a"]').toString("base64url")}`,
+      400,
+    ],
+    [
+      "the last moment of all",
+      `?order=newest&after=${Buffer.from('[253402300799.999,"key_a"]').toString("base64url")}`,
+      200,
+    ],
     ["a time far away", `?order=newest&after=${Buffer.from('[1e300,"key_a"]').toString("base64url")}`, 400],
   ] as const)("takes %s without failing", async ([, search, status]) => {
     expect((await pages.get(`/keys${search}`)).status).toBe(status);
