@@ -20,6 +20,11 @@ export function parseForms(app: FastifyInstance): void {
       done(null, parse(text, "&", "=", { maxKeys: MAX_FIELDS }));
     },
   );
+  app.addHook("preValidation", (request, _reply, done) => {
+    // What comes without a body is an empty form.
+    request.body ??= {};
+    done();
+  });
   app.addHook("preValidation", refuseOddBodies);
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
 import { problem } from "../../http/errors.ts";
 import { changeContextOf } from "../../management/change-context.ts";
@@ -45,13 +46,16 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
       const fields = { ...readKeyFields(request.body), name: key.name, team: key.team };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});
+      const spec = specOfFields(fields, key.spec);
       try {
-        await replaceKeySpec(context, key.id, specOfFields(fields, key.spec), etag);
+        await replaceKeySpec(context, key.id, spec, etag);
         return reply.redirect(`/dashboard/keys/${key.id}`, 303);
       } catch (error) {
         const { shown, errors } = formErrorsOf(error);
         const isOutdated = shown.code === "precondition_failed";
         const now = isOutdated ? (await seeKey(management, request)).key : key;
+        // Sent twice: it is as it was wanted.
+        if (isOutdated && isDeepStrictEqual(now.spec, spec)) return reply.redirect(`/dashboard/keys/${key.id}`, 303);
         const content = editContent({
           ...{ key: now, fields, errors, isOutdated },
           bindings: await bindingsFor(store.db, [key.teamId]),

@@ -30,6 +30,8 @@ export async function startPages(store?: Store) {
     /** Sends a form. */
     post: (path: string, fields: Readonly<Record<string, string>> | URLSearchParams = {}) =>
       ask(path, { method: "POST", body: new URLSearchParams(fields) }),
+    /** Sends a form without a body, as no page of ours does. */
+    postNothing: (path: string) => ask(path, { method: "POST" }),
     async close() {
       await api.close();
       if (store === undefined) await own.close();

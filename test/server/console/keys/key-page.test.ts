@@ -127,6 +127,15 @@ describe("revoking a key by its page", () => {
   });
 });
 
+test("Every form that is sent without a body is refused, and changes nothing", async () => {
+  const { id } = await makeKey();
+  for (const path of ["/keys/new", `/keys/${id}/rotate`, `/keys/${id}/edit`]) {
+    const { status } = await pages.postNothing(path);
+    expect([path, Math.floor(status / 100)]).toEqual([path, 4]);
+  }
+  expect((await pages.send("GET", `/keys/${id}`)).body.versions).toHaveLength(1);
+});
+
 describe("rotating a key by its page", () => {
   test("shows the new version once, however often the form is sent, and the old one works on", async () => {
     const { id, secret } = await makeKey();
@@ -173,6 +182,13 @@ describe("editing a key", () => {
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the first");
     expect((await pages.post(`/keys/${id}/edit`, formIn(told.text))).status).toBe(303);
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("By the second");
+  });
+
+  test("twice in a row leads to the key, and blames nobody else", async () => {
+    const { id } = await makeKey();
+    const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Sent twice" };
+    for (const _ of [1, 2]) expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("Sent twice");
   });
 
   test("says beside a limit that it is none", async () => {
