@@ -27,7 +27,9 @@ export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" |
   if (!atPublicUrl && !isOurLoopback(parseOrigin(`${scheme}//${host}`), arrival)) return "host";
   if (origin === undefined) return undefined;
   const page = parseOrigin(origin);
-  const ours = page !== undefined && (page.origin === publicUrl?.origin || isOurLoopback(page, arrival));
+  // Behind a proxy on this machine, a page of the caller's own machine would pass for one of ours.
+  const ours =
+    page !== undefined && (page.origin === publicUrl?.origin || (!atPublicUrl && isOurLoopback(page, arrival)));
   return ours ? undefined : "origin";
 }
 

@@ -38,6 +38,18 @@ test.each<[string, Partial<Arrival>, URL | null, ReturnType<typeof foreignHeader
     PUBLIC,
     "origin",
   ],
+  [
+    "a page of this machine to the public host, behind a proxy on the same machine",
+    { host: "keys.example.com", origin: "http://localhost:8080" },
+    PUBLIC,
+    "origin",
+  ],
+  [
+    "the public host's page behind a proxy that names us by a loopback name",
+    { origin: "https://keys.example.com" },
+    PUBLIC,
+    undefined,
+  ],
   ["a page with a path for an origin", { origin: "http://localhost:8080/x" }, null, "origin"],
   ["a sandboxed page", { origin: "null" }, null, "origin"],
 ])("b54: %s", (_what, arrival, publicUrl, foreign) => {
