@@ -15,8 +15,11 @@ export function localPage(text: string | undefined): string {
   if (text === undefined || text.length > MAX_LENGTH || !/^\/dashboard(?:[/?]|$)[!-~]*$/.test(text)) return home;
   if (text.includes("\\") || !URL.canParse(text, NOWHERE)) return home;
   const { origin, pathname, search } = new URL(text, NOWHERE);
-  const isPage = origin === NOWHERE && /^\/dashboard(?:\/|$)/.test(pathname) && !pathname.startsWith(SIGN_IN);
-  return isPage && !pathname.startsWith("//") ? `${pathname}${search}` : home;
+  // A character that is encoded could spell the sign-in in another way.
+  const isPage = origin === NOWHERE && /^\/dashboard(?:\/[^%]*)?$/.test(pathname) && !pathname.startsWith(SIGN_IN);
+  const page = `${pathname}${search}`;
+  // Quotes are longer by now, and a cookie has to hold it.
+  return isPage && page.length <= MAX_LENGTH ? page : home;
 }
 
 /** Where somebody signs in who is to come back to a page. */
