@@ -84,7 +84,10 @@ export async function endSessionsOnce(
   if (taken.rows.length === 0) return undefined;
   let ended = tx.deleteFrom("sessions").where("issuer", "=", issuer);
   if (subject !== undefined) ended = ended.where("subject", "=", subject);
-  if (sid !== undefined) ended = ended.where(sql<SqlBool>`sid = ${sid}`);
+  if (sid !== undefined) {
+    // A session of the subject of which the issuer has not said the sid may be the one.
+    ended = ended.where(sql<SqlBool>`(sid = ${sid} or (${subject !== undefined} and sid is null))`);
+  }
   const { numDeletedRows } = await ended.executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 }

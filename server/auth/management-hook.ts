@@ -5,6 +5,7 @@ import { hasBody } from "../http/body-framing.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { authorOf } from "../management/author.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
+import { presentsCredential } from "./credential.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { recordRefusal } from "./record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "./route-config.ts";
@@ -20,6 +21,12 @@ const NO_PRINCIPAL = problem(
 const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
   "hx-redirect": SIGN_IN,
 });
+
+/** Whoever sends it anew, after signing in once more, sends the same: such as what a proxy adds by itself. */
+const OTHER_CREDENTIAL = problem(
+  "unauthorized",
+  "The console takes its session alone, and this request presents another credential: as `key` in its address, or in a header such as Authorization, which something between you and the server may add.",
+);
 
 /**
  * Lets through whom {@link authenticateManagement} knows; to the console by a session alone. It does not ask for a current
@@ -72,8 +79,9 @@ function refuseNobody(
   { access, url, request, reply, cause }: Nobody,
   done: (refusal: Problem) => void,
 ): void {
-  const { method, url: target, headers } = request.raw;
-  if ("console" in access && method === "GET" && headers["hx-request"] === undefined) {
+  const { method, url: target = "", headers, rawHeaders } = request.raw;
+  const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
+  if ("console" in access && !isOther && method === "GET" && headers["hx-request"] === undefined) {
     reply
       .code(303)
       .headers({ location: signInUrl(target), "cache-control": "no-store" })
@@ -81,7 +89,8 @@ function refuseNobody(
     return;
   }
   recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
-  done("console" in access ? NO_SESSION : NO_PRINCIPAL);
+  if (isOther) done(OTHER_CREDENTIAL);
+  else done("console" in access ? NO_SESSION : NO_PRINCIPAL);
 }
 
 /**

@@ -63,6 +63,15 @@ describeOnEachEngine("A session", (store) => {
     expect([await isThere(second), await isThere(other), await isThere(link)]).toEqual([false, true, true]);
   });
 
+  test("of which the issuer has named no sid is ended by a subject, whichever sid stands beside it", async () => {
+    const [unnamed, other] = [await begin(), await begin({ sid: "s2" })];
+    expect(await logOut({ issuer: ANN.issuer, subject: "ann", sid: "s1" })).toBeGreaterThanOrEqual(1);
+    expect([await isThere(unnamed), await isThere(other)]).toEqual([false, true]);
+    const kept = await begin();
+    await logOut({ issuer: ANN.issuer, sid: "s1" });
+    expect(await isThere(kept)).toBe(true);
+  });
+
   test("is not ended by a logout token that was taken before, nor by one that names nobody", async () => {
     expect(await logOut({ issuer: ANN.issuer, subject: "ann" }, "once")).toBeTypeOf("number");
     const digest = await begin();

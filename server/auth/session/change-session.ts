@@ -58,9 +58,12 @@ async function replaceSession(
   const by = authorAs(person === null ? LINK_ACTOR : `${person.issuer}#${person.subject}`, request);
   const isAllowed = await store.db.transaction().execute(async (tx) => {
     if (!(await allow(tx))) return false;
-    if (before !== undefined) await endSession(tx, before);
+    const ended = before !== undefined && (await endSession(tx, before)) ? (["session.ended"] as const) : [];
     await beginSession(tx, digest, signedIn, SESSION_MS);
-    await appendAudit(tx, [{ at: null, kind: "session.begun", by, detail: {} }]);
+    await appendAudit(
+      tx,
+      [...ended, "session.begun" as const].map((kind) => ({ at: null, kind, by, detail: {} })),
+    );
     return true;
   });
   if (isAllowed) {

@@ -199,8 +199,17 @@ describe("b10, b11: What opens one thing does not open another", () => {
   test("the installation's token opens the management API, and no page", async () => {
     const headers = { authorization: `Bearer ${TOKEN}` };
     expect((await send("/api/v1/keys", headers)).status).toBe(200);
-    expect((await send("/dashboard/keys", headers)).status).toBe(303);
+    expect((await send("/dashboard/keys", headers)).status).toBe(401);
     expect((await send("/dashboard/keys", headers, { body: "", type: FORM })).status).toBe(401);
+  });
+
+  test("a page that is asked for with any other credential sends nobody round by the sign-in and back", async () => {
+    const { cookie } = ann;
+    for (const headers of [{ authorization: "Basic YTpi" }, { "x-api-key": "x" }])
+      expect((await send("/dashboard/keys", { cookie, ...headers })).status).toBe(401);
+    const { status, headers, text } = await send("/dashboard/keys?key=x", { cookie });
+    expect([status, headers.get("location")]).toEqual([401, null]);
+    expect(text).toContain("another credential");
   });
 
   test("two cookies of the session's name are none", async () => {

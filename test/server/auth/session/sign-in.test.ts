@@ -138,6 +138,8 @@ describe("Signing in", () => {
     const other = openBrowser();
     other.setCookie(harness.url, "keyplane_session", secret);
     expect(await isSignedIn(other)).toBe(false);
+    const kinds = await store.db.selectFrom("audit_events").select("kind").orderBy("id", "desc").limit(2).execute();
+    expect(kinds.map(({ kind }) => kind)).toEqual(["session.begun", "session.ended"]);
   });
 
   test("takes the client's secret as its file has it now", async () => {
@@ -236,7 +238,7 @@ describe("The page to return to", () => {
     ...["//evil.test", "/\\evil.test", "\\\\evil.test", "https://evil.test/dashboard/", "javascript:alert(1)"],
     ...["/dashboard/..//evil.test", "/dashboard/../api/v1/keys", "/dashboardevil", "/dashboard@evil.test", ""],
     ...["/dashboard/\n/evil", "/dashboard/%2e%2e/api/v1/keys", "/dashboard/sign-in?link=x", "/atoms"],
-    `/dashboard/${"x".repeat(3_000)}`,
+    ...[`/dashboard/${"x".repeat(3_000)}`, `/dashboard/keys?q=${'"'.repeat(2_000)}`, "/dashboard/%73ign-in?link=x"],
   ];
 
   test("is one of the console's, however another's address is spelled", async () => {
