@@ -11,6 +11,7 @@ import type { ControllerDeps } from "./deps.ts";
 import { declaredStatus } from "./object-status.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { writeStatus } from "./status-write.ts";
+import { readWebhooks } from "./team-webhooks.ts";
 
 /**
  * Brings a team's claims, members and policy into the store. The first stored claim of a namespace wins.
@@ -36,6 +37,7 @@ export async function reconcileTeam(
   const { spec } = object;
   const defaultLibrary = spec.mcpAgentPolicy?.defaultLibraryRef ?? null;
   const reserved = spec.namespaces.filter((namespace) => isReservedNamespace(namespace, deps.ownNamespace));
+  const { webhooks, missing, why } = await readWebhooks(deps, object, reserved);
   const result = await save(deps, {
     cluster: cluster.uid,
     name: object.name,
@@ -45,6 +47,7 @@ export async function reconcileTeam(
     members: spec.members.map(teamMember),
     defaultLibrary,
     leakAction: leakActionOf(spec),
+    webhooks,
     generation: object.generation,
   });
   if (result === undefined) {
@@ -60,7 +63,7 @@ export async function reconcileTeam(
     defaultLibrary &&
     (await findObject(store.db, "library", { ...defaultLibrary, cluster: cluster.uid, teamId: result.teamId }));
   await writeStatus(deps, object, {
-    ...declaredStatus(object, [claims(result.refused, reserved), policy(library)], deps.clock.now()),
+    ...declaredStatus(object, [claims(result.refused, reserved), references(library, missing, why)], deps.clock.now()),
     teamID: result.teamId,
     namespaces: held,
   });
@@ -69,11 +72,11 @@ export async function reconcileTeam(
 
 /** Undefined when a later generation of the declaration has been applied. */
 async function save(
-  { store, fence }: ControllerDeps,
+  { store, fence, keyring }: ControllerDeps,
   draft: TeamDraft,
 ): Promise<Awaited<ReturnType<typeof saveTeam>> | undefined> {
   try {
-    return (await change(store, fence, (tx) => saveTeam(tx, draft))).result;
+    return (await change(store, fence, (tx) => saveTeam(tx, draft, keyring))).result;
   } catch (error) {
     if (error instanceof StaleDeclarationError) return undefined;
     throw error;
@@ -91,9 +94,29 @@ function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): 
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
-/** @param library undefined where the policy names one that does not exist, null where it names none */
-function policy(library: { readonly id: string } | null | undefined): StatedCondition {
-  return library === undefined
-    ? condition("ResolvedRefs", "False", "LibraryNotFound", "The MCP agent policy's default library does not exist.")
+/**
+ * @param library undefined where the policy names one that does not exist, null where it names none
+ * @param missing the Secrets that webhooks would be signed with
+ * @param why one of them may not be read; undefined where all may
+ */
+function references(
+  library: { readonly id: string } | null | undefined,
+  missing: readonly string[],
+  why: string | undefined,
+): StatedCondition {
+  if (library === undefined) {
+    return condition(
+      "ResolvedRefs",
+      "False",
+      "LibraryNotFound",
+      "The MCP agent policy's default library does not exist.",
+    );
+  }
+  if (why !== undefined) {
+    const message = `A webhook's signing secret cannot be read: ${why}. The webhook goes on as it was.`;
+    return condition("ResolvedRefs", "False", "SecretUnreadable", message);
+  }
+  return missing.length > 0
+    ? condition("ResolvedRefs", "False", "WebhookSecretNotFound", `There is no usable ${missing.join(", and no ")}.`)
     : condition("ResolvedRefs", "True", "Resolved", "Everything that is referred to exists.");
 }

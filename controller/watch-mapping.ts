@@ -20,7 +20,8 @@ export function createWatchMapping(cluster: Cluster): (change: ClusterChange) =>
       if (others?.size === 0) namedBy.delete(secret);
     }
     const object = cluster.get(kind, namespace, name);
-    const secrets = object === undefined ? [] : secretsNamedBy(object).map((secret) => `${namespace}/${secret}`);
+    const secrets =
+      object === undefined ? [] : secretsNamedBy(object).map((secret) => `${secret.namespace}/${secret.name}`);
     if (secrets.length === 0) named.delete(id);
     else named.set(id, secrets);
     for (const secret of secrets) {

@@ -61,6 +61,8 @@ export const REASONS = {
   NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
   PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
   CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+  WebhookSecretNotFound:
+    "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   LibraryNotFound:
     "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef names, in a namespace of the team.",
 } as const satisfies Record<string, string>;

@@ -38,7 +38,7 @@ const CONFIG: Fields = {
 export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPackage {
   const resources = {
     PlatformKey: keyResource(crds.PlatformKey),
-    PlatformTeam: resource(crds.PlatformTeam, { name: nameOf(crds.PlatformTeam), ...specOf(crds.PlatformTeam) }),
+    PlatformTeam: teamResource(crds.PlatformTeam),
     ModelGateway: gatewayResource(crds.ModelGateway),
     MemoryLibrary: resource(
       crds.MemoryLibrary,
@@ -65,22 +65,13 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
 
 function gatewayResource(crd: Schema): Signature {
   const spec = specOf(crd);
-  const upstreams = need(spec.upstreams, "upstreams");
-  const { credentialRef: _, ...upstream } = fieldsOf(upstreams.items);
-  const credential: Property = {
-    type: "string",
-    description:
-      "The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
-    secret: true,
-  };
-  const items = {
-    ...need(upstreams.items, "upstreams[]"),
-    required: ["name", "dialect", "baseURL"],
-    properties: { ...upstream, credential },
-  };
+  const upstreams = withSecret(need(spec.upstreams, "upstreams"), "credentialRef", "credential", [
+    "The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
+    ["name", "dialect", "baseURL"],
+  ]);
   return resource(
     crd,
-    { ...placeOf(crd), ...spec, upstreams: { ...upstreams, items } },
+    { ...placeOf(crd), ...spec, upstreams },
     {
       teamId: TEAM_ID,
       publicID: need(spec.publicID, "publicID"),
@@ -91,6 +82,38 @@ function gatewayResource(crd: Schema): Signature {
       },
     },
   );
+}
+
+function teamResource(crd: Schema): Signature {
+  const spec = specOf(crd);
+  const webhooks = withSecret(need(spec.webhooks, "webhooks"), "secretRef", "secret", [
+    "The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does.",
+    ["url", "events"],
+  ]);
+  return resource(
+    crd,
+    { name: nameOf(crd), ...spec, webhooks },
+    {
+      missingSecrets: {
+        type: "array",
+        description: "Webhooks without a signing secret, to which nothing is sent.",
+        items: { type: "string", description: "A webhook's URL." },
+      },
+    },
+  );
+}
+
+/** A list whose entries have a secret itself where declarations refer to one. */
+function withSecret(
+  list: Property,
+  reference: string,
+  field: string,
+  [description, required]: readonly [string, readonly string[]],
+): Property {
+  const { [reference]: _, ...fields } = fieldsOf(list.items);
+  const secret: Property = { type: "string", description, secret: true };
+  const items = { ...need(list.items, "items"), required, properties: { ...fields, [field]: secret } };
+  return { ...list, items };
 }
 
 /** @param hidden outputs of the resource that nobody else can know */

@@ -3,9 +3,9 @@ import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./database/change.ts";
 import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "./objects.ts";
 
-/** What is recorded of an object of each kind, and no more: of a credential only whether there is one. */
+/** What is recorded of an object of each kind, and no more: of a credential or a signing secret only whether there is one. */
 const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
-  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction"],
+  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "webhooks"],
   library: ["displayName", "description", "deletionPolicy"],
   gateway: ["publicId", "routesOnly", "upstreams", "routes"],
 };

@@ -1,5 +1,5 @@
 /**
- * The one encryption key that credentials are stored under, as the database knows it: by its fingerprint. Whoever
+ * The one encryption key that credentials and signing secrets are stored under, as the database knows it: by its fingerprint. Whoever
  * starts must have it, whoever seals seals under it, and another takes its place only when every replica has that.
  */
 import { sql } from "kysely";
@@ -13,9 +13,16 @@ import { type Keyring, seal, unseal } from "./keyring.ts";
 const LIVING_MS = 10_000;
 /** What {@link forgetEncryptionKey} leaves in the place of a credential: no key opens it. */
 const LOST = Buffer.from([0]);
+/** Where sealed texts are, and the column that each is sealed with. */
+const SEALED = [
+  { table: "gateway_upstreams", column: "credential", aad: "gateway_id" },
+  { table: "team_webhooks", column: "secret", aad: "id" },
+] as const;
+
 /** A sealed text begins with the byte 1 and four bytes of its key's fingerprint (keyring.ts). */
-const KEY_OF_CREDENTIAL = sql<string>`encode(substring(credential from 2 for 4), 'hex')`;
-const IS_SEALED = sql<boolean>`credential is not null and get_byte(credential, 0) = 1`;
+const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)} from 2 for 4), 'hex')`;
+const isSealed = (column: string) =>
+  sql<boolean>`${sql.ref(column)} is not null and get_byte(${sql.ref(column)}, 0) = 1`;
 
 /** The fingerprint of the key that is sealed under; undefined where nobody has started yet. */
 async function currentKey(db: Db): Promise<{ fingerprint: string; since: Date } | undefined> {
@@ -90,30 +97,28 @@ async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
   );
 }
 
-/** Credentials that the management API stored have no declaration that they could be read from again. */
+/** What the management API stored has no declaration that it could be read from again. */
 async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
   const [first] = keyring;
   const old = (await sealedUnder(store.db)).map(({ id }) => id).filter((id) => !first?.fingerprint.startsWith(id));
   if (old.length === 0) return 0;
   const { result } = await change(store, null, async (tx) => {
-    const rows = await tx
-      .selectFrom("gateway_upstreams")
-      .select(["gateway_id", "name", "credential"])
-      .where(IS_SEALED)
-      .where(KEY_OF_CREDENTIAL, "in", old)
-      .orderBy("gateway_id")
-      .forUpdate()
-      .execute();
-    for (const { gateway_id: gatewayId, name, credential } of rows) {
-      if (credential === null) continue;
-      await tx
-        .updateTable("gateway_upstreams")
-        .set({ credential: seal(keyring, unseal(keyring, credential, gatewayId), gatewayId) })
-        .where("gateway_id", "=", gatewayId)
-        .where("name", "=", name)
-        .execute();
+    let count = 0;
+    for (const { table, column, aad } of SEALED) {
+      const { rows } = await sql<{ place: string; sealed: Uint8Array; aad: string }>`
+        select ctid::text as place, ${sql.ref(column)} as sealed, ${sql.ref(aad)} as aad from ${sql.table(table)}
+        where ${isSealed(column)} and ${keyOf(column)} = any(${old}::text[]) order by ${sql.ref(aad)} for update`.execute(
+        tx,
+      );
+      for (const row of rows) {
+        const anew = seal(keyring, unseal(keyring, row.sealed, row.aad), row.aad);
+        await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${anew} where ctid = ${row.place}::tid`.execute(
+          tx,
+        );
+      }
+      count += rows.length;
     }
-    return rows.length;
+    return count;
   });
   return result;
 }
@@ -137,7 +142,7 @@ export async function sealingKeyring(tx: Tx, keyring: Keyring): Promise<Keyring>
 
 /**
  * Gives up a key that is lost for good. What was stored under it cannot be read any more: the credentials of declared
- * gateways are stored again from their Secrets, those of the management API have to be given again.
+ * gateways and webhooks are stored again from their Secrets, those of the management API have to be given again.
  *
  * @param key its fingerprint, or the beginning of it that is known
  * @returns how many credentials are lost
@@ -163,13 +168,13 @@ export async function forgetEncryptionKey(store: Store, key: string): Promise<nu
       throw new EncryptionKeyError(`the encryption key ${key} is not lost: the server ${rows[0].id} has it`);
     }
     await tx.deleteFrom("encryption_key").where("fingerprint", "like", `${short}%`).execute();
-    const { numUpdatedRows } = await tx
-      .updateTable("gateway_upstreams")
-      .set({ credential: LOST })
-      .where(IS_SEALED)
-      .where(KEY_OF_CREDENTIAL, "=", short)
-      .executeTakeFirst();
-    return Number(numUpdatedRows);
+    let lost = 0n;
+    for (const { table, column } of SEALED) {
+      const { numAffectedRows = 0n } = await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${LOST}
+        where ${isSealed(column)} and ${keyOf(column)} = ${short}`.execute(tx);
+      lost += numAffectedRows;
+    }
+    return Number(lost);
   });
   return result;
 }
@@ -178,13 +183,13 @@ export async function forgetEncryptionKey(store: Store, key: string): Promise<nu
 const SHORT = 8;
 
 async function sealedUnder(db: Db): Promise<{ id: string; credentials: number }[]> {
-  return db
-    .selectFrom("gateway_upstreams")
-    .select(({ fn }) => [KEY_OF_CREDENTIAL.as("id"), fn.countAll<number>().as("credentials")])
-    .where(IS_SEALED)
-    .groupBy(KEY_OF_CREDENTIAL)
-    .orderBy("id")
-    .execute();
+  const texts = SEALED.map(
+    ({ table, column }) => sql`select ${keyOf(column)} as id from ${sql.table(table)} where ${isSealed(column)}`,
+  );
+  const { rows } = await sql<{ id: string; credentials: number }>`
+    select id, count(*) as credentials from (${sql.join(texts, sql` union all `)}) sealed
+    group by id order by id`.execute(db);
+  return rows;
 }
 
 const has = (keyring: Keyring, key: string): boolean => keyring.some(({ fingerprint }) => fingerprint.startsWith(key));

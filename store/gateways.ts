@@ -3,10 +3,10 @@ import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../dom
 import type { Author } from "./audit.ts";
 import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
-import { KeyringError, PublicIdTakenError } from "./database/errors.ts";
+import { PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
 import { sealingKeyring } from "./encryption-key.ts";
-import { isSealedByFirst, type Keyring, seal, unseal } from "./keyring.ts";
+import { isSealedAs, type Keyring, openSealed, seal, unseal } from "./keyring.ts";
 
 export type GatewayDraft = {
   readonly cluster: string;
@@ -116,7 +116,7 @@ async function saveUpstreams(
   }
   for (const [position, { name, dialect, baseUrl, credential }] of upstreams.entries()) {
     const old = stored.find((row) => row.name === name);
-    const kept = old !== undefined && isStored(sealing, old.credential, credential, gatewayId);
+    const kept = old !== undefined && isSealedAs(sealing, old.credential, credential, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
     if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential) {
       changedCredentials.push(name);
@@ -136,23 +136,8 @@ async function saveUpstreams(
   return changedCredentials;
 }
 
-function isStored(keyring: Keyring, sealed: Uint8Array | null, credential: string | null, gatewayId: string): boolean {
-  if (sealed === null || credential === null) return sealed === credential;
-  return isSealedByFirst(keyring, sealed) && openSealed(keyring, sealed, gatewayId) === credential;
-}
-
 function credentialOf(keyring: Keyring, sealed: Uint8Array | null, gatewayId: string): string | null {
   return sealed === null ? null : openSealed(keyring, sealed, gatewayId);
-}
-
-/** A credential in clear; null for one that none of our keys opens. */
-function openSealed(keyring: Keyring, sealed: Uint8Array, gatewayId: string): string | null {
-  try {
-    return unseal(keyring, sealed, gatewayId);
-  } catch (error) {
-    if (error instanceof KeyringError) return null;
-    throw error;
-  }
 }
 
 /** The credential of an upstream, in clear; null where there is none, or none that our keys open. */

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject
 import { KeyringError } from "./database/errors.ts";
 
 /**
- * The keys that provider credentials are stored under: the first encrypts, all decrypt (threats b21). The keys are
+ * The keys that provider credentials and webhooks' signing secrets are stored under: the first encrypts, all decrypt (threats b21). The keys are
  * KeyObjects, which print nothing of themselves.
  */
 export type Keyring = readonly EncryptionKey[];
@@ -96,10 +96,26 @@ export function unseal(keyring: Keyring, sealed: Uint8Array, aad: string): strin
   try {
     return decipher.update(bytes.subarray(HEADER_BYTES), undefined, "utf8") + decipher.final("utf8");
   } catch (error) {
-    throw new KeyringError("a stored credential does not open: it was changed, or belongs to another gateway", {
+    throw new KeyringError("a stored credential does not open: it was changed, or belongs to something else", {
       cause: error,
     });
   }
+}
+
+/** As {@link unseal}; null for a text that none of our keys opens. */
+export function openSealed(keyring: Keyring, sealed: Uint8Array, aad: string): string | null {
+  try {
+    return unseal(keyring, sealed, aad);
+  } catch (error) {
+    if (error instanceof KeyringError) return null;
+    throw error;
+  }
+}
+
+/** Whether what is stored is this text under the keyring's first key, so that it may stay; null for none. */
+export function isSealedAs(keyring: Keyring, sealed: Uint8Array | null, text: string | null, aad: string): boolean {
+  if (sealed === null || text === null) return sealed === text;
+  return isSealedByFirst(keyring, sealed) && openSealed(keyring, sealed, aad) === text;
 }
 
 /** Whether a sealed text is under the keyring's first key, or due to be sealed anew. */

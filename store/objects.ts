@@ -26,6 +26,14 @@ export type StoredTeam = StoredObject & {
   readonly members: readonly TeamMember[];
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly leakAction: LeakAction;
+  /** In the order of their URLs; of a signing secret only whether there is one. */
+  readonly webhooks: readonly {
+    readonly url: string;
+    readonly events: readonly string[];
+    readonly hasSecret: boolean;
+  }[];
+  /** Changes with any of the signing secrets, and tells nothing of them: a digest of what they are sealed as. */
+  readonly webhookSecrets: string;
 };
 
 type StoredLibrary = StoredObject & {
@@ -69,7 +77,11 @@ const SOURCES = {
       coalesce((select json_agg(json_build_object('role', role, 'kind', kind, 'value', value) order by kind, value, role)
         from team_members where team_id = teams.id), '[]') as members,
       case when default_library_name is not null then
-        json_build_object('namespace', default_library_namespace, 'name', default_library_name) end as "defaultLibrary"
+        json_build_object('namespace', default_library_namespace, 'name', default_library_name) end as "defaultLibrary",
+      coalesce((select json_agg(json_build_object('url', url, 'events', events, 'hasSecret', secret is not null)
+        order by url) from team_webhooks where team_id = teams.id), '[]') as webhooks,
+      (select encode(sha256(coalesce(string_agg(coalesce(secret, ''), ',' order by url), '')), 'hex')
+        from team_webhooks where team_id = teams.id) as "webhookSecrets"
       from teams)`,
   },
   library: {

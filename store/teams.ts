@@ -6,6 +6,8 @@ import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { StaleDeclarationError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
+import type { Keyring } from "./keyring.ts";
+import { removeWebhooks, saveWebhooks, type WebhookDraft } from "./webhooks/team-webhooks.ts";
 
 export type TeamDraft = {
   readonly cluster: string;
@@ -17,6 +19,7 @@ export type TeamDraft = {
   /** Of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly leakAction: LeakAction;
+  readonly webhooks: readonly WebhookDraft[];
   readonly generation: number;
   /** For the audit log. */
   readonly by?: Author;
@@ -29,15 +32,30 @@ export type RefusedClaim = { readonly namespace: string; readonly heldBy: string
  * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion it is the same
  * team. The first stored claim of a namespace wins; the others are refused, and may be tried again later.
  *
+ * @param keyring seals the webhooks' signing secrets
  * @throws StaleDeclarationError when a later generation of the same declaration has been applied
  */
-export function saveTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string; refused: RefusedClaim[] }> {
+export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []): Promise<SavedTeam> {
   const { cluster, name, by, generation } = draft;
-  const task = () => saveWholeTeam(tx, draft);
-  return auditObject(tx, { kind: "team", where: { cluster, name }, by, task, detail: { generation } });
+  const { teamId, refused } = await auditObject(tx, {
+    kind: "team",
+    where: { cluster, name },
+    by,
+    task: () => saveWholeTeam(tx, draft, keyring),
+    detail: { generation },
+    // That it is another, and never what it is.
+    moreThanFields: ({ changedSecrets }) => (changedSecrets.length > 0 ? { changedSecrets } : undefined),
+  });
+  return { teamId, refused };
 }
 
-async function saveWholeTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string; refused: RefusedClaim[] }> {
+type SavedTeam = { readonly teamId: string; readonly refused: readonly RefusedClaim[] };
+
+async function saveWholeTeam(
+  tx: Tx,
+  draft: TeamDraft,
+  keyring: Keyring,
+): Promise<SavedTeam & { readonly changedSecrets: readonly string[] }> {
   const teamId = await saveTeamRow(tx, draft);
   await saveMembers(tx, teamId, draft.members);
 
@@ -53,7 +71,7 @@ async function saveWholeTeam(tx: Tx, draft: TeamDraft): Promise<{ teamId: string
     select n.namespace, t.name as "heldBy" from team_namespaces n join teams t on t.id = n.team_id
     where n.cluster = ${draft.cluster} and n.namespace = any(${namespaces}::text[]) and n.team_id <> ${teamId}
     order by n.namespace`.execute(tx);
-  return { teamId, refused };
+  return { teamId, refused, changedSecrets: await saveWebhooks(tx, teamId, draft.webhooks, keyring) };
 }
 
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
@@ -119,6 +137,7 @@ async function deleteWholeTeam(tx: Tx, { cluster, name, ownerUid }: TeamDeletion
   if (deleted === undefined) return;
   await tx.deleteFrom("team_namespaces").where("team_id", "=", deleted.id).execute();
   await tx.deleteFrom("team_members").where("team_id", "=", deleted.id).execute();
+  await removeWebhooks(tx, deleted.id, "the team was deleted");
 }
 
 /** The team that holds a namespace. */
@@ -145,6 +164,18 @@ export async function namespaceHolders(db: Db, cluster: string): Promise<Map<str
     .where("cluster", "=", cluster)
     .execute();
   return new Map(rows.map(({ namespace, team_id }) => [namespace, team_id]));
+}
+
+/** The namespaces of a cluster that other teams hold than the one of this name. */
+export async function namespacesOfOthers(db: Db, cluster: string, name: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("team_namespaces")
+    .innerJoin("teams", "teams.id", "team_namespaces.team_id")
+    .select("namespace")
+    .where("team_namespaces.cluster", "=", cluster)
+    .where("teams.name", "<>", name)
+    .execute();
+  return rows.map(({ namespace }) => namespace);
 }
 
 /** The team of this name, where it has not been deleted. */

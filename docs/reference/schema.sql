@@ -114,6 +114,13 @@ create table key_libraries (
   constraint key_libraries_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_libraries_pkey PRIMARY KEY (key_id, library_id)
 );
+create table key_notices (
+  key_id text not null,
+  kind text not null,
+  mark bigint not null,
+  constraint key_notices_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
+  constraint key_notices_pkey PRIMARY KEY (key_id, kind)
+);
 create table key_requests (
   key_id text not null,
   slot timestamp with time zone not null,
@@ -273,6 +280,16 @@ create table team_namespaces (
   constraint team_namespaces_pkey PRIMARY KEY (cluster, namespace),
   constraint team_namespaces_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
+create table team_webhooks (
+  id text not null,
+  team_id text not null,
+  url text not null,
+  events text[] not null,
+  secret bytea,
+  constraint team_webhooks_pkey PRIMARY KEY (id),
+  constraint team_webhooks_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
+  constraint team_webhooks_team_id_url_key UNIQUE (team_id, url)
+);
 create table teams (
   id text not null,
   cluster text not null,
@@ -293,6 +310,25 @@ create table usage_lost (
   only_one boolean default true not null,
   constraint usage_lost_only_one_check CHECK (only_one),
   constraint usage_lost_only_one_key UNIQUE (only_one)
+);
+create table webhook_deliveries (
+  id text not null,
+  webhook_id text not null,
+  team_id text not null,
+  url text not null,
+  event text not null,
+  key_id text not null,
+  at timestamp with time zone not null,
+  data jsonb not null,
+  state text default 'pending'::text not null,
+  tries integer default 0 not null,
+  due_at timestamp with time zone default clock_timestamp(),
+  claim uuid,
+  tried_at timestamp with time zone,
+  status integer,
+  error text,
+  constraint webhook_deliveries_check CHECK (((state = 'pending'::text) = (due_at IS NOT NULL))),
+  constraint webhook_deliveries_pkey PRIMARY KEY (id)
 );
 
 CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags text[])
@@ -520,6 +556,9 @@ CREATE INDEX sessions_by_sid ON public.sessions USING btree (issuer, sid) WHERE 
 CREATE INDEX sessions_by_subject ON public.sessions USING btree (issuer, subject);
 CREATE INDEX team_members_by_value ON public.team_members USING btree (kind, value);
 CREATE INDEX team_namespaces_of_team ON public.team_namespaces USING btree (team_id);
+CREATE INDEX webhook_deliveries_by_time ON public.webhook_deliveries USING btree (at) WHERE (state <> 'pending'::text);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (webhook_id, due_at) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_deliveries_of_team ON public.webhook_deliveries USING btree (team_id, at, id);
 
 alter table atoms alter column content set statistics 0;
 alter table atoms alter column tags set statistics 0;

@@ -4,7 +4,7 @@ import type { Spec } from "../manifest/kinds.ts";
 /** What a team wants done with a key that leaked: nothing is revoked that no declaration asked for. */
 export type LeakAction = "Revoke" | "Alert";
 
-export function leakActionOf({ leaks }: Spec<"PlatformTeam">): LeakAction {
+export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): LeakAction {
   return leaks?.action ?? "Alert";
 }
 

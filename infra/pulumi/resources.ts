@@ -61,8 +61,12 @@ function resourceOf<Args extends object, State>(kind: keyof typeof schema.resour
 /** An API key. Its secret is the output `secret`, encrypted in the state, or nowhere: see `deliver`. */
 export class PlatformKey extends resourceOf<PlatformKeyArgs, PlatformKeyState>("keyplane:index:PlatformKey") {}
 
-/** A team, to which keys, gateways and libraries belong. */
-export class PlatformTeam extends resourceOf<PlatformTeamArgs, PlatformTeamState>("keyplane:index:PlatformTeam") {}
+/** A team, to which keys, gateways and libraries belong. Its webhooks' signing secrets are secrets here. */
+export class PlatformTeam extends resourceOf<PlatformTeamArgs, PlatformTeamState>("keyplane:index:PlatformTeam") {
+  constructor(name: string, args: PlatformTeamArgs = {}, options?: CustomResourceOptions) {
+    super(name, { ...args, ...(args.webhooks && { webhooks: sealedWebhooks(args.webhooks) }) }, options);
+  }
+}
 
 /** A library of memories. */
 export class MemoryLibrary extends resourceOf<MemoryLibraryArgs, MemoryLibraryState>("keyplane:index:MemoryLibrary") {}
@@ -81,6 +85,15 @@ function sealed(upstreams: ModelGatewayArgs["upstreams"]): ModelGatewayArgs["ups
     "credential" in upstream && upstream.credential !== undefined
       ? { ...upstream, credential: secret(upstream.credential) }
       : upstream,
+  );
+}
+
+function sealedWebhooks(
+  webhooks: NonNullable<PlatformTeamArgs["webhooks"]>,
+): NonNullable<PlatformTeamArgs["webhooks"]> {
+  if (!Array.isArray(webhooks)) return webhooks;
+  return webhooks.map((webhook) =>
+    "secret" in webhook && webhook.secret !== undefined ? { ...webhook, secret: secret(webhook.secret) } : webhook,
   );
 }
 

@@ -1,19 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { leakActionOf } from "../../domain/key/leak.ts";
-import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
 import { type TeamMember, teamMember } from "../../domain/team-member.ts";
 import type { Tx } from "../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../store/objects.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
 import type { ChangeContext } from "./change-context.ts";
-import { invalid, readGiven } from "./diagnostics.ts";
+import { invalid } from "./diagnostics.ts";
 import { exists } from "./placement.ts";
+import { UNSEEN } from "./preconditions.ts";
+import { type ReadTeam, readTeam, TEAM_SPEC } from "./read-team.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "./request-schemas.ts";
 import type { Resource } from "./resource.ts";
 import { requireInstallation } from "./rights.ts";
-
-const SPEC = jsonSchema(specSchema("PlatformTeam"));
 
 type CreateBody = ReasonBody & { name: string; spec: unknown };
 
@@ -24,23 +23,29 @@ export const TEAMS: Resource<"team", CreateBody> = {
   declaredAs: "PlatformTeam",
   action: "change the team",
   title: "Team",
-  shown: { namespaces: { type: "array", items: { type: "string" } } },
-  specSchema: SPEC,
+  shown: {
+    namespaces: { type: "array", items: { type: "string" } },
+    missingSecrets: { type: "array", description: "Webhooks that nothing is sent to.", items: { type: "string" } },
+  },
+  specSchema: TEAM_SPEC,
   createSchema: {
     type: "object",
     additionalProperties: false,
     required: ["name", "spec"],
-    properties: { name: NEW_NAME, spec: SPEC, reason: REASON },
+    properties: { name: NEW_NAME, spec: TEAM_SPEC, reason: REASON },
   },
 
-  show: ({ name, displayName, namespaces, members, defaultLibrary, leakAction }) => ({
+  show: ({ name, displayName, namespaces, members, defaultLibrary, leakAction, webhooks, webhookSecrets }) => ({
+    [UNSEEN]: webhookSecrets,
     namespaces,
+    missingSecrets: webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
     spec: {
       ...(displayName === name ? {} : { displayName }),
       namespaces,
       members: members.map(memberJson),
       ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: defaultLibrary } }),
       ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
+      ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
     },
   }),
 
@@ -48,11 +53,11 @@ export const TEAMS: Resource<"team", CreateBody> = {
     requireInstallation(context.rights, "make a team");
     const taken = await findTeamNamesake(tx, name);
     if (taken !== undefined) throw exists("team", taken);
-    return save(tx, context, { name, ownerUid: randomUUID(), generation: 0 }, spec);
+    return save(tx, context, { name, ownerUid: randomUUID(), generation: 0 }, readTeam({ name, namespace: "", spec }));
   },
 
   async replace(tx, context, stored, spec) {
-    await save(tx, context, stored, spec);
+    await save(tx, context, stored, readTeam({ ...stored, spec }, stored));
   },
 
   async remove(tx, { author, rights }, { cluster, name, ownerUid }) {
@@ -63,12 +68,11 @@ export const TEAMS: Resource<"team", CreateBody> = {
 
 async function save(
   tx: Tx,
-  { author }: ChangeContext,
+  { author, keyring }: ChangeContext,
   { name, ownerUid, generation }: Pick<StoredTeam, "name" | "ownerUid" | "generation">,
-  given: unknown,
+  spec: ReadTeam,
 ): Promise<{ id: string }> {
-  const spec = readGiven("PlatformTeam", { name, namespace: "", spec: given });
-  const { teamId: id, refused } = await saveTeam(tx, {
+  const draft = {
     cluster: API_CLUSTER,
     name,
     ownerUid,
@@ -77,9 +81,11 @@ async function save(
     members: spec.members.map(teamMember),
     defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
     leakAction: leakActionOf(spec),
+    webhooks: spec.webhooks,
     generation: generation + 1,
     by: author,
-  });
+  };
+  const { teamId: id, refused } = await saveTeam(tx, draft, keyring);
   if (refused.length > 0) {
     const message = "belongs to another team: choose another";
     const taken = new Set(refused.map(({ namespace }) => namespace));

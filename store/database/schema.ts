@@ -11,6 +11,9 @@ export type Database = {
   teams: TeamsTable;
   team_namespaces: { cluster: string; namespace: string; team_id: string };
   team_members: { team_id: string; role: string; kind: string; value: string };
+  team_webhooks: TeamWebhooksTable;
+  webhook_deliveries: WebhookDeliveriesTable;
+  key_notices: { key_id: string; kind: string; mark: number };
   libraries: LibrariesTable;
   gateways: GatewaysTable;
   gateway_upstreams: GatewayUpstreamsTable;
@@ -47,6 +50,33 @@ type TeamsTable = {
   generation: number;
   created_at: Generated<Date>;
   leak_action: Generated<string>;
+};
+
+type TeamWebhooksTable = {
+  id: string;
+  team_id: string;
+  url: string;
+  events: string[];
+  /** Sealed by the keyring with the id. */
+  secret: Uint8Array | null;
+};
+
+type WebhookDeliveriesTable = {
+  id: string;
+  webhook_id: string;
+  team_id: string;
+  url: string;
+  event: string;
+  key_id: string;
+  at: Date;
+  data: ColumnType<Record<string, unknown>, string, string>;
+  state: Generated<string>;
+  tries: Generated<number>;
+  due_at: ColumnType<Date | null, Date | undefined, Date | null>;
+  claim: string | null;
+  tried_at: Date | null;
+  status: number | null;
+  error: string | null;
 };
 
 type LibrariesTable = {

@@ -12,9 +12,10 @@ import {
 } from "../../store/encryption-key.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
 import { readUpstreamCredential, saveGateway } from "../../store/gateways.ts";
-import { isSealedByFirst, type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { isSealedByFirst, type Keyring, openSealed, parseKeyring } from "../../store/keyring.ts";
+import { saveTeam } from "../../store/teams.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
-import { gatewayDraft, makeTeam, run } from "./fixtures.ts";
+import { gatewayDraft, makeTeam, run, teamDraft } from "./fixtures.ts";
 
 const LINES = [0, 1, 2].map(() => randomBytes(32).toString("base64"));
 const [A = "", B = "", C = ""] = LINES;
@@ -109,5 +110,32 @@ describeOnEachEngine("c54: the encryption keys", (opened) => {
     expect(await gateway.read(keys(B, C))).toBeNull();
     await gateway.save(keys(C));
     expect(await gateway.read(keys(C))).toBe("sk-provider");
+  });
+
+  test("seal the signing secrets of webhooks as they do credentials: anew, or lost and given again", async () => {
+    const store = opened();
+    const draft = teamDraft({
+      webhooks: [{ url: "https://hooks.test/a", events: ["key.revoked"], secret: "whsec_a" }],
+    });
+    const save = (ring: Keyring) => run(store, (tx) => saveTeam(tx, draft, ring));
+    const { teamId } = await save(keys(C));
+    const sealed = () =>
+      store.db
+        .selectFrom("team_webhooks")
+        .select(["id", "secret"])
+        .where("team_id", "=", teamId)
+        .executeTakeFirstOrThrow();
+    const before = await sealed();
+    await save(keys(C));
+    expect(await sealed()).toEqual(before);
+    expect(await adoptFirstKey(store, keys(B, C))).toBeGreaterThan(0);
+    const { id, secret } = await sealed();
+    expect(openSealed(keys(B), secret ?? Buffer.alloc(0), id)).toBe("whsec_a");
+    await expect(checkKeyring(store.db, keys(C))).rejects.toThrow(EncryptionKeyError);
+    expect(await forgetEncryptionKey(store, printOf(B))).toBeGreaterThan(0);
+    await adoptFirstKey(store, keys(C));
+    expect(openSealed(keys(B, C), (await sealed()).secret ?? Buffer.alloc(0), id)).toBeNull();
+    await save(keys(C));
+    expect(openSealed(keys(C), (await sealed()).secret ?? Buffer.alloc(0), id)).toBe("whsec_a");
   });
 });

@@ -53,6 +53,7 @@ export function teamDraft(overrides: Partial<TeamDraft> = {}): TeamDraft {
     members: [],
     defaultLibrary: null,
     leakAction: "Alert",
+    webhooks: [],
     generation: 1,
     ...overrides,
   };

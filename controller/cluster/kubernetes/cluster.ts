@@ -85,7 +85,10 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
   const objects = createObjects(onObject, ending.takes);
   const writes = createObjectWrites(api, objects, fieldManager);
   const references = createSecretReferences(
-    (namespace) => secretWatches.start(namespace, watching),
+    (namespace) => {
+      // A team may name one that is not served: it is read when the team is looked at, and no other time.
+      if (namespaces === null || namespaces.includes(namespace)) secretWatches.start(namespace, watching);
+    },
     (namespace) => {
       secretWatches.end(namespace);
       news.dropAll(namespace);

@@ -1,5 +1,8 @@
-/** Which Secrets matter: those that keys deliver to or import from, and those with a gateway's credentials. */
-import { secretsNamedBy } from "../../key/secret-names.ts";
+/**
+ * Which Secrets matter: those that keys deliver to or import from, those with a gateway's credentials, and those that a
+ * team's webhooks are signed with.
+ */
+import { type SecretName, secretsNamedBy } from "../../key/secret-names.ts";
 import type { ObjectRef } from "../port.ts";
 import type { HeldObject } from "./read-object.ts";
 
@@ -21,10 +24,10 @@ export function createSecretReferences(
   onLast: (namespace: string) => void,
   onDropped: (namespace: string, name: string) => void,
 ): SecretReferences {
-  const ofObject = new Map<string, readonly string[]>();
+  const ofObject = new Map<string, readonly SecretName[]>();
   const counts = new Map<string, Map<string, number>>();
 
-  function add(namespace: string, name: string): void {
+  function add({ namespace, name }: SecretName): void {
     let names = counts.get(namespace);
     if (names === undefined) {
       names = new Map();
@@ -34,7 +37,7 @@ export function createSecretReferences(
     names.set(name, (names.get(name) ?? 0) + 1);
   }
 
-  function remove(namespace: string, name: string): void {
+  function remove({ namespace, name }: SecretName): void {
     const names = counts.get(namespace);
     const left = (names?.get(name) ?? 1) - 1;
     if (left > 0) {
@@ -55,8 +58,8 @@ export function createSecretReferences(
       const names = now === undefined ? [] : secretsNamedBy(now.object);
       if (names.length === 0) ofObject.delete(key);
       else ofObject.set(key, names);
-      for (const one of names) add(namespace, one);
-      for (const one of before) remove(namespace, one);
+      for (const one of names) add(one);
+      for (const one of before) remove(one);
     },
     has: (namespace, name) => counts.get(namespace)?.has(name) === true,
   };

@@ -73,6 +73,40 @@ export type PlatformTeamSpec = {
      */
     action: "Revoke" | "Alert";
   };
+  /**
+   * Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks).
+   *
+   * Items: One receiver.
+   */
+  webhooks: {
+    /**
+     * Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed.
+     */
+    url: string;
+    /**
+     * Which events are posted.
+     *
+     * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: somebody still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.
+     */
+    events: ("key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked")[];
+    /**
+     * The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place.
+     */
+    secretRef: {
+      /**
+       * The Secret's namespace, one of the team's.
+       */
+      namespace: string;
+      /**
+       * The Secret's name.
+       */
+      name: string;
+      /**
+       * The data key in it.
+       */
+      key: string;
+    };
+  }[];
 };
 
 /**

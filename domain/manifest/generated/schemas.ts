@@ -1353,6 +1353,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "rule": "!has(self.mcpAgentPolicy) || !has(self.mcpAgentPolicy.defaultLibraryRef) || self.namespaces.exists(n, n == self.mcpAgentPolicy.defaultLibraryRef.__namespace__)",
             "message": "the default library must be in a namespace of the team: add its namespace to namespaces, or name a library in one of them",
             "fieldPath": ".mcpAgentPolicy.defaultLibraryRef"
+          },
+          {
+            "rule": "self.webhooks.all(w, self.namespaces.exists(n, n == w.secretRef.__namespace__))",
+            "message": "a webhook's signing secret must be in a namespace of the team: add its namespace to namespaces, or name a Secret in one of them",
+            "fieldPath": ".webhooks"
           }
         ],
         "properties": {
@@ -1491,6 +1496,82 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "Alert"
                 ],
                 "default": "Alert"
+              }
+            }
+          },
+          "webhooks": {
+            "description": "Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks).",
+            "type": "array",
+            "maxItems": 5,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": [
+              "url"
+            ],
+            "default": [],
+            "items": {
+              "description": "One receiver.",
+              "type": "object",
+              "required": [
+                "url",
+                "events",
+                "secretRef"
+              ],
+              "properties": {
+                "url": {
+                  "description": "Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed.",
+                  "type": "string",
+                  "maxLength": 512,
+                  "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
+                },
+                "events": {
+                  "description": "Which events are posted.",
+                  "type": "array",
+                  "minItems": 1,
+                  "maxItems": 5,
+                  "x-kubernetes-list-type": "set",
+                  "items": {
+                    "description": "key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: somebody still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked.",
+                    "type": "string",
+                    "enum": [
+                      "key.expiring",
+                      "key.rotated",
+                      "key.consumer_late",
+                      "key.revoked",
+                      "key.leaked"
+                    ]
+                  }
+                },
+                "secretRef": {
+                  "description": "The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place.",
+                  "type": "object",
+                  "required": [
+                    "namespace",
+                    "name"
+                  ],
+                  "x-kubernetes-map-type": "atomic",
+                  "properties": {
+                    "namespace": {
+                      "description": "The Secret's namespace, one of the team's.",
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 63,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                    },
+                    "name": {
+                      "description": "The Secret's name.",
+                      "type": "string",
+                      "maxLength": 253,
+                      "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                    },
+                    "key": {
+                      "description": "The data key in it.",
+                      "type": "string",
+                      "maxLength": 253,
+                      "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
+                      "default": "secret"
+                    }
+                  }
+                }
               }
             }
           }

@@ -233,6 +233,15 @@ export type PlatformTeamArgs = {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
     action?: Input<"Revoke" | "Alert"> | undefined;
   }> | undefined;
+  /** Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  webhooks?: Input<Array<Input<{
+    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    url: Input<string>;
+    /** Which events are posted. */
+    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">>>;
+    /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
+    secret?: Input<string> | undefined;
+  }>>> | undefined;
 };
 
 /** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
@@ -274,6 +283,17 @@ export type PlatformTeamState = {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
     action?: "Revoke" | "Alert" | undefined;
   } | undefined;
+  /** Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  webhooks?: Array<{
+    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    url: string;
+    /** Which events are posted. */
+    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">;
+    /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
+    secret?: string | undefined;
+  }> | undefined;
+  /** Webhooks without a signing secret, to which nothing is sent. */
+  missingSecrets: string[];
 };
 
 /** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
@@ -558,6 +578,17 @@ export type GetTeamResult = {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
     action?: "Revoke" | "Alert" | undefined;
   } | undefined;
+  /** Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  webhooks?: Array<{
+    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    url: string;
+    /** Which events are posted. */
+    events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">;
+    /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
+    secret?: string | undefined;
+  }> | undefined;
+  /** Webhooks without a signing secret, to which nothing is sent. */
+  missingSecrets: string[];
 };
 
 export type GetGatewayArgs = {

@@ -22,6 +22,7 @@ export type ApiObject = {
   readonly revocation: Revocation | undefined;
   /** Of a gateway. */
   readonly publicID: string | undefined;
+  /** Of a gateway, its upstreams without a credential; of a team, its webhooks without a signing secret. */
   readonly missingCredentials: readonly string[];
 };
 
@@ -62,7 +63,7 @@ export function readObject({ body, etag }: ApiAnswer): ApiObject {
     expiresAt: text(body.expiresAt),
     revocation: isRecord(body.revocation) ? readRevocation(body.revocation) : undefined,
     publicID: text(body.publicID),
-    missingCredentials: listOf(body.missingCredentials).map(String),
+    missingCredentials: listOf(body.missingCredentials ?? body.missingSecrets).map(String),
   };
 }
 

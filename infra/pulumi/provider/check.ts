@@ -5,7 +5,9 @@ import { toFieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/identity.ts";
 import { suggestion } from "../../../domain/manifest/suggestion.ts";
 import { containsKey } from "../../../domain/redact.ts";
+import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
 import schema from "../schema.json" with { type: "json" };
+import { credentialsOf, mapEntries } from "./credentials.ts";
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { diagnosticsOf } from "./spec.ts";
 import { hasUnknown, type Revealed, revealAll, Secret, secretsIn, UNKNOWN, type Value, type Values } from "./values.ts";
@@ -32,7 +34,7 @@ export function checkInputs(
     ...identityFaults(kind, given),
     ...specFaults(kind, given),
     ...(kind.kind === "PlatformKey" ? keyFaults(given) : []),
-    ...(kind.kind === "ModelGateway" ? credentialFaults(given, isNew) : []),
+    ...credentialFaults(kind, given, isNew),
   ];
   const secrets = secretsIn(inputs);
   return { inputs, diagnostics: diagnostics.map(({ path, message }) => ({ path, message: redact(message, secrets) })) };
@@ -51,21 +53,17 @@ function autoName(urn: string, resource: string): string {
   return `${stem.slice(0, MAX_NAME_LENGTH - 8).replace(/-+$/, "") || "unnamed"}-${suffix}`;
 }
 
-/** A provider's credential is a secret, whether the program says so or not. */
-function sealed({ kind }: ResourceKind, { upstreams }: Values): Values {
-  if (kind !== "ModelGateway" || !Array.isArray(upstreams)) return {};
-  return { upstreams: upstreams.map((upstream: Value) => (isFields(upstream) ? sealUpstream(upstream) : upstream)) };
-}
-
-function sealUpstream(upstream: Values): Values {
-  const { credential } = upstream;
-  return credential === undefined || credential instanceof Secret
-    ? upstream
-    : { ...upstream, credential: new Secret(credential) };
-}
-
-function isFields(value: Value): value is Values {
-  return isRecord(value) && !(value instanceof Secret);
+/** What goes in and never comes out is a secret, whether the program says so or not. */
+function sealed({ kind }: ResourceKind, inputs: Values): Values {
+  const credentials = credentialsOf(kind);
+  const entries = credentials && inputs[credentials.list];
+  if (credentials === undefined || !Array.isArray(entries)) return {};
+  const { list, field } = credentials;
+  const seal = (entry: Values): Values => {
+    const given = entry[field];
+    return given === undefined || given instanceof Secret ? entry : { ...entry, [field]: new Secret(given) };
+  };
+  return { [list]: entries.map((entry: Value) => (entry instanceof Secret ? entry : mapEntries(entry, seal))) };
 }
 
 function unknownProperties({ type }: ResourceKind, given: Inputs): FieldDiagnostic[] {
@@ -88,7 +86,10 @@ function specFaults(kind: ResourceKind, given: Inputs): FieldDiagnostic[] {
   const spec = { ...specOf(kind, given), ...rotationOf(kind, given) };
   const name = typeof given.name === "string" ? given.name : "";
   const diagnostics = diagnosticsOf(kind.kind, name, withoutUnknown(spec)).map(({ path, message }) => ({
-    path: path.replace(/^rotation\.overlap\..*/, "rotation.overlap").replace(/\.credentialRef$/, ".credential"),
+    path: path
+      .replace(/^rotation\.overlap\..*/, "rotation.overlap")
+      .replace(/\.credentialRef$/, ".credential")
+      .replace(/\.secretRef$/, ".secret"),
     message,
   }));
   return hasUnknown(spec) ? diagnostics.filter(({ path }) => isCertain(spec, path)) : diagnostics;
@@ -133,18 +134,26 @@ function keyFaults({ deliver, state, reason }: Inputs): FieldDiagnostic[] {
   return diagnostics;
 }
 
-function credentialFaults({ upstreams }: Inputs, isNew: boolean): FieldDiagnostic[] {
-  const list: readonly Revealed[] = Array.isArray(upstreams) ? upstreams : [];
-  return list.flatMap((upstream, i): FieldDiagnostic[] => {
-    if (!isRecord(upstream)) return [];
-    const { credential } = upstream;
-    const path = `upstreams[${i}].credential`;
-    if (credential === undefined)
-      return isNew ? [{ path, message: "is missing: write the provider's credential" }] : [];
-    if (credential === UNKNOWN || (typeof credential === "string" && /^[!-~]{1,4096}$/.test(credential))) return [];
-    return [{ path, message: "must be visible ASCII without spaces" }];
+function credentialFaults({ kind }: ResourceKind, given: Inputs, isNew: boolean): FieldDiagnostic[] {
+  const credentials = credentialsOf(kind);
+  if (credentials === undefined) return [];
+  const { list, field, noun } = credentials;
+  const entries: Revealed | undefined = given[list];
+  return (Array.isArray(entries) ? entries : []).flatMap((entry, i): FieldDiagnostic[] => {
+    if (!isRecord(entry)) return [];
+    const value = entry[field];
+    const path = `${list}[${i}].${field}`;
+    if (value === undefined) return isNew ? [{ path, message: `is missing: write ${noun}` }] : [];
+    if (value === UNKNOWN) return [];
+    const isGood = typeof value === "string" && (field === "secret" ? isSigningSecret(value) : isCredential(value));
+    return isGood ? [] : [{ path, message: `must be ${field === "secret" ? SIGNING_SECRET : CREDENTIAL}` }];
   });
 }
+
+const CREDENTIAL = "visible ASCII without spaces";
+const SIGNING_SECRET = "whsec_ and 24 to 64 random bytes in base64, or two of these with a space between";
+const isCredential = (text: string) => /^[!-~]{1,4096}$/.test(text);
+const isSigningSecret = (text: string) => parseWebhookSecrets(text) !== undefined;
 
 /** A text without what is secret in it. */
 export function redact(text: string, secrets: readonly string[]): string {

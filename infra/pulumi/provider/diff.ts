@@ -1,4 +1,5 @@
 /** Whether a resource is to be changed, or replaced, and because of which of its properties. */
+import { credentialsOf } from "./credentials.ts";
 import { type Change, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
 import { type Inputs, isSameObject, type ResourceKind } from "./resources.ts";
@@ -45,7 +46,8 @@ const NEW_VERSION: Readonly<Record<VersionReason, string>> = {
 
 function outdated({ kind }: ResourceKind, update: Update<Inputs>, now: number): string | undefined {
   const { olds } = update;
-  if (kind === "ModelGateway" && Array.isArray(olds.missingCredentials) && olds.missingCredentials.length > 0) {
+  const missing = olds[credentialsOf(kind)?.missing ?? ""];
+  if (Array.isArray(missing) && missing.length > 0) {
     return "the server has lost credentials: they are sent again";
   }
   if (kind !== "PlatformKey") return undefined;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Api } from "./api.ts";
 import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api-object.ts";
 import { createOnce, isGone } from "./creation.ts";
+import { credentialsOf } from "./credentials.ts";
 import {
   deliveredSecrets,
   knownSecrets,
@@ -116,9 +117,14 @@ function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Va
 async function ensureSpec({ api, kind }: Resource, object: ApiObject, given: Inputs): Promise<ApiObject> {
   const spec = specOf(kind, given);
   // Whether a credential is the one that is stored cannot be seen.
-  if (kind.kind !== "ModelGateway" && isSameSpec(kind.kind, object.name, object.spec, spec)) return object;
+  if (!hasCredentials(kind, spec) && isSameSpec(kind.kind, object.name, object.spec, spec)) return object;
   const body = { spec, ...reasonOf(given) };
   return readObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
+}
+
+function hasCredentials({ kind }: ResourceKind, spec: Inputs): boolean {
+  const entries = spec[credentialsOf(kind)?.list ?? ""];
+  return Array.isArray(entries) && entries.length > 0;
 }
 
 function reasonOf({ reason }: Inputs): { reason?: string } {

@@ -1,10 +1,10 @@
 /** What a program sees of a resource. */
-import { isRecord } from "../../../domain/manifest/identity.ts";
 import schema from "../schema.json" with { type: "json" };
 import type { ApiObject } from "./api-object.ts";
+import { credentialsOf, mapEntries } from "./credentials.ts";
 import type { Secrets } from "./key-secret.ts";
 import type { ResourceKind } from "./resources.ts";
-import { markedAs, Secret, UNKNOWN, type Value, type Values } from "./values.ts";
+import { markedAs, Secret, UNKNOWN, type Values } from "./values.ts";
 
 /** All outputs: what went in, but for credentials, and what is known of the object. */
 export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: Secrets = {}): Values {
@@ -26,7 +26,7 @@ export function shown({ kind }: ResourceKind, object: ApiObject): Values {
     case "MemoryLibrary":
       return { name, teamId };
     case "PlatformTeam":
-      return { name };
+      return { name, missingSecrets: object.missingCredentials };
   }
 }
 
@@ -49,20 +49,13 @@ function given(fields: Readonly<Record<string, string | number | boolean | undef
   );
 }
 
-/** Inputs as outputs. A provider's credential goes in and never comes out. */
+/** Inputs as outputs, without what goes in and never comes out. */
 function echo({ kind }: ResourceKind, inputs: Values): Values {
-  const { upstreams } = inputs;
-  return kind !== "ModelGateway" || upstreams === undefined
-    ? inputs
-    : { ...inputs, upstreams: withoutCredentials(upstreams) };
-}
-
-function withoutCredentials(upstreams: Value): Value {
-  if (upstreams instanceof Secret) return new Secret(withoutCredentials(upstreams.value));
-  if (Array.isArray(upstreams)) return upstreams.map(withoutCredentials);
-  if (!isRecord(upstreams)) return upstreams;
-  const { credential: _, ...rest } = upstreams as Values;
-  return rest;
+  const credentials = credentialsOf(kind);
+  const entries = credentials && inputs[credentials.list];
+  if (credentials === undefined || entries === undefined) return inputs;
+  const without = ({ [credentials.field]: _, ...rest }: Values) => rest;
+  return { ...inputs, [credentials.list]: mapEntries(entries, without) };
 }
 
 /** What a preview can say of an object that is to be made: what is always answered is not known yet. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, findObject } from "./api-object.ts";
 import { isGone } from "./creation.ts";
+import { credentialsOf } from "./credentials.ts";
 import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
 import type { Made, Resource } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
@@ -54,20 +55,19 @@ function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Value
   const fields = Object.entries(minimal).map(([field, value]): [string, Value] => {
     const same = isDeepStrictEqual(value, old[field]);
     // What the API answers is JSON.
-    return [field, same ? (before[field] ?? null) : withCredentials(value as Value, before[field])];
+    return [field, same ? (before[field] ?? null) : withCredentials(kind, value as Value, before[field])];
   });
   return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
 }
 
-/** Upstreams with the credentials that are known of them: the API answers none. */
-function withCredentials(value: Value, before: Value | undefined): Value {
-  if (!Array.isArray(value) || !Array.isArray(before)) return value;
+/** Entries with the secrets that are known of them: the API answers none. */
+function withCredentials({ kind }: ResourceKind, value: Value, before: Value | undefined): Value {
+  const credentials = credentialsOf(kind);
+  if (credentials === undefined || !Array.isArray(value) || !Array.isArray(before)) return value;
+  const { id, field } = credentials;
+  const fieldOf = (entry: Value, name: string) => (entry as Values | null)?.[name];
   return value.map((item: Value) => {
-    const was = before.find((one) => nameOf(one) === nameOf(item)) as Values | undefined;
-    return was?.credential === undefined ? item : { ...(item as Values), credential: was.credential };
+    const known = fieldOf(before.find((one) => fieldOf(one, id) === fieldOf(item, id)) ?? null, field);
+    return known === undefined ? item : { ...(item as Values), [field]: known };
   });
-}
-
-function nameOf(upstream: Value): Value | undefined {
-  return (upstream as Values | null)?.name;
 }

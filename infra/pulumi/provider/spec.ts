@@ -3,23 +3,31 @@ import { isDeepStrictEqual } from "node:util";
 import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { Kind } from "../../../domain/manifest/kinds.ts";
+import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Stands in the declarations' schema where a program gives the provider's credential itself. */
-const SOME_SECRET = { name: "credential" };
+/** Stands in the declarations' schema where a program gives the secret itself. */
+const SOME_NAME = "credential";
 
 /** A spec as its kind's schema has it. */
 function declared(kind: Kind, spec: Fields): Fields {
-  if (kind !== "ModelGateway" || !Array.isArray(spec.upstreams)) return spec;
+  const credentials = credentialsOf(kind);
+  const entries = credentials && spec[credentials.list];
+  if (credentials === undefined || !Array.isArray(entries)) return spec;
+  const { list, field, reference } = credentials;
+  const isTeam = kind === "PlatformTeam";
+  const withReference = ({ [field]: _, ...entry }: Fields): Fields => ({
+    ...entry,
+    [reference]: isTeam ? { namespace: SOME_NAME, name: SOME_NAME } : { name: SOME_NAME },
+  });
+  const { namespaces = [] } = spec;
   return {
     ...spec,
-    upstreams: spec.upstreams.map((upstream) => (isRecord(upstream) ? withReference(upstream) : upstream)),
+    [list]: entries.map((entry) => (isRecord(entry) ? withReference(entry) : entry)),
+    // A declared team signs with Secrets of its namespaces.
+    ...(isTeam && Array.isArray(namespaces) && { namespaces: [...namespaces, SOME_NAME] }),
   };
-}
-
-function withReference({ credential: _, ...upstream }: Fields): Fields {
-  return { ...upstream, credentialRef: SOME_SECRET };
 }
 
 /** What the schema and the rules of a kind say of a spec; the paths begin at the spec. */
@@ -30,7 +38,7 @@ export function diagnosticsOf(kind: Kind, name: string, spec: Fields): FieldDiag
 }
 
 /**
- * Whether two specs come to the same, whatever they leave to a default. Of a gateway that is without its credentials,
+ * Whether two specs come to the same, whatever they leave to a default. That is without credentials and signing secrets,
  * which nobody can read, and without a public id that only one of them gives.
  */
 export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): boolean {
@@ -44,13 +52,14 @@ export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): bool
 /** With defaults filled in, and without what says nothing. */
 function normal(kind: Kind, name: string, spec: Fields): Fields {
   const checked = checkSpec(kind, name, declared(kind, spec));
-  const { displayName, description, upstreams, ...fields }: Fields =
+  const { displayName, description, upstreams, webhooks, ...fields }: Fields =
     "diagnostics" in checked ? spec : { ...checked.spec };
   return {
     ...fields,
     ...(displayName !== name && displayName !== undefined && { displayName }),
     ...(description !== "" && description !== undefined && { description }),
     ...(Array.isArray(upstreams) && { upstreams: upstreams.map(normalUpstream) }),
+    ...(Array.isArray(webhooks) && { webhooks: webhooks.map(normalWebhook).sort(byUrl) }),
   };
 }
 
@@ -58,6 +67,16 @@ function normalUpstream(upstream: unknown): unknown {
   if (!isRecord(upstream)) return upstream;
   const { credentialRef: _, credential: __, baseURL, ...fields } = upstream;
   return { ...fields, baseURL: typeof baseURL === "string" ? baseURL.replace(/\/+$/, "") : baseURL };
+}
+
+/** The API has them in the order of their URLs, and their events in the order of the alphabet. */
+function normalWebhook(webhook: unknown): Fields {
+  const { secretRef: _, secret: __, events, ...fields } = isRecord(webhook) ? webhook : {};
+  return { ...fields, events: Array.isArray(events) ? events.toSorted() : events };
+}
+
+function byUrl(one: Fields, other: Fields): number {
+  return String(one.url) < String(other.url) ? -1 : 1;
 }
 
 /** The same spec in the fewest fields: as a person would write it, who leaves defaults out. */

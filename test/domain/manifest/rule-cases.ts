@@ -5,6 +5,8 @@ export type RuleCase = { rule: string; accepts: string[]; refuses: string[]; say
 
 const upstream = (name: string, dialect = "openai") =>
   `{ name: ${name}, dialect: ${dialect}, baseURL: "https://api.example.com", credentialRef: { name: s } }`;
+const webhook = (namespace: string) =>
+  `{ url: "https://hooks.example.com/keys", events: [key.revoked], secretRef: { namespace: ${namespace}, name: s } }`;
 const route = (rest: string) => `[{ model: m, routeID: r, upstreamModel: x, ${rest} }]`;
 
 export const RULE_CASES: readonly RuleCase[] = [
@@ -277,6 +279,12 @@ export const RULE_CASES: readonly RuleCase[] = [
       team("{ mcpAgentPolicy: { defaultLibraryRef: { namespace: z, name: l } } }"),
     ],
     says: "spec.mcpAgentPolicy.defaultLibraryRef: the default library must be in a namespace of the team",
+  },
+  {
+    rule: "a webhook's signing secret is in a namespace of the team",
+    accepts: [team(`{ namespaces: [x], webhooks: [${webhook("x")}] }`), team("{ webhooks: [] }")],
+    refuses: [team(`{ namespaces: [x], webhooks: [${webhook("z")}] }`), team(`{ webhooks: [${webhook("x")}] }`)],
+    says: "spec.webhooks: a webhook's signing secret must be in a namespace of the team",
   },
   {
     rule: "a member is named in one way",

@@ -54,6 +54,46 @@ describeOnEachEngine("what the management API makes", (store) => {
       }
     });
 
+    test("b102: has webhooks whose signing secrets go in, stay with their URL, and never come out", async () => {
+      const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+      const hook = { url: "https://hooks.example.com/keys", events: ["key.revoked"] };
+      const { id } = await madeTeam({ webhooks: [{ ...hook, secret }] });
+      const shown = await api.send("GET", `/teams/${id}`);
+      expect(shown.body).toMatchObject({ missingSecrets: [], spec: { webhooks: [hook] } });
+      expect(shown.body.spec.webhooks).toEqual([hook]);
+      // What was read, written back, keeps the secret; another URL does not get it.
+      expect((await put(`/teams/${id}`, shown.body.spec)).status).toBe(200);
+      expect((await api.send("GET", `/teams/${id}`)).body.missingSecrets).toEqual([]);
+      for (const [webhook, path] of [
+        [{ ...hook, url: "https://hooks.example.com/other" }, "secret"],
+        [{ ...hook, secret: "whsec_c2hvcnQ=" }, "secret"],
+        [{ ...hook, secretRef: { namespace: "a", name: "b" } }, "secretRef"],
+        [{ ...hook, events: [] }, "events"],
+        [{ ...hook, url: "https://me:word@hooks.example.com/" }, "url"],
+        [{ ...hook, url: "ftp://hooks.example.com/" }, "url"],
+      ] as const) {
+        const refused = await put(`/teams/${id}`, { webhooks: [webhook] });
+        expect([refused.status, refused.body.errors?.[0]?.path]).toEqual([422, `spec.webhooks[0].${path}`]);
+        expect(refused.text).not.toContain("c2hvcnQ");
+      }
+      const other = `whsec_${Buffer.alloc(32, 8).toString("base64")}`;
+      const changed = await put(
+        `/teams/${id}`,
+        { webhooks: [{ ...hook, secret: other }] },
+        shown.headers.get("etag") ?? "",
+      );
+      expect(changed.status).toBe(200);
+      expect(changed.headers.get("etag")).not.toBe(shown.headers.get("etag"));
+      const { rows } = await sql<{ detail: object }>`
+        select detail from audit_events where team_id = ${id} order by id`.execute(store().db);
+      expect(rows.at(-1)?.detail).toMatchObject({ changedSecrets: [hook.url] });
+      const stored = (await sql`select t::text from team_webhooks t`.execute(store().db)).rows;
+      for (const text of [shown.text, changed.text, JSON.stringify([rows, stored]), api.lines.join()]) {
+        expect([text.includes(secret), text.includes(other)]).toEqual([false, false]);
+      }
+      expect((await put(`/teams/${id}`, {})).body.spec.webhooks).toBeUndefined();
+    });
+
     test("is made, shown, listed, changed and deleted, each with its line in the audit log", async () => {
       const name = unique("team");
       const namespaces = [unique("ns")];

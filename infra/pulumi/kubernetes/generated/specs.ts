@@ -156,6 +156,22 @@ export type PlatformTeamSpecArgs = {
     /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
     action?: Input<"Revoke" | "Alert"> | undefined;
   }> | undefined;
+  /** Who is told of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  webhooks?: Input<Array<Input<{
+    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    url: Input<string>;
+    /** Which events are posted. */
+    events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked">>>;
+    /** The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place. */
+    secretRef: Input<{
+      /** The Secret's namespace, one of the team's. */
+      namespace: Input<string>;
+      /** The Secret's name. */
+      name: Input<string>;
+      /** The data key in it. Default `"secret"`. */
+      key?: Input<string> | undefined;
+    }>;
+  }>>> | undefined;
 };
 
 /** What the gateway is to be. */

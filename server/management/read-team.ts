@@ -1,0 +1,84 @@
+import type { FieldDiagnostic } from "../../domain/manifest/check-spec.ts";
+import type { PlatformTeamSpec } from "../../domain/manifest/generated/platform-team.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { jsonSchema, specSchema } from "../../domain/manifest/json-schema.ts";
+import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
+import type { StoredTeam } from "../../store/objects.ts";
+import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
+import { type Given, invalid, readGiven } from "./diagnostics.ts";
+
+/** A team that is to be made or changed, read. */
+export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks: readonly WebhookDraft[] };
+
+const MAX_SECRET_LENGTH = 256;
+
+/** As a PlatformTeam's, with each webhook's signing secret itself where that refers to a Secret. */
+export const TEAM_SPEC = withSecrets();
+
+function withSecrets(): Record<string, unknown> {
+  const spec = specSchema("PlatformTeam");
+  const webhooks = spec.properties?.webhooks;
+  const { secretRef: _, ...fields } = webhooks?.items?.properties ?? {};
+  if (webhooks?.items === undefined) throw new Error("the schema of PlatformTeam is another than it was");
+  const secret = {
+    type: "string",
+    description:
+      "The signing secret, as whsec_ and 24 to 64 random bytes in base64; never answered. Where it is left out in a change, the one that is stored stays, as long as the URL does.",
+    minLength: 1,
+    maxLength: MAX_SECRET_LENGTH,
+  } as const;
+  const items = { ...webhooks.items, required: ["url", "events"], properties: { ...fields, secret } };
+  return jsonSchema({ ...spec, properties: { ...spec.properties, webhooks: { ...webhooks, items } } });
+}
+
+/**
+ * Reads a spec as a PlatformTeam's is read, with signing secrets in place of references.
+ *
+ * @param old what is stored, of a team that is to be changed
+ * @throws Problem `invalid`
+ */
+export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
+  const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
+  const spec = readGiven("PlatformTeam", { ...given, spec: isRecord(given.spec) ? rest : given.spec });
+  const { webhooks, secrets } = takeSecrets(list);
+  // By themselves: a team that was made here has no namespace in which a Secret of its would be.
+  const read = readGiven("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });
+  return {
+    ...spec,
+    webhooks: read.webhooks.map(({ url, events }, i) => {
+      const secret = secrets[i];
+      const stays = old?.webhooks.some((webhook) => webhook.url === url && webhook.hasSecret) ?? false;
+      if (secret === undefined && !stays) throw invalid([{ path: `spec.webhooks[${i}].secret`, message: WANTED }]);
+      return { url, events, secret };
+    }),
+  };
+}
+
+const WANTED = "must be whsec_ and 24 to 64 random bytes in base64, or two of these with a space between";
+
+/** Stands in the declarations' schema where the secret itself is given. */
+const SOME_SECRET = { namespace: "none", name: "none" };
+
+/** Puts a reference where each secret is, and keeps the secrets apart: no message repeats them. */
+function takeSecrets(list: unknown): { webhooks: unknown; secrets: (string | undefined)[] } {
+  if (!Array.isArray(list)) return { webhooks: list, secrets: [] };
+  const diagnostics: FieldDiagnostic[] = [];
+  const secrets: (string | undefined)[] = [];
+  const webhooks = list.map((webhook: unknown, i) => {
+    if (!isRecord(webhook)) return webhook;
+    const { secret, secretRef, ...fields } = webhook;
+    const path = `spec.webhooks[${i}]`;
+    if (secretRef !== undefined) {
+      diagnostics.push({ path: `${path}.secretRef`, message: "is for a team that is declared: write secret" });
+    }
+    // Said here, where the address is not repeated: it may hold a credential.
+    if (typeof fields.url === "string" && /[@?#]/.test(fields.url)) {
+      diagnostics.push({ path: `${path}.url`, message: "must be without credentials, query and fragment" });
+    }
+    if (typeof secret === "string" && parseWebhookSecrets(secret) !== undefined) secrets[i] = secret.trim();
+    else if (secret !== undefined) diagnostics.push({ path: `${path}.secret`, message: WANTED });
+    return { ...fields, secretRef: SOME_SECRET };
+  });
+  if (diagnostics.length > 0) throw invalid(diagnostics);
+  return { webhooks, secrets };
+}
