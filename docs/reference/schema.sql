@@ -336,6 +336,11 @@ CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN array_to_tsvector((ARRAY[('team '::text || team_id), ('library '::text || library_id)] || (SELECT COALESCE(array_agg(('tag '::text || tag.tag)), '{}'::text[]) AS "coalesce" FROM unnest(atom_terms.tags) tag(tag))));
+CREATE OR REPLACE FUNCTION public.audit_terms(kind text, actor text, key_id text, team_id text, detail jsonb)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN array_remove(ARRAY[('kind '::text || "left"(kind, 255)), ('actor '::text || "left"(actor, 255)), ('key '::text || key_id), ('team '::text || team_id), ('object '::text || "left"((detail ->> 'id'::text), 255)), ('name '::text || "left"((detail ->> 'name'::text), 255))], NULL::text);
 CREATE OR REPLACE FUNCTION public.begin_key_last_use()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -526,8 +531,10 @@ CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, import
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
 CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
-CREATE INDEX audit_events_by_time ON public.audit_events USING btree (at);
+CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
+CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);
+CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);

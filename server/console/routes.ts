@@ -5,6 +5,7 @@ import type { Management } from "../management/context.ts";
 import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
 import { assetRoutes } from "./assets.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { parseForms } from "./forms.ts";
 import { protectPages } from "./headers.ts";
 import { keyActRoutes } from "./keys/act-routes.ts";
@@ -30,4 +31,5 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
+  auditRoutes(app, deps);
 }

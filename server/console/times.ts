@@ -21,6 +21,11 @@ export function ago(iso: string, now: number): Html {
   return html`<time datetime="${iso}" title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</time>`;
 }
 
+/** How long ago a moment was. Both in milliseconds since the epoch. */
+export function agoInWords(at: number, now: number): string {
+  return relative(at - now);
+}
+
 /** A moment as a calendar and a clock have it, in UTC. */
 export function moment(iso: string, now: number): Html {
   return html`<time datetime="${iso}">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;

@@ -72,3 +72,15 @@ export function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
       return sql`k.state = 'active' and ${TEAM_HOLDS_NAMESPACE} and not ${expired}`;
   }
 }
+
+/** The names of those keys that are any of these teams', by their ids; undefined for every team. */
+export async function namesOfKeys(
+  db: Db,
+  ids: readonly string[],
+  teamIds: readonly string[] | undefined,
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    select id, name from keys where id = any(${ids}::text[])
+      ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`.execute(db);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -1,7 +1,9 @@
 import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { teamField } from "../asked-teams.ts";
 import { flag, type Html, html } from "../html.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
 import { bindingsOf, declarationOf, scopeChips, stateBadge } from "./key-words.ts";
 import { type ListQuery, listUrl } from "./list-query.ts";
@@ -37,14 +39,11 @@ export function listContent(list: KeyList): Html {
     list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
   }</div>
 ${filters(list)}
-<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : table(list)}${foot(list)}</div>`;
+<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : table(list)}${footOf(list)}</div>`;
 }
 
-/** Each letter that is typed asks again, and the button does without script. */
 function filters({ query, teams }: KeyList): Html {
-  return html`<form class="panel" role="search" aria-label="API keys" action="/dashboard/keys"
- hx-get="/dashboard/keys" hx-trigger="input delay:200ms, submit" hx-sync="this:replace" hx-target="#results"
- hx-select="#results" hx-swap="outerHTML" hx-replace-url="true">
+  return html`<form class="panel" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
 <div class="filters">
 <div class="field"><label for="q">Search</label>
 <input id="q" name="q" type="search" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
@@ -52,9 +51,7 @@ function filters({ query, teams }: KeyList): Html {
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
   )}</select></div>
-<div class="field"><label for="team">Team</label>
-<input id="team" name="team" value="${query.team}" list="teams" placeholder="Any" maxlength="253" autocomplete="off">
-<datalist id="teams">${teams.map((team) => html`<option value="${team}"></option>`)}</datalist></div>
+${teamField(query.team, teams)}
 <div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
     (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
   )}</select></div>
@@ -101,22 +98,13 @@ function nothing({ query, mayCreate, isPartial }: KeyList): Html {
 <a class="button" href="/dashboard/keys">Show all keys</a></div>`;
 }
 
-function foot({ query, keys, next, isPartial }: KeyList): Html | string {
-  if (next === null && query.after === undefined) {
-    return keys.length === 0
-      ? ""
-      : html`<div class="foot"><p class="muted small" role="status">${count(keys.length)}</p></div>`;
-  }
-  const said = isPartial ? "More keys may match: they are still to be looked through." : count(keys.length);
-  return html`<div class="foot"><p class="muted small" role="status">${said}</p><p class="actions">${
-    query.after && pageLink("First page", listUrl({ ...query, after: undefined }))
-  }${next && pageLink(isPartial ? "Look further" : "Next page", listUrl({ ...query, after: next }))}</p></div>`;
-}
-
-function pageLink(title: string, url: string): Html {
-  return html`<a class="button" href="${url}" hx-get="${url}" hx-target="#results" hx-select="#results" hx-swap="outerHTML show:top" hx-push-url="true">${title}</a>`;
-}
-
-function count(shown: number): string {
-  return shown === 1 ? "1 key on this page" : `${shown} keys on this page`;
+function footOf({ query, keys, next, isPartial }: KeyList): Html | string {
+  if (next === null && query.after === undefined && keys.length === 0) return "";
+  const partly = "More keys may match: they are still to be looked through.";
+  return foot({
+    said: isPartial ? partly : countOnPage(keys.length, "key", "keys"),
+    first: query.after && listUrl({ ...query, after: undefined }),
+    next: next === null ? undefined : listUrl({ ...query, after: next }),
+    isPartial,
+  });
 }

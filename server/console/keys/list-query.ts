@@ -1,6 +1,7 @@
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { problem } from "../../http/errors.ts";
+import { queryText } from "../query-text.ts";
 
 /** What the list of keys is asked for, as its address has it. */
 export type ListQuery = {
@@ -11,8 +12,6 @@ export type ListQuery = {
   readonly after: KeyPosition | undefined;
 };
 
-/** No name and no id is longer. */
-const MAX_TEXT_LENGTH = 253;
 const MAX_CURSOR_LENGTH = 600;
 /** Seconds since the epoch, from the year 0 to before the year 10000: the moments of RFC 3339. */
 const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
@@ -22,9 +21,9 @@ export function readListQuery(query: Readonly<Record<string, unknown>>): ListQue
   const { q, state, team, order, after } = query;
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
-    text: textOf(q),
+    text: queryText(q),
     state: LISTED_STATES.find((one) => one === state),
-    team: textOf(team),
+    team: queryText(team),
     order: known,
     after: typeof after === "string" && after !== "" ? readPosition(after, known) : undefined,
   };
@@ -40,11 +39,6 @@ export function listUrl({ text, state, team, order, after }: ListQuery): string 
   if (after !== undefined) given.set("after", writePosition(after));
   const search = given.toString();
   return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
-}
-
-function textOf(value: unknown): string {
-  if (typeof value !== "string" || !value.isWellFormed()) return "";
-  return value.replaceAll("\0", "").trim().slice(0, MAX_TEXT_LENGTH);
 }
 
 /** JSON has no infinite number: a time that is one is a text. */

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { findKeys, identifyKeys, searchKeys } from "../../../store/keys/key-search.ts";
-import { listObjects } from "../../../store/objects.ts";
-import { teamsNamed } from "../../../store/teams.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
-import { mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { mayIn, type Rights, rightsOf } from "../../management/rights.ts";
+import { askedTeams, offeredTeams } from "../asked-teams.ts";
 import { layout } from "../layout.ts";
 import { sendPage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
@@ -13,8 +12,6 @@ import { listContent } from "./list-page.ts";
 import { type ListQuery, readListQuery } from "./list-query.ts";
 
 const PAGE = 50;
-/** Names of teams that a page offers; any other can be written. */
-const OFFERED_TEAMS = 200;
 
 /** The list of keys. */
 export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
@@ -30,14 +27,13 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
       if (found.isExact && only !== undefined && others.length === 0 && request.headers["hx-request"] === undefined) {
         return reply.redirect(`/dashboard/keys/${only.id}`, 303);
       }
-      const teams = await listObjects(store.db, "team", { teamIds: visibleTeams(rights), limit: OFFERED_TEAMS });
       const now = clock.now();
       const list = {
         query,
         keys: await showKeys({ db: store.db, receiptOf: await receipts.read(), now }, found.keys),
         next: found.next,
         isPartial: found.isPartial,
-        teams: teams.map(({ name }) => name).sort(),
+        teams: await offeredTeams(store.db, rights),
         mayCreate: mayIn(rights, "make keys"),
         now,
       };
@@ -51,7 +47,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
   /** What a text identifies exactly comes before what it is a part of the name of. */
   async function find(query: ListQuery, rights: Rights) {
     const { text, state, team, order, after } = query;
-    const teamIds = await teamsOf(rights, team);
+    const teamIds = await askedTeams(store.db, rights, team);
     const ids = text === "" || after !== undefined ? [] : await identifyKeys(store.db, text, teamIds);
     if (ids.length > 0) {
       return { keys: await findKeys(store.db, ids), next: null, isPartial: false, isExact: true };
@@ -63,13 +59,5 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
       state: state && { is: state, at },
     });
     return { ...found, isExact: false };
-  }
-
-  /** Those of the teams that somebody sees which have the name or the id; undefined for all there are. */
-  async function teamsOf(rights: Rights, named: string): Promise<readonly string[] | undefined> {
-    const visible = visibleTeams(rights);
-    if (named === "") return visible;
-    const ids = (await teamsNamed(store.db, named)).map(({ id }) => id);
-    return visible === undefined ? ids : ids.filter((id) => visible.includes(id));
   }
 }

@@ -1,19 +1,42 @@
 import { managementToken } from "../../../server/auth/management-token.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { openEmbedded } from "../../env/embedded-database.ts";
-import { ownPage, signIn } from "../auth/session/sign-in.ts";
+import { type Browser, ownPage, signIn } from "../auth/session/sign-in.ts";
 import { startApi, TOKEN } from "../management/api.ts";
 
 /** A page as the server has rendered it. */
 export type PageResponse = { readonly status: number; readonly text: string; readonly headers: Headers };
 
+/** Whose people may sign in. Nobody asks it: sessions are made by hand. */
+export const ISSUER = "https://id.example";
+
 export type Pages = Awaited<ReturnType<typeof startPages>>;
+/** How somebody who is signed in looks at pages. */
+export type Visitor = ReturnType<typeof visitorOf>;
 
 /** A server on an embedded database, whose pages the installation's own looks at, who came by a one-time link. */
 export async function startPages(store?: Store) {
   const own = store ?? (await openEmbedded());
-  const api = await startApi(own, {}, undefined, managementToken("console", TOKEN));
+  const issuer = { KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" };
+  const api = await startApi(own, issuer, undefined, managementToken("console", TOKEN));
   const browser = await signIn(own);
+  return {
+    ...api,
+    store: own,
+    ...visitorOf(api, browser),
+    /** Signs in a person of this name, who is a member where a team names them. */
+    async as(subject: string): Promise<Visitor> {
+      const person = { issuer: ISSUER, subject, groups: [] };
+      return visitorOf(api, await signIn(own, { person, displayName: subject }));
+    },
+    async close() {
+      await api.close();
+      if (store === undefined) await own.close();
+    },
+  };
+}
+
+function visitorOf(api: { readonly url: string }, browser: Browser) {
   async function ask(path: string, init: RequestInit = {}): Promise<PageResponse> {
     const answer = await fetch(`${api.url}/dashboard${path}`, {
       redirect: "manual",
@@ -23,8 +46,6 @@ export async function startPages(store?: Store) {
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   }
   return {
-    ...api,
-    store: own,
     browser,
     get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),
     /** Sends a form. */
@@ -32,9 +53,5 @@ export async function startPages(store?: Store) {
       ask(path, { method: "POST", body: new URLSearchParams(fields) }),
     /** Sends a form without a body, as no page of ours does. */
     postNothing: (path: string) => ask(path, { method: "POST" }),
-    async close() {
-      await api.close();
-      if (store === undefined) await own.close();
-    },
   };
 }

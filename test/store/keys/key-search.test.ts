@@ -4,11 +4,13 @@ import type { Database } from "../../../store/database/schema.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
+import { rowsRead } from "../../env/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
 
 const KEYS = 20_000;
 /** Each key that is looked at is read in its order, and by its id. */
 const MAX_READ = 2 * (250 + 5 * 1_000) + 500;
+const TABLES = ["keys", "key_versions", "key_last_uses"];
 const EVERY: KeySearch = {
   ...{ name: "", state: undefined, teamIds: undefined },
   ...{ order: "name", after: undefined, limit: 50 },
@@ -46,12 +48,12 @@ describeOnEachEngine("a search of 20,000 keys", (opened) => {
     async (statistics) => {
       if (statistics === "with statistics") await sql`analyze`.execute(opened().db);
       for (const [name, search] of SEARCHES) {
-        const { scans, rows } = await rowsRead(opened().db, (db) => searchKeys(db, { ...EVERY, ...search }));
+        const { scans, rows } = await rowsRead(opened().db, TABLES, (db) => searchKeys(db, { ...EVERY, ...search }));
         expect({ name, scans }).toEqual({ name, scans: 0 });
         expect(rows, name).toBeLessThanOrEqual(MAX_READ);
       }
       for (const teamIds of [undefined, OWN]) {
-        const identified = await rowsRead(opened().db, (db) => identifyKeys(db, "inf_none1234", teamIds));
+        const identified = await rowsRead(opened().db, TABLES, (db) => identifyKeys(db, "inf_none1234", teamIds));
         expect(identified.scans).toBe(0);
         expect(identified.rows).toBeLessThanOrEqual(10);
       }
@@ -100,23 +102,4 @@ async function everyPage(db: Db, search: KeySearch, bounds?: Parameters<typeof s
     after = next ?? undefined;
   } while (after !== undefined);
   return seen;
-}
-
-/** How often a table of keys was read whole, and how many rows of them by an index. */
-async function rowsRead(db: Db, question: (db: Db) => Promise<unknown>): Promise<{ scans: number; rows: number }> {
-  return db.connection().execute(async (connection) => {
-    const before = await tally(connection);
-    await question(connection);
-    const after = await tally(connection);
-    return { scans: after.scans - before.scans, rows: after.rows - before.rows };
-  });
-}
-
-async function tally(connection: Db): Promise<{ scans: number; rows: number }> {
-  // The first tells the database to note what this connection has done, the next one's end is when it does.
-  await sql`select pg_stat_force_next_flush()`.execute(connection);
-  const { rows } = await sql<{ scans: number; rows: number }>`
-    select sum(seq_scan)::integer as scans, sum(idx_tup_fetch)::integer as rows
-    from pg_stat_user_tables where relname in ('keys', 'key_versions', 'key_last_uses')`.execute(connection);
-  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
 }

@@ -1,15 +1,11 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { addRequestCounts } from "../../../../store/keys/request-counts.ts";
-import { faultsOf, openBrowser, takeCookie } from "../../../env/browser.ts";
+import { openBrowser } from "../../../env/browser.ts";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
+import { judge, openWindow, THEMES, WIDTHS } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
-
-/** Where pictures of the pages are put, for whoever wants to look at them; none are taken where it is not said. */
-const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 
 let pages: Pages;
 let browser: Browser;
@@ -30,18 +26,12 @@ afterEach(async () => {
 });
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
 
-type Look = Parameters<Browser["newContext"]>[0];
-
-async function open(path: string, look: Look = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 }, ...look });
-  contexts.push(context);
-  await takeCookie(context, pages.url, pages.browser.cookie);
-  const page = await context.newPage();
-  complaints = [];
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.message));
-  await page.goto(`${pages.url}/dashboard${path}`);
-  return page;
+async function open(path: string, look: BrowserContextOptions = {}): Promise<Page> {
+  const opened = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
+  contexts.push(opened.context);
+  complaints = opened.complaints;
+  await opened.page.goto(`${pages.url}/dashboard${path}`);
+  return opened.page;
 }
 
 async function makeKey(
@@ -185,9 +175,7 @@ describe("Revoking a key in a browser", () => {
   });
 });
 
-const WIDTHS = [320, 390, 1_280] as const;
-
-describe.each(["light", "dark"] as const)("Every page of keys, %s", (colorScheme) => {
+describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const key = await makeKey({ preset: "GatewayDefault", gatewayRef: { name: "models" }, expiresAfter: "72h" });
     await pages.send("POST", `/keys/${key.id}/versions`, { overlap: "24h" });
@@ -219,12 +207,3 @@ describe.each(["light", "dark"] as const)("Every page of keys, %s", (colorScheme
     await judge(page, `shown-once-${colorScheme}-${width}`);
   });
 });
-
-async function judge(page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) {
-    await mkdir(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
-  }
-  expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
-  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-}

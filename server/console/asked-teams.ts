@@ -1,0 +1,29 @@
+import type { Db } from "../../store/database/change.ts";
+import { listObjects } from "../../store/objects.ts";
+import { teamsNamed } from "../../store/teams.ts";
+import { type Rights, visibleTeams } from "../management/rights.ts";
+import { type Html, html } from "./html.ts";
+
+/** Names of teams that a page offers; any other can be written. */
+const OFFERED_TEAMS = 200;
+
+/** Those of the teams that somebody sees which have the name or the id, where one is given; undefined for all there are. */
+export async function askedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
+  const visible = visibleTeams(rights);
+  if (named === "") return visible;
+  const ids = (await teamsNamed(db, named)).map(({ id }) => id);
+  return visible === undefined ? ids : ids.filter((id) => visible.includes(id));
+}
+
+/** Names of teams for a filter to offer. */
+export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {
+  const teams = await listObjects(db, "team", { teamIds: visibleTeams(rights), limit: OFFERED_TEAMS });
+  return teams.map(({ name }) => name).sort();
+}
+
+/** A filter's field for a team. */
+export function teamField(team: string, teams: readonly string[]): Html {
+  return html`<div class="field"><label for="team">Team</label>
+<input id="team" name="team" value="${team}" list="teams" placeholder="Any" maxlength="253" autocomplete="off">
+<datalist id="teams">${teams.map((name) => html`<option value="${name}"></option>`)}</datalist></div>`;
+}

@@ -1,0 +1,66 @@
+import { Readable } from "node:stream";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import { type AuditPosition, type AuditSearch, type FoundAudit, searchAudit } from "../../../store/audit-search.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { teamNames } from "../../../store/teams.ts";
+import { problem } from "../../http/errors.ts";
+
+/** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
+const SLICE = 250;
+/** A thread writes so many logs at a time: each asks the database again and again. */
+const MAX_EXPORTS = 2;
+/** Whoever takes nothing for so long is cut off. */
+const STALL_MS = 30_000;
+
+/** What an export works with. */
+export type AuditExport = {
+  readonly db: Db;
+  readonly search: Omit<AuditSearch, "after" | "limit">;
+  /** Looks again at who asks: throws where they may read this no longer. */
+  checkAgain(): Promise<void>;
+};
+
+/** Writes logs, a few at a time. */
+export function createAuditExports(): (task: AuditExport) => Readable {
+  let underWay = 0;
+  return (task) => {
+    if (underWay >= MAX_EXPORTS) {
+      throw problem("unavailable", "Other exports of the audit log are under way here: try again when they are done.");
+    }
+    underWay++;
+    const lines = Readable.from(
+      withoutStall(linesOf(task), () => lines.destroy()),
+      { objectMode: false },
+    );
+    lines.once("close", () => underWay--);
+    return lines;
+  };
+}
+
+/** Every event that is found, the latest first, a line of JSON each. Those that come meanwhile are left out. */
+async function* linesOf({ db, search, checkAgain }: AuditExport): AsyncGenerator<string> {
+  let after: AuditPosition | undefined;
+  do {
+    if (after !== undefined) await checkAgain();
+    const { events, next }: FoundAudit = await searchAudit(db, { ...search, after, limit: SLICE });
+    const teams = await teamNames(db, [...new Set(events.flatMap(({ teamId }) => teamId ?? []))]);
+    const lines = events.map(({ id, at, kind, actor, teamId, keyId, detail }) => {
+      const team = teamId === null ? null : (teams.get(teamId) ?? null);
+      return `${JSON.stringify({ id, at: rfc3339Millis(at), action: kind, actor, teamId, team, keyId, detail })}\n`;
+    });
+    if (lines.length > 0) yield lines.join("");
+    after = next ?? undefined;
+  } while (after !== undefined);
+}
+
+/** Passes on what comes, and calls `onStall` where nobody takes it. */
+async function* withoutStall<T>(all: AsyncIterable<T>, onStall: () => void): AsyncGenerator<T> {
+  for await (const one of all) {
+    const impatience = setTimeout(onStall, STALL_MS).unref();
+    try {
+      yield one;
+    } finally {
+      clearTimeout(impatience);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.ts";
+import { teamField } from "../asked-teams.ts";
+import { type Content, flag, type Html, html } from "../html.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { absolute, agoInWords } from "../times.ts";
+import { type AuditQuery, auditUrl, MAX_ACTOR_LENGTH, momentText } from "./audit-query.ts";
+import { ACTIONS, auditDetail, toneOfAction } from "./audit-words.ts";
+
+/** What a page of the audit log shows. */
+export type AuditPage = FoundAudit & {
+  readonly query: AuditQuery;
+  /** Names to choose from. */
+  readonly teams: readonly string[];
+  readonly teamNames: ReadonlyMap<string, string>;
+  /** The names of the keys that are spoken of, by their ids. */
+  readonly keyNames: ReadonlyMap<string, string>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const PATH = "/dashboard/audit";
+const COLUMNS = ["Time (UTC)", "Action", "About", "By", "What"];
+const HOUR = 3_600_000;
+const SPANS = [
+  { title: "Last hour", ms: HOUR },
+  { title: "Last 24 hours", ms: 24 * HOUR },
+  { title: "Last 7 days", ms: 7 * 24 * HOUR },
+] as const;
+
+export function auditContent(page: AuditPage): Html {
+  const { query, events, next, isPartial } = page;
+  return html`<div class="head"><h1>Audit log</h1></div>
+${filters(page)}
+<div id="results" class="panel flush">${events.length === 0 ? nothing(page) : table(page)}${
+    (events.length > 0 || next !== null || query.after !== undefined) &&
+    foot({
+      said: isPartial
+        ? "More may match: the rest of the log is still to be looked through."
+        : countOnPage(events.length, "event", "events"),
+      first: query.after && auditUrl({ ...query, after: undefined }, PATH),
+      next: next === null ? undefined : auditUrl({ ...query, after: next }, PATH),
+      isPartial,
+    })
+  }<div class="foot"><p class="muted small">The export has every event that these filters find, not this page alone.</p><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></div></div>`;
+}
+
+function filters({ query, teams, now }: AuditPage): Html {
+  const { team, actor, action, about, from, to } = query;
+  const actions = action === "" || ACTIONS[action] !== undefined ? ACTIONS : { ...ACTIONS, [action]: action };
+  return html`<form class="panel" role="search" aria-label="Audit log" ${searchForm(PATH)}>
+<div class="filters audit">
+<div class="field"><label for="about">About</label><input id="about" name="about" type="search" value="${about}" placeholder="A key's prefix, an id or a name" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${Object.entries(
+    actions,
+  ).map(
+    ([kind, words]) =>
+      html`<option value="${kind}" ${flag("selected", kind === action)}>${words}${words !== kind && ` (${kind})`}</option>`,
+  )}</select></div>
+<div class="field"><label for="actor">By</label><input id="actor" name="actor" value="${actor}" placeholder="Anybody" maxlength="${MAX_ACTOR_LENGTH}" autocomplete="off" spellcheck="false"></div>
+${teamField(team, teams)}
+<div class="field"><label for="from">From (UTC)</label>${momentField("from", from)}</div>
+<div class="field"><label for="to">To (UTC)</label>${momentField("to", to)}</div>
+<button>Search</button>
+</div>
+<p class="actions small">${SPANS.map(({ title, ms }) => html`<a href="${auditUrl({ ...query, after: undefined, to: undefined, from: now - ms }, PATH)}">${title}</a>`)}<a href="${PATH}">Clear filters</a></p></form>`;
+}
+
+function momentField(name: "from" | "to", at: number | undefined): Html {
+  return html`<input id="${name}" name="${name}" type="datetime-local" step="1" value="${at === undefined ? "" : momentText(at)}">`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table(page: AuditPage): Html {
+  return html`<table class="table dense" role="table" aria-label="Audit log"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${page.events.map((event) => row(event, page))}</tbody></table>`;
+}
+
+function row(event: StoredAuditEvent, page: AuditPage): Html {
+  const iso = rfc3339Millis(event.at);
+  const cells: readonly (readonly [string, Content, string?])[] = [
+    [
+      "Time (UTC)",
+      html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${agoInWords(event.at, page.now)}</span>`,
+      "whole",
+    ],
+    ["Action", action(event)],
+    ["About", about(event, page)],
+    ["By", by(event)],
+    ["What", auditDetail(event)],
+  ];
+  return html`<tr role="row">${cells.map(
+    ([label, content, name]) =>
+      html`<td role="cell" data-label="${label}" class="${name}"><span>${content}</span></td>`,
+  )}</tr>`;
+}
+
+function action({ kind }: StoredAuditEvent): Html {
+  return html`<span class="badge ${toneOfAction(kind)}">${ACTIONS[kind] ?? kind}</span><span class="line small"><a href="${auditUrl({ action: kind }, PATH)}">${kind}</a></span>`;
+}
+
+function about({ keyId, teamId, detail }: StoredAuditEvent, { keyNames, teamNames }: AuditPage): Content {
+  const { id, name } = detail;
+  const team = teamId === null ? undefined : (teamNames.get(teamId) ?? teamId);
+  const whose = team !== undefined && html`<span class="line muted small">${team}</span>`;
+  if (keyId !== null) {
+    return html`<a class="name" href="/dashboard/keys/${keyId}">${keyNames.get(keyId) ?? keyId}</a>${whose}`;
+  }
+  if (typeof name !== "string") return whose || "The installation";
+  const search = typeof id === "string" ? id : name;
+  return html`<a class="name" href="${auditUrl({ about: search }, PATH)}">${name}</a>${name !== team && whose}`;
+}
+
+function by({ actor, detail: { address, userAgent } }: StoredAuditEvent): Html {
+  const from = [address, userAgent].filter((text) => typeof text === "string").join(" · ");
+  return html`${
+    actor.length > MAX_ACTOR_LENGTH
+      ? `${actor.slice(0, 200)}…`
+      : html`<a href="${auditUrl({ actor }, PATH)}">${actor}</a>`
+  }${from !== "" && html`<span class="line muted small">${from}</span>`}`;
+}
+
+function nothing({ query, isPartial }: AuditPage): Html {
+  if (isPartial) return html`<div class="empty"><p>None of the events that were looked through so far.</p></div>`;
+  const isFiltered = auditUrl(query, PATH) !== PATH;
+  return isFiltered
+    ? html`<div class="empty"><h2>No event is like this</h2><p class="muted">Look over a longer time, or for the first 12 characters of a key, an id or a whole name.</p><a class="button" href="${PATH}">Show the whole log</a></div>`
+    : html`<div class="empty"><h2>Nothing has happened yet</h2><p class="muted">What is changed of your teams' keys, gateways and libraries is written here, with who did it and from where.</p><a class="button" href="/dashboard/keys">To the API keys</a></div>`;
+}

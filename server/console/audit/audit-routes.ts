@@ -1,0 +1,89 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { rfc3339 } from "../../../domain/rfc3339.ts";
+import { type AuditSearch, auditSubject, searchAudit } from "../../../store/audit-search.ts";
+import { namesOfKeys } from "../../../store/keys/key-lists.ts";
+import { teamNames } from "../../../store/teams.ts";
+import { authenticateManagement } from "../../auth/authenticate-management.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { principalOf } from "../../management/author.ts";
+import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import { layout } from "../layout.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { createAuditExports } from "./audit-export.ts";
+import { auditContent } from "./audit-page.ts";
+import { type AuditQuery, readAuditQuery } from "./audit-query.ts";
+
+type Asked = { Querystring: Readonly<Record<string, unknown>> };
+
+const PAGE = 50;
+
+/**
+ * The audit log: of their teams for everybody who has a role there, since they may look at what it tells of; what is of
+ * no team is the installation's own alone.
+ */
+export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { store, clock, log } = deps;
+  const exportAudit = createAuditExports();
+
+  app.get<Asked>("/audit", { config: { console: true } }, async (request, reply) => {
+    const query = readAuditQuery(request.query);
+    const rights = await rightsOf(store.db, principalOf(request));
+    const found = await searchAudit(store.db, {
+      ...(await searchOf(query, rights)),
+      ...{ after: query.after, limit: PAGE },
+    });
+    const { events } = found;
+    const page = {
+      ...{ ...found, query },
+      teams: await offeredTeams(store.db, rights),
+      teamNames: await teamNames(store.db, unique(events.map(({ teamId }) => teamId))),
+      keyNames: await namesOfKeys(store.db, unique(events.map(({ keyId }) => keyId)), visibleTeams(rights)),
+      now: clock.now(),
+    };
+    const viewer = viewerOf(request);
+    return sendPage(reply, layout({ title: "Audit log", section: "audit", viewer, content: auditContent(page) }));
+  });
+
+  app.get<Asked>("/audit/export", { config: { console: true } }, async (request, reply) => {
+    const query = readAuditQuery(request.query);
+    const search = await searchOf(query, await rightsOf(store.db, principalOf(request)));
+    const lines = exportAudit({
+      ...{ db: store.db, search },
+      async checkAgain() {
+        const rights = await rightsOf(store.db, await principalNow(request));
+        const teamIds = await askedTeams(store.db, rights, query.team);
+        if (String(teamIds) !== String(search.teamIds)) throw new Error("what they may read has changed");
+      },
+    });
+    lines.once("error", (error) => log.warn({ error }, "an export of the audit log was broken off"));
+    const name = `keyplane-audit-${rfc3339(clock.now()).replaceAll(":", "-")}.jsonl`;
+    return reply
+      .type("application/x-ndjson; charset=utf-8")
+      .header("content-disposition", `attachment; filename="${name}"`)
+      .send(lines);
+  });
+
+  async function searchOf({ team, actor, action, about, from, to }: AuditQuery, rights: Rights) {
+    const teamIds = await askedTeams(store.db, rights, team);
+    return {
+      ...{ teamIds, from, to },
+      actor: actor === "" ? undefined : actor,
+      kind: action === "" ? undefined : action,
+      about: about === "" ? undefined : await auditSubject(store.db, about, teamIds),
+    } satisfies Omit<AuditSearch, "after" | "limit">;
+  }
+
+  /** A session may have ended since the request came. */
+  async function principalNow(request: FastifyRequest): Promise<Principal> {
+    const found = await authenticateManagement(deps, request.raw);
+    if ("cause" in found) throw new Error("the session has ended");
+    return found.principal;
+  }
+}
+
+function unique(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.flatMap((id) => id ?? []))];
+}

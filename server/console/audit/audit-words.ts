@@ -1,0 +1,89 @@
+import type { StoredAuditEvent } from "../../../store/audit-search.ts";
+import { type Content, type Html, html } from "../html.ts";
+
+/** The actions that the log is offered to be filtered by, in words. One that is not here is shown by its name. */
+export const ACTIONS: Readonly<Record<string, string>> = {
+  "key.reserved": "Version minted",
+  "key.activated": "Version came into use",
+  "key.retired": "Version ended",
+  "key.policy_updated": "Key changed",
+  "key.rotation_requested": "Rotation asked for",
+  "key.revoked": "Key revoked",
+  "key.released": "Key let go by its declaration",
+  "team.created": "Team made",
+  "team.changed": "Team changed",
+  "team.deleted": "Team deleted",
+  "gateway.created": "Gateway made",
+  "gateway.changed": "Gateway changed",
+  "gateway.deleted": "Gateway deleted",
+  "library.created": "Library made",
+  "library.changed": "Library changed",
+  "library.deleted": "Library deleted",
+  "session.begun": "Signed in",
+  "session.ended": "Signed out",
+  "console_link.made": "One-time link made",
+  "bootstrap_token.used": "Bootstrap token used",
+  "request.refused": "Request refused",
+};
+
+export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
+  if (/\.(revoked|deleted|leaked)$/.test(kind)) return "bad";
+  if (/\.(refused|used|retired|released)$/.test(kind)) return "warn";
+  return /\.(created|activated|begun|made)$/.test(kind) ? "good" : "";
+}
+
+/** What says who, from where, why and about what: shown in places of its own. */
+const OWN_PLACES = new Set(["changed", "id", "name", "namespace", "cluster", "uid", "address", "userAgent", "why"]);
+/** Longer texts are cut where they are read, and folded out as far as a page can bear. */
+const SHOWN = 90;
+const FOLDED_OUT = 4_000;
+
+/** What has changed, field by field, and what else is kept of an event: as it is stored. */
+export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">): Html {
+  const { why } = detail;
+  const changes = Object.entries(isRecord(detail.changed) ? detail.changed : {});
+  const others = Object.entries(detail).filter(([name, value]) => !OWN_PLACES.has(name) && value !== null);
+  return html`${changes.length > 0 && html`<dl class="changes">${changes.map(([field, change]) => html`<dt>${field}</dt><dd>${beforeAndAfter(change)}</dd>`)}</dl>`}${
+    typeof why === "string" && html`<span class="line">“${clamp(why)}”</span>`
+  }${others.length > 0 && html`<span class="line muted small">${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value))}`)}</span>`}`;
+}
+
+function beforeAndAfter(change: unknown): Content {
+  if (!isRecord(change)) return valueText(change);
+  const { before = null, after = null } = change;
+  if (before === null) return html`<ins>${valueText(after)}</ins>`;
+  if (after === null) return html`<del>${valueText(before)}</del>`;
+  return html`<del>${valueText(before)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after)}</ins>`;
+}
+
+function valueText(value: unknown): Content {
+  const text = textOf(value);
+  if (text.length <= SHOWN) return text;
+  return html`<details><summary>${cut(text, SHOWN)}</summary><span class="whole-value">${clamp(text)}</span></details>`;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value === "" ? "empty" : value;
+  if (Array.isArray(value)) {
+    if (value.length === 0) return "none";
+    return value.map(textOf).join(value.some(isRecord) ? ";\n" : ", ");
+  }
+  if (!isRecord(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, inner]) => `${name}: ${textOf(inner)}`)
+    .join(", ");
+}
+
+function clamp(text: string): string {
+  return text.length <= FOLDED_OUT ? text : `${cut(text, FOLDED_OUT)} (the export has all ${text.length} characters)`;
+}
+
+/** Between characters, not within one. */
+function cut(text: string, length: number): string {
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
+  return `${text.slice(0, end)}…`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

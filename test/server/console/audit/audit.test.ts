@@ -1,0 +1,196 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { endSession } from "../../../../store/sessions.ts";
+import { until } from "../../../env/until.ts";
+import { fillWithAudit } from "../../../store/filled-audit.ts";
+import { type Pages, startPages, type Visitor } from "../pages.ts";
+
+let pages: Pages;
+let viewer: Visitor;
+let key: { id: string; prefix: string };
+
+const HOSTILE = "<img src=x onerror=alert(1)>";
+
+beforeAll(async () => {
+  pages = await startPages();
+  const members = [
+    { role: "viewer", subject: "vera" },
+    { role: "admin", subject: "ada" },
+  ];
+  await pages.send("POST", "/teams", { name: "payments", spec: { displayName: HOSTILE, members } });
+  await pages.send("POST", "/teams", { name: "research", spec: {} });
+  key = (await pages.send("POST", "/keys", { name: "reader", team: "payments", spec: { preset: "MCPReadOnly" } })).body;
+  await pages.send("POST", "/keys", { name: "secretive", team: "research", spec: { preset: "MCPReadOnly" } });
+  const upstreams = [{ name: "u", dialect: "openai", baseURL: "https://u.example", credential: "sk-credential" }];
+  await pages.send("POST", "/gateways", { name: "models", team: "payments", spec: { upstreams, routes: [] } });
+  await pages.send("POST", `/keys/${key.id}/revoke`, { reason: `it was ${HOSTILE}` });
+  viewer = await pages.as("vera");
+});
+afterAll(() => pages.close());
+
+/** The actions that a page lists, in its order. */
+function actions(text: string): string[] {
+  return [...text.matchAll(/action=([\w.]+)">\1<\/a>/g)].map(([, kind = ""]) => kind);
+}
+
+async function list(search: string, visitor: Visitor = pages): Promise<string[]> {
+  const { status, text } = await visitor.get(`/audit${search}`);
+  expect(status).toBe(200);
+  return actions(text);
+}
+
+type Line = { id: number; action: string; actor: string; team: string | null; keyId: string | null; detail: object };
+
+async function exported(search: string, visitor: Visitor = pages): Promise<Line[]> {
+  const { status, text } = await visitor.get(`/audit/export${search}`);
+  expect(status).toBe(200);
+  return text
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
+describe("the audit log's page", () => {
+  test("shows the latest first, with who did what, what was before and is after, and no credential", async () => {
+    const { text } = await pages.get("/audit");
+    expect(actions(text).slice(0, 2)).toEqual(["key.revoked", "gateway.created"]);
+    expect(text).toContain("https://u.example");
+    expect(text).not.toContain("sk-credential");
+    expect(text).toContain("&lt;img src=x");
+    expect(text).not.toContain(HOSTILE);
+  });
+
+  test("is filtered by the action, the team, who did it, and by a key, a prefix or a name", async () => {
+    expect(await list("?action=team.created")).toEqual(["team.created", "team.created"]);
+    expect(await list("?action=team.created&team=payments")).toEqual(["team.created"]);
+    expect(await list("?actor=nobody-like-it")).toEqual([]);
+    const ofKey = await list(`?about=${key.id}`);
+    expect(ofKey).toEqual(["key.revoked", "key.activated", "key.reserved"]);
+    expect(await list(`?about=${key.prefix}`)).toEqual(ofKey);
+    expect(await list("?about=reader")).toEqual(ofKey);
+    expect(await list("?about=models")).toEqual(["gateway.created"]);
+  });
+
+  test("is filtered by times, in UTC", async () => {
+    expect(await list("?to=2020-01-01T00:00")).toEqual([]);
+    expect((await list("?from=2020-01-01T00:00:00&action=key.revoked")).length).toBe(1);
+  });
+
+  test.for(["viewer", "admin"])(
+    "shows a team's events to its %s, and none of another team or of no team",
+    async (role) => {
+      const visitor = role === "viewer" ? viewer : await pages.as("ada");
+      const kinds = await list("", visitor);
+      expect(kinds).toContain("gateway.created");
+      expect(kinds).not.toContain("session.begun");
+      expect(kinds.filter((kind) => kind === "team.created")).toHaveLength(1);
+      expect((await visitor.get("/audit")).text).not.toContain("secretive");
+      expect(await list("?team=research", visitor)).toEqual([]);
+      expect(await list("?about=secretive", visitor)).toEqual([]);
+    },
+  );
+
+  test("shows nothing to somebody of no team, and says what would be there", async () => {
+    const { text } = await (await pages.as("nobody")).get("/audit");
+    expect(actions(text)).toEqual([]);
+    expect(text).toContain("Nothing has happened yet");
+  });
+
+  test.for(["?after=x", "?after=1", "?after=1-2-3"])("refuses %s, which is no place of the log", async (search) => {
+    expect((await pages.get(`/audit${search}`)).status).toBe(400);
+  });
+
+  test.for([
+    "?from=0000-01-01T00:00&to=9999-12-31T23:59:59.999",
+    "?from=9999-12-31T23:59&to=0000-01-01T00:00",
+    "?after=99999999999999999-999999999999999",
+    "?from=yesterday&to=x&team=%00&action=a&action=b",
+    `?about=${"%F0%9F%98%80".repeat(400)}`,
+    "?actor=%ED%A0%80&about=%25%27%3B",
+  ])("takes %s for what it means, or for nothing", async (search) => {
+    expect((await pages.get(`/audit${search}`)).status).toBe(200);
+  });
+
+  test("takes no more of a whole key in its address than the prefix", async () => {
+    const { text } = await pages.get(`/audit?about=${key.prefix}${"x".repeat(49)}`);
+    expect(text).not.toContain("xxxx");
+    expect(actions(text)).toContain("key.revoked");
+  });
+});
+
+describe("the audit log's export", () => {
+  test("has what the filters find, a line of JSON each, as a file that nothing keeps", async () => {
+    const { headers } = await pages.get("/audit/export");
+    expect(headers.get("content-disposition")).toMatch(/^attachment; filename="keyplane-audit-[\w-]+\.jsonl"$/);
+    expect(headers.get("cache-control")).toBe("no-store");
+    const lines = await exported(`?about=${key.id}`);
+    expect(lines.map(({ action, team, keyId }) => ({ action, team, keyId }))).toEqual(
+      ["key.revoked", "key.activated", "key.reserved"].map((action) => ({ action, team: "payments", keyId: key.id })),
+    );
+    expect(lines[0]?.detail).toMatchObject({ reason: "ByHand", why: `it was ${HOSTILE}` });
+  });
+
+  test("has of a viewer's team what the page has, and nothing else", async () => {
+    const lines = await exported("", viewer);
+    expect(new Set(lines.map(({ team }) => team))).toEqual(new Set(["payments"]));
+    expect(await exported("?team=research", viewer)).toEqual([]);
+  });
+
+  describe("of a long log", () => {
+    const EVENTS = 20_000;
+    beforeAll(async () => {
+      await fillWithAudit(pages.store, EVENTS);
+      // More than the connection's buffers take: the end waits for whoever reads.
+      await sql`update audit_events set detail = jsonb_build_object('padding', repeat('x', 12000))
+        where team_id = 'team_1'`.execute(pages.store.db);
+      await sql`insert into teams (id, cluster, name, display_name, state, generation)
+        values ('team_1', 'c', 'filled', '', 'active', 1)`.execute(pages.store.db);
+      await sql`insert into team_members (team_id, role, kind, value)
+        values ('team_1', 'viewer', 'subject', 'fay')`.execute(pages.store.db);
+    });
+
+    test("has each event once, the latest first", async () => {
+      const ids = (await exported("?to=2026-11-14T12:00:01")).map(({ id }) => id);
+      expect(ids).toHaveLength(EVENTS);
+      expect(ids).toEqual([...new Set(ids)].toSorted((a, b) => b - a));
+    });
+
+    test("b66: is broken off, and not ended, where a member is removed or signs out meanwhile", async () => {
+      const cuts = [
+        () => sql`delete from team_members where value = 'fay'`.execute(pages.store.db),
+        (visitor: Visitor) => endSession(pages.store.db, visitor.browser.digest),
+      ];
+      for (const cut of cuts) {
+        await sql`insert into team_members (team_id, role, kind, value)
+          values ('team_1', 'viewer', 'subject', 'fay') on conflict do nothing`.execute(pages.store.db);
+        const visitor = await pages.as("fay");
+        const { answer, ended } = await beginExport(visitor);
+        await cut(visitor);
+        answer.resume();
+        await ended;
+        expect(answer.complete).toBe(false);
+      }
+      await until("the server says so", () =>
+        pages.lines.some((line) => line.includes("an export of the audit log was broken off")),
+      );
+    });
+
+    test("is written twice at a time, and a third is told to wait", async () => {
+      const open = [await beginExport(pages), await beginExport(pages)];
+      expect((await pages.get("/audit/export")).status).toBe(503);
+      for (const { answer } of open) answer.destroy();
+      await until("there is room again", async () => (await pages.get("/audit/export?action=none")).status === 200);
+    });
+  });
+});
+
+/** Asks for an export, and takes no more of it than its head. */
+async function beginExport({ browser }: Visitor) {
+  const asked = request(`${pages.url}/dashboard/audit/export`, { headers: { cookie: browser.cookie } }).end();
+  const [answer] = await once(asked, "response");
+  expect(answer.statusCode).toBe(200);
+  answer.on("error", () => {});
+  return { answer, ended: new Promise((resolve) => answer.once("close", resolve)) };
+}
