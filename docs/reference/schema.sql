@@ -549,6 +549,7 @@ CREATE INDEX keys_by_creation ON public.keys USING btree (created_at, id);
 CREATE INDEX keys_by_end ON public.keys USING btree (ends_at, id);
 CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
+CREATE INDEX keys_by_place ON public.keys USING btree (team_id, cluster, namespace);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);
@@ -556,6 +557,7 @@ CREATE INDEX keys_of_team_by_creation ON public.keys USING btree (team_id, creat
 CREATE INDEX keys_of_team_by_end ON public.keys USING btree (team_id, ends_at, id);
 CREATE INDEX keys_of_team_by_name ON public.keys USING btree (team_id, name, id);
 CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) WHERE (state <> 'revoked'::text);
+CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (state = 'suspended'::text);
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);

@@ -6,6 +6,7 @@ import { sql as leaks } from "../migrations/021-leaks.ts";
 import { sql as keyRequests } from "../migrations/022-key-requests.ts";
 import { sql as webhooks } from "../migrations/023-webhooks.ts";
 import { sql as auditSearch } from "../migrations/024-audit-search.ts";
+import { sql as suspendedKeys } from "../migrations/025-suspended-keys.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -26,6 +27,7 @@ const MIGRATIONS = [
   { version: 22, name: "key-requests", script: keyRequests },
   { version: 23, name: "webhooks", script: webhooks },
   { version: 24, name: "audit-search", script: auditSearch },
+  { version: 25, name: "suspended-keys", script: suspendedKeys },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

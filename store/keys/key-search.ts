@@ -5,6 +5,7 @@ import { toDate } from "../database/times.ts";
 import { isInState, type ListedKey, type ListedState, withoutDigests } from "./key-lists.ts";
 import { type KeyOrder, type KeyPosition, ORDER_SQL } from "./key-orders.ts";
 import { loadKeys } from "./key-rows.ts";
+import { lostPlaces, type Place } from "./lost-places.ts";
 
 /** What somebody looks for among the keys. */
 export type KeySearch = {
@@ -33,13 +34,15 @@ export type FoundKeys = {
 export type SearchBounds = {
   /** Keys that are looked at in a list's order first: what many have fills a page with these. */
   readonly first: number;
-  /** Keys that the index of terms may find, to be sorted. */
+  /** Keys that an index may find, to be sorted. */
   readonly found: number;
+  /** Namespaces that are looked at for those that their teams have lost. */
+  readonly places: number;
   /** Keys that are looked at in a list's order at a time, and how often. */
   readonly step: number;
   readonly steps: number;
 };
-const BOUNDS: SearchBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
+const BOUNDS: SearchBounds = { first: 250, found: 2_000, places: 2_000, step: 1_000, steps: 5 };
 /** Keys of each of several teams that are looked at at a time. */
 const LEAST_OF_A_TEAM = 20;
 
@@ -92,9 +95,10 @@ export async function identifyKeys(db: Db, text: string, teamIds: readonly strin
 type Found = { readonly positions: readonly KeyPosition[]; readonly next: KeyPosition | null };
 
 /** @returns undefined where nothing is asked for that few keys have, or where too many have it */
-async function askIndex(db: Db, search: KeySearch, { found }: SearchBounds): Promise<Found | undefined> {
+async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promise<Found | undefined> {
   const { order, after, limit } = search;
-  const candidates = candidatesOf(search);
+  const { found } = bounds;
+  const candidates = await candidatesOf(db, search, bounds);
   if (candidates === undefined) return undefined;
   const { table, id, column, place, direction, isAfter } = ORDER_SQL[order];
   const from = after === undefined ? sql`true` : isAfter(after);
@@ -103,7 +107,7 @@ async function askIndex(db: Db, search: KeySearch, { found }: SearchBounds): Pro
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
     const { rows } = await sql<{ count: number; id: string | null; place: string | number }>`
       with candidates as materialized (
-        select k.* from keys k where ${candidates} limit ${found + 1}
+        select k.* from (${candidates}) k limit ${found + 1}
       )
       select (select count(*)::integer from candidates) as count, page.id, page.place
       from (select) one left join lateral (
@@ -117,15 +121,30 @@ async function askIndex(db: Db, search: KeySearch, { found }: SearchBounds): Pro
   return { positions: rows.flatMap(({ id, place }) => (id === null ? [] : { id, place })), next: null };
 }
 
-/** Which keys may be wanted, as an index has it; undefined where most keys may be. */
-function candidatesOf({ name, state, teamIds }: KeySearch): RawBuilder<unknown> | undefined {
+/** The keys that may be wanted, as an index has it; undefined where most keys may be. */
+async function candidatesOf(
+  db: Db,
+  { name, state, teamIds }: KeySearch,
+  { places }: SearchBounds,
+): Promise<RawBuilder<unknown> | undefined> {
+  const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
   if (name === "" && state?.is === "expired") {
-    const ended = sql`k.ends_at <= ${toDate(state.at)}`;
-    return teamIds === undefined ? ended : sql`k.team_id = any(${teamIds}::text[]) and ${ended}`;
+    return sql`select k.* from keys k where ${ofTeams} and k.ends_at <= ${toDate(state.at)}`;
+  }
+  if (name === "" && state?.is === "suspended") {
+    const lost = await lostPlaces(db, teamIds, places);
+    const column = (name: keyof Place) => sql`${lost?.map((place) => place[name])}::text[]`;
+    return (
+      lost &&
+      sql`select k.* from keys k where ${ofTeams} and k.state = 'suspended'
+        union all select k.* from unnest(${column("teamId")}, ${column("cluster")}, ${column("namespace")})
+          as lost (team_id, cluster, namespace) join keys k using (team_id, cluster, namespace)
+        where k.state = 'active'`
+    );
   }
   if (name === "" && state?.is !== "revoked") return undefined;
   const terms = [...termsOf(name), ...(state === undefined ? [] : [state.is === "revoked" ? "ended" : "living"])];
-  const asked = sql`key_terms(k.team_id, k.state, k.name) @> ${terms}::text[]`;
+  const asked = sql`select k.* from keys k where key_terms(k.team_id, k.state, k.name) @> ${terms}::text[]`;
   const teams = teamIds?.map((team) => `team ${team}`);
   return teams === undefined ? asked : sql`${asked} and key_terms(k.team_id, k.state, k.name) && ${teams}::text[]`;
 }

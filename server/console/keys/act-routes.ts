@@ -1,14 +1,16 @@
 import type { FastifyInstance } from "fastify";
 import { containsKey } from "../../../domain/redact.ts";
 import { readKnownUsage } from "../../../store/keys/usage.ts";
+import { problem } from "../../http/errors.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { creationBy } from "../../management/creation.ts";
 import { createVersion } from "../../management/keys/api-managed-keys.ts";
-import { revokeByHand, rotateByHand } from "../../management/keys/changes.ts";
+import { replaceKeySpec, revokeByHand, rotateByHand } from "../../management/keys/changes.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
 import { makeKeyOnce } from "../../management/keys/make-key.ts";
+import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field, newOnce, readOnce } from "../forms.ts";
 import { viewerOf } from "../viewer.ts";
@@ -23,6 +25,7 @@ type Asked = { Params: ById; Body: FormBody };
 export function keyActRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
   revokeRoutes(app, management);
   rotateRoutes(app, management, publicUrl);
+  suspensionRoute(app, management);
 }
 
 function revokeRoutes(app: FastifyInstance, management: Management): void {
@@ -86,6 +89,20 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
       const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once);
       return sendKeyPage(request, reply.code(shown.status), `Rotate ${key.name}`, content);
     }
+  });
+}
+
+/** Suspends a key that was made here, or lets it be used again: the rest of its spec stays. */
+function suspensionRoute(app: FastifyInstance, management: Management): void {
+  app.post<Asked>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
+    const { key } = await seeKey(management, request);
+    const state = field(request.body, "state");
+    if (state !== "Active" && state !== "Suspended") {
+      throw problem("invalid_request", "The form is incomplete: open the key's page again.");
+    }
+    const context = await changeContextOf(management, request, {});
+    await replaceKeySpec(context, key.id, { ...key.spec, state }, etagOf(key));
+    return reply.redirect(`/dashboard/keys/${key.id}`, 303);
   });
 }
 

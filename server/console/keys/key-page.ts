@@ -3,7 +3,9 @@ import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Content, type Html, html } from "../html.ts";
+import { csrfField } from "../layout.ts";
 import { ago, moment } from "../times.ts";
+import type { Viewer } from "../viewer.ts";
 import { eventList } from "./key-event-list.ts";
 import { bindingsOf, declarationOf, endOfVersion, inWords, scopeChips, stateBadge, versionBadge } from "./key-words.ts";
 import type { Requests } from "./request-bars.ts";
@@ -18,17 +20,17 @@ export type KeyPage = {
   readonly requests: Requests;
   readonly mayChange: boolean;
   readonly mayRevoke: boolean;
+  readonly viewer: Viewer;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-export function keyContent({ key, events, moreEvents, requests, mayChange, mayRevoke, now }: KeyPage): Html {
+export function keyContent(page: KeyPage): Html {
+  const { key, events, moreEvents, requests, now } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1></div>${actions(
-    key,
-    mayChange,
-    mayRevoke,
+    page,
   )}</div>
-${receipt(key, now)}
+${receipt(key, now)}${key.state === "suspended" && suspension(key)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
@@ -41,12 +43,31 @@ ${key.declaredIn && managed(key)}
   }</section></div></div>`;
 }
 
-function actions({ id, state, declaredIn, namespace }: KeyJson, mayChange: boolean, mayRevoke: boolean): Html | string {
+function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {
+  const { id, state, declaredIn, namespace } = key;
   if (state === "revoked") return "";
   const isOwn = declaredIn === null && namespace === "";
-  return html`<p class="actions">${mayChange && isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
+  return html`<div class="actions">${mayChange && isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
     mayChange && html`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`
-  }${mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`}</p>`;
+  }${mayChange && isOwn && suspendForm(key, viewer)}${
+    mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`
+  }</div>`;
+}
+
+function suspendForm({ id, spec }: KeyJson, { csrf }: Viewer): Html {
+  const isSuspended = spec.state === "Suspended";
+  return html`<form method="post" action="/dashboard/keys/${id}/state">${csrfField(csrf)}<input type="hidden" name="state" value="${isSuspended ? "Active" : "Suspended"}"><button>${isSuspended ? "Resume" : "Suspend"}</button></form>`;
+}
+
+/** Why a suspended key is, and what ends it. */
+function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
+  const until =
+    spec.state !== "Suspended"
+      ? `Team ${team} does not hold namespace ${namespace} any more: it works again once the team does.`
+      : declaredIn === null
+        ? "It works again once somebody resumes it."
+        : "It works again once its declaration says state: Active.";
+  return html`<div class="notice warn"><p><strong>Suspended.</strong> Every request with it is refused. ${until}</p></div>`;
 }
 
 /** What a revocation has come to: asked for again each second until every replica has confirmed it. */
@@ -121,7 +142,7 @@ function managed(key: KeyJson): Html {
   const { namespace, name, spec } = key;
   const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
-<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: what would be changed here, its declaration would take back. Revoking it here always works, and always wins.</p>
+<p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: what would be changed here, its declaration would take back. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 <pre id="manifest" tabindex="0" aria-label="Its manifest">${stringify(manifest)}</pre>
 <p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
 }

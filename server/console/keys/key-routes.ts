@@ -54,6 +54,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         moreEvents: events.length > EVENTS ? (shown.at(-1)?.id ?? null) : null,
         mayChange: allows(rights, key.teamId, "change keys"),
         mayRevoke: allows(rights, key.teamId, "revoke keys"),
+        viewer: viewerOf(request),
         now: clock.now(),
       });
       return sendKeyPage(request, reply, key.name, content);

@@ -34,7 +34,8 @@ const SEARCHES: readonly (readonly [string, Partial<KeySearch>])[] = [
   ["revoked", { state: inState("revoked") }],
   ["active", { state: inState("active") }],
   ["expired", { state: inState("expired") }],
-  ["suspended", { state: inState("suspended"), teamIds: OWN }],
+  ["suspended", { state: inState("suspended") }],
+  ["suspended, of a team", { state: inState("suspended"), teamIds: OWN }],
   ["suspended, of some teams", { state: inState("suspended"), teamIds: SOME }],
   ["suspended, of many teams", { state: inState("suspended"), teamIds: MANY }],
   ["suspended, of many teams, used-last", { state: inState("suspended"), teamIds: MANY, order: "used-last" }],
@@ -70,7 +71,7 @@ describeOnEachEngine("a search of 20,000 keys", (opened) => {
     const search = { ...EVERY, name: "billing", order: "newest", limit: 7 } as const;
     const indexed = await everyPage(opened().db, search);
     expect(indexed).toHaveLength(KEYS / ONE_IN.rareName);
-    const walked = await everyPage(opened().db, search, { first: 20, found: 1, step: 100, steps: 3 });
+    const walked = await everyPage(opened().db, search, { first: 20, found: 1, places: 1, step: 100, steps: 3 });
     expect(walked).toEqual(indexed);
   });
 
@@ -80,6 +81,27 @@ describeOnEachEngine("a search of 20,000 keys", (opened) => {
     expect(await of({ name: "reader-12345" })).toHaveLength(1);
     expect(await of({ name: "bi" })).toHaveLength(KEYS / ONE_IN.rareName);
     expect(await of({ name: "billing", teamIds: ["team_2"] })).toEqual([]);
+  });
+
+  test("finds suspended keys, those of a namespace that their team has lost among them, and reads few others", async () => {
+    const { db } = opened();
+    const suspended = { ...EVERY, state: inState("suspended") };
+    await sql`insert into team_namespaces (cluster, namespace, team_id) values ('c1', 'held', 'team_3')`.execute(db);
+    await sql`update keys set namespace = case team_id when 'team_3' then 'held' else 'lost' end
+      where name in ('service-reader-13', 'service-reader-15', 'service-reader-1235')`.execute(db);
+    try {
+      // Every expired one is suspended too, and an end says more.
+      const number = KEYS / ONE_IN.suspended - KEYS / ONE_IN.expired + 2;
+      expect(await everyPage(db, suspended)).toHaveLength(number);
+      expect(await everyPage(db, { ...suspended, teamIds: ["team_5"] })).toHaveLength(2);
+      for (const teamIds of [undefined, ["team_1"], ["team_5"]]) {
+        const { rows } = await rowsRead(db, TABLES, (asked) => searchKeys(asked, { ...suspended, teamIds }));
+        expect(rows).toBeLessThan(1_500);
+      }
+    } finally {
+      await sql`delete from team_namespaces`.execute(db);
+      await sql`update keys set namespace = '' where namespace <> ''`.execute(db);
+    }
   });
 
   test("finds a key by its id and by its prefix, and none of another team", async () => {

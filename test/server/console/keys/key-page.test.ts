@@ -5,12 +5,16 @@ import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
 let declared: { id: string; name: string };
+/** Declared too, and revoked by no test. */
+let other: { id: string };
 
 beforeAll(async () => {
   pages = await startPages();
   await pages.send("POST", "/teams", { name: "payments", spec: { members: [{ role: "admin", group: "g" }] } });
   await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
-  declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
+  const team = await makeTeam(pages.store);
+  declared = (await reserveKey(pages.store, team)).key;
+  other = (await reserveKey(pages.store, team)).key;
 });
 afterAll(() => pages.close());
 
@@ -153,6 +157,35 @@ describe("rotating a key by its page", () => {
     const { status, text } = await pages.post(`/keys/${id}/rotate`, await openForm(`/keys/${id}/rotate`));
     expect(status).toBe(409);
     expect(text).toContain("Nothing was changed");
+  });
+});
+
+describe("suspending a key by its page", () => {
+  test("refuses it until it is resumed, and changes nothing else of it", async () => {
+    const { id, secret } = await makeKey({ preset: "MCPReadOnly", expiresAfter: "72h", rateLimit: { concurrent: 5 } });
+    const state = (value: string) => pages.post(`/keys/${id}/state`, { state: value });
+    const before = (await pages.send("GET", `/keys/${id}`)).body.spec;
+    expect((await state("Suspended")).status).toBe(303);
+    await until("the key is refused", async () => (await pages.tryKey(secret)) === 401);
+    const page = (await pages.get(`/keys/${id}`)).text;
+    expect(page).toContain("Every request with it is refused");
+    expect(page).toContain("<button>Resume</button>");
+    expect((await state("Active")).status).toBe(303);
+    await until("the key is let through", async () => (await pages.tryKey(secret)) === 200);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toEqual({ ...before, state: "Active" });
+  });
+
+  test("is not offered for a declared key, whose page says what to change, and is refused for it", async () => {
+    const { text } = await pages.get(`/keys/${other.id}`);
+    expect(text).toContain("<code>spec.state: Suspended</code>");
+    expect(text).not.toContain("<button>Suspend</button>");
+    expect((await pages.post(`/keys/${other.id}/state`, { state: "Suspended" })).status).toBe(409);
+  });
+
+  test("takes no state but those two", async () => {
+    const { id, secret } = await makeKey();
+    expect((await pages.post(`/keys/${id}/state`, { state: "Revoked" })).status).toBe(400);
+    expect(await pages.tryKey(secret)).toBe(200);
   });
 });
 

@@ -182,6 +182,7 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     await countRequests(key.id);
     const revoked = await makeKey();
     await pages.send("POST", `/keys/${revoked.id}/revoke`, { reason: "in a public repository" });
+    const suspended = await makeKey({ preset: "MCPReadOnly", state: "Suspended" });
     const declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
     const paths = {
       list: "/keys",
@@ -189,6 +190,7 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
       create: "/keys/new",
       key: `/keys/${key.id}`,
       "key-revoked": `/keys/${revoked.id}`,
+      "key-suspended": `/keys/${suspended.id}`,
       "key-declared": `/keys/${declared.id}`,
       revoke: `/keys/${key.id}/revoke`,
       rotate: `/keys/${key.id}/rotate`,
