@@ -24,5 +24,6 @@ export function listenerOptions(command: Command, defaultHost = "127.0.0.1"): Co
     .option("--oidc-audience <audience>", "what such a JWT must be meant for")
     .option("--oidc-admin-groups <groups>", "groups whose members may manage every team, separated by commas")
     .option("--oidc-client-id <ids>", "the console's client at each issuer, for people to sign in by; - for none")
-    .option("--oidc-client-secret-file <files>", "the file of each client's secret; - for a public client");
+    .option("--oidc-client-secret-file <files>", "the file of each client's secret; - for a public client")
+    .option("--leaks-github-keys-url <url>", "where GitHub shows the keys that it signs reports of leaked keys with");
 }

@@ -24,6 +24,7 @@ export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/",
   "/openapi.json",
+  "/api/v1/leaks",
   ASSETS_ROUTE,
   "/dashboard/sign-in",
   "/dashboard/callback",

@@ -52,6 +52,8 @@ export type ServerConfig = {
   readonly consoleClients: readonly ConsoleClient[];
   /** The file of the token that begins an installation, and ends keys when no issuer can be asked; null for none. */
   readonly bootstrapTokenFile: string | null;
+  /** Where GitHub shows the keys that it signs reports of leaked keys with; null where no report is taken for its. */
+  readonly leaksGithubKeysUrl: string | null;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
 };
@@ -76,6 +78,7 @@ const FLAGS = {
   oidcClientSecretFile: "--oidc-client-secret-file",
   bootstrapTokenFile: "--bootstrap-token-file",
   auditRetention: "--audit-retention",
+  leaksGithubKeysUrl: "--leaks-github-keys-url",
 } as const;
 
 type FlagName = keyof typeof FLAGS;
@@ -167,6 +170,9 @@ export function parseServerConfig(
       "oidcClientSecretFile",
       `one for each --oidc-client-id, in their order; ${NO_CLIENT} for one without a secret`,
     );
+  const leaksGithubKeysUrl = given("leaksGithubKeysUrl");
+  if (leaksGithubKeysUrl !== undefined && !isTrustworthyUrl(leaksGithubKeysUrl))
+    fault("leaksGithubKeysUrl", "an https URL, such as https://api.github.com/meta/public_keys/secret_scanning");
   const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
   faults.push(...placeholderFaults);
 
@@ -189,6 +195,7 @@ export function parseServerConfig(
     oidc: audience === undefined ? null : { issuers, audience, adminGroups },
     consoleClients: consoleClients(issuers, clientIds, secretFiles),
     bootstrapTokenFile: given("bootstrapTokenFile") ?? null,
+    leaksGithubKeysUrl: leaksGithubKeysUrl ?? null,
     retentionMs,
   };
 }

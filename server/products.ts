@@ -4,6 +4,7 @@ import { sessionRoutes } from "./auth/session/routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
 import { homeRoutes } from "./home/routes.ts";
+import { leakRoutes } from "./leaks/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { memoryRoutes } from "./memory/routes.ts";
@@ -17,6 +18,7 @@ export const PRODUCTS: readonly Mount[] = [
   { at: "", routes: mcpRoutes },
   { at: "/api/v1", routes: managementRoutes },
   { at: "/api/v1", routes: whoamiRoutes },
+  { at: "/api/v1", routes: leakRoutes },
   { at: CONSOLE, routes: sessionRoutes },
   { at: CONSOLE, routes: consoleRoutes },
   { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },

@@ -32,6 +32,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
 /** How a key came to be revoked whose declaration does not ask for it. */
 const REVOKED: Readonly<Record<RevocationReason, string>> = {
   ByHand: "The key was revoked by hand: by the management API or by keyplane revoke.",
+  Leaked: "The key was revoked when it was reported as leaked, as spec.leaks of its PlatformTeam has it.",
   Declared: "The key was revoked when its declaration asked for it.",
   Deleted: "The key was revoked when its declaration was deleted.",
   Orphaned: "The key was revoked when its declaration could not be found.",

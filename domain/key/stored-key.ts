@@ -3,7 +3,7 @@ import type { RateLimit } from "../access/rate-limit.ts";
 import type { Scope } from "../access/scopes.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
-export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned";
+export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned" | "Leaked";
 
 /** What became of a Secret that was delivered: it, or the data key in it, is gone; it holds something else. */
 export type HealReason = "SecretLost" | "SecretTampered";

@@ -65,6 +65,24 @@ export function authenticatePrincipalAgain(
   };
 }
 
+/**
+ * Notes who a request comes from where that is known, and lets everybody through: of whoever is not,
+ * `managementPrincipal` is null. To be asked once the head is read, and again once the body is.
+ */
+export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.managementPrincipal = null;
+    const found = await identifyPrincipal(deps, { management: true }, request, read);
+    if (read === "body") return;
+    const as = "cause" in found ? undefined : found.principal.as;
+    if (as === "bootstrap" || as === "emergency") {
+      await recordBootstrapUse(deps, request, request.routeOptions.url ?? "");
+    }
+    const unmet = meetExpectation(request.raw, reply.raw);
+    if (unmet !== undefined) throw unmet;
+  };
+}
+
 type Nobody = {
   readonly access: ManagedAccess | ConsoleAccess;
   readonly url: string;

@@ -8,10 +8,13 @@ import { inSlices } from "./slices.ts";
 /** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (threats b45). */
 const JSON_TYPE = /^application\/json[ \t]*(;.*)?$/i;
 
+export function isJsonType(type: string | undefined): boolean {
+  return type !== undefined && JSON_TYPE.test(type);
+}
+
 /** Refuses a body that is not declared as JSON, before it is read: an onRequest hook of the routes that take one. */
 export const requireJsonType: onRequestHookHandler = (request, _reply, done) => {
-  const type = request.headers["content-type"];
-  if (type !== undefined && JSON_TYPE.test(type)) return done();
+  if (isJsonType(request.headers["content-type"])) return done();
   done(problem("unsupported_media_type", "Send the body as JSON, with the header Content-Type: application/json."));
 };
 

@@ -31,12 +31,13 @@ export function collectDocs(app: FastifyInstance, vendorHeader: string): () => o
   const paths: Record<string, Record<string, object>> = {};
   const schemas: Record<string, JsonSchema> = { Problem: PROBLEM };
   app.addHook("onRoute", (route) => {
-    const { docs, management } = route.config ?? {};
+    const { docs, management, public: open } = route.config ?? {};
     if (docs === undefined) return;
     const path = route.url.replace(/:(\w+)/g, "{$1}");
     for (const method of [route.method].flat()) {
       const operation = describe(route, docs, method, schemas);
-      const security = management ? [{ managementToken: [] }] : KEY_CARRIERS.map((name) => ({ [name]: [] }));
+      const managed = [{ managementToken: [] }, ...(open ? [{}] : [])];
+      const security = management || open ? managed : KEY_CARRIERS.map((name) => ({ [name]: [] }));
       paths[path] = { ...paths[path], [method.toLowerCase()]: { ...operation, security } };
     }
   });

@@ -26,7 +26,7 @@ export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Fee
     ), by_hand as (
       select k.id as "keyId", k.namespace, k.name from keys k
       where k.cluster = ${cluster} and k.owner_uid is not null
-        and (k.revocation_reason = 'ByHand' or (k.state <> 'revoked' and k.rotation_requested_at is not null))
+        and (k.revocation_reason in ('ByHand', 'Leaked') or (k.state <> 'revoked' and k.rotation_requested_at is not null))
         and ((select gap from feed_now)
           or k.id in (select ref from changes where seq > ${seq}::bigint and kind = 'key'))
     )

@@ -276,6 +276,7 @@ function testConfig(): ServerConfig {
     placeholders: [],
     oidc: null,
     consoleClients: [],
+    leaksGithubKeysUrl: null,
     retentionMs: DEFAULT_RETENTION_MS,
   };
 }

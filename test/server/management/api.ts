@@ -59,6 +59,7 @@ export async function startApi(
 
   return {
     url: server.url,
+    adminUrl: server.adminUrl,
     lines,
     send,
     /** How the memory answers a key: 200 while it works. */

@@ -77,6 +77,22 @@ describeOnPostgres("a database that goes away after a commit", () => {
     await until("the session is let in again", async () => (await statuses()).every((status) => status === 200));
   });
 
+  test("keeps a leak that nobody known reports until it answers, and tells members to try again", async () => {
+    const revoking = unique("revoking");
+    await api.send("POST", "/teams", { name: revoking, spec: { leaks: { action: "Revoke" } } });
+    const made = await api.send("POST", "/keys", { name: unique("leaked"), team: revoking, spec: SPEC });
+    const body = JSON.stringify({ leaks: [{ key: made.body.secret }] });
+    proxy.cut();
+    const answer = await fetch(`${api.url}/api/v1/leaks`, { method: "POST", body });
+    expect([answer.status, await answer.text()]).toEqual([202, '{"status":"received"}']);
+    expect((await api.send("POST", "/leaks", JSON.parse(body))).status).toBe(503);
+    await until("the leak waits", () => api.lines.some((line) => line.includes("was not acted on yet")));
+    proxy.thaw();
+    await until("the key is refused", async () => (await api.tryKey(made.body.secret)) === 401);
+    const { revocation } = (await api.send("GET", `/keys/${made.body.id}`)).body;
+    expect(revocation.reason).toBe("Leaked");
+  });
+
   const makeKey = async () => (await api.send("POST", "/keys", { name: unique("key"), team, spec: SPEC })).body;
 
   test.each([

@@ -57,7 +57,8 @@ describe("/openapi.json", () => {
       at,
       routes: ((app, deps) => {
         app.addHook("onRoute", ({ method, url, config }) => {
-          const isOurs = config?.management === true || /^(atoms|key)\./.test(String(config?.operation));
+          const isOurs =
+            config?.management === true || /^(atoms|key)\./.test(String(config?.operation)) || url === "/api/v1/leaks";
           if (!isOurs || config?.allow !== undefined) return;
           for (const name of [method].flat()) served.add(`${name} ${url.replace(/:(\w+)/g, "{$1}")}`);
         });
@@ -127,6 +128,8 @@ describe("/openapi.json", () => {
     for (const path of ["/keys", "/teams", "/libraries", "/gateways"]) await judge("GET", path);
     for (const path of [`/keys/${declared.id}`, `/gateways/${gateway.id}`, `/teams/${team.teamId}`])
       await judge("GET", path);
+    await judge("POST", "/leaks", { leaks: [{ key: key.secret }, { key: "inf_nothing" }] });
+    await judge("POST", "/leaks", {});
     await judge("GET", "/keys/key_a");
     await judge("POST", "/keys", { name: "k", team: team.name, spec: {} });
 

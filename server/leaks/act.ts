@@ -1,0 +1,46 @@
+import { leakResponse, secretState } from "../../domain/key/leak.ts";
+import { commitChange, seqIfKnown } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/store.ts";
+import { databaseTime } from "../../store/database/times.ts";
+import { lockKey } from "../../store/keys/api-managed-keys.ts";
+import { type FoundSecret, findSecrets, type LeakReport, recordLeak } from "../../store/keys/key-leaks.ts";
+import { endRetiring } from "../../store/keys/key-versions.ts";
+import { revokeKey } from "../../store/keys/keys.ts";
+
+/** What a report has changed. `retired`: of a version that was on its way out, only it ended. */
+export const LEAK_OUTCOMES = ["none", "alerted", "retired", "revoked"] as const;
+export type LeakOutcome = (typeof LEAK_OUTCOMES)[number];
+
+/**
+ * Does what the key's team wants done about a leaked secret, as it is by then: it may have been rotated, revoked or
+ * reported meanwhile. Repeated, nothing more changes.
+ *
+ * @returns with the seq of the change; null where nothing ended, or the database is gone before it could say
+ */
+export async function actOnLeak(
+  store: Store,
+  { digest, keyId }: FoundSecret,
+  report: LeakReport,
+): Promise<{ readonly outcome: LeakOutcome; readonly seq: number | null }> {
+  const { result: outcome, askSeq } = await commitChange(store, null, async (tx): Promise<LeakOutcome> => {
+    await lockKey(tx, keyId);
+    const [secret] = await findSecrets(tx, [digest]);
+    if (secret === undefined) return "none";
+    const state = secretState(secret, await databaseTime(tx));
+    const isNew = await recordLeak(tx, secret, report);
+    switch (leakResponse(secret.leakAction, state, secret.versionState)) {
+      case "none":
+        return "none";
+      case "alert":
+        return isNew ? "alerted" : "none";
+      case "end version":
+        await endRetiring(tx, keyId, secret.version);
+        return "retired";
+      case "revoke key":
+        await revokeKey(tx, keyId, "Leaked", report.by);
+        return "revoked";
+    }
+  });
+  const hasEnded = outcome === "revoked" || outcome === "retired";
+  return { outcome, seq: hasEnded ? await seqIfKnown(askSeq) : null };
+}

@@ -1,0 +1,36 @@
+import type { Store } from "../../store/database/store.ts";
+import { findSecrets } from "../../store/keys/key-leaks.ts";
+import { actOnLeak } from "./act.ts";
+import type { CountLeak } from "./metrics.ts";
+import type { GithubMatch } from "./report.ts";
+
+/** What GitHub is told of each match (its secret scanning partner program, "Provide feedback for false positives"). */
+export type GithubFeedback = {
+  readonly token_hash: string;
+  readonly token_type?: string;
+  readonly label: "true_positive" | "false_positive";
+};
+
+/** Acts on what GitHub has found, whosever key it is. Sent again, it changes nothing more. */
+export async function answerGithub(
+  { store, count }: { readonly store: Store; readonly count: CountLeak },
+  address: string,
+  matches: readonly GithubMatch[],
+): Promise<GithubFeedback[]> {
+  const digests = matches.flatMap(({ digest }) => digest ?? []);
+  const secrets = new Map((await findSecrets(store.db, [...new Set(digests)])).map((one) => [one.digest, one]));
+  const by = { actor: "github", address };
+  for (const secret of secrets.values()) {
+    const url = matches.find(({ digest }) => digest === secret.digest)?.url;
+    count("github", (await actOnLeak(store, secret, { reporter: "github", by, url })).outcome);
+  }
+  return matches.map(({ digest, tokenHash, tokenType }) => {
+    const isOurs = digest !== undefined && secrets.has(digest);
+    if (!isOurs) count("github", "unknown");
+    return {
+      token_hash: tokenHash,
+      ...(tokenType === undefined ? {} : { token_type: tokenType }),
+      label: isOurs ? "true_positive" : "false_positive",
+    };
+  });
+}

@@ -1,0 +1,66 @@
+import type { FastifyRequest } from "fastify";
+import { secretState } from "../../domain/key/leak.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { Clock } from "../../runtime/clock.ts";
+import type { Store } from "../../store/database/store.ts";
+import { type FoundSecret, findSecrets } from "../../store/keys/key-leaks.ts";
+import type { Principal } from "../auth/principal.ts";
+import { authorAs } from "../management/author.ts";
+import type { Receipts } from "../management/keys/receipt.ts";
+import { allows, rightsOf, sees } from "../management/rights.ts";
+import { actOnLeak, type LeakOutcome } from "./act.ts";
+import type { CountLeak } from "./metrics.ts";
+import type { Report } from "./report.ts";
+
+type MemberDeps = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly receipts: Receipts;
+  readonly count: CountLeak;
+};
+
+/**
+ * Tells somebody who is known what each secret is, of the keys of their teams alone: all else is unknown to them. Whoever
+ * may revoke a team's keys has acted on what leaked; a viewer has asked.
+ */
+export async function answerMember(
+  { store, clock, receipts, count }: MemberDeps,
+  request: FastifyRequest,
+  principal: Principal,
+  report: Report,
+) {
+  const rights = await rightsOf(store.db, principal);
+  const digests = [...new Set(report.leaks.flatMap(({ digest }) => digest ?? []))];
+  const find = async () => (await findSecrets(store.db, digests)).filter(({ teamId }) => sees(rights, teamId));
+  const outcomes = new Map<string, LeakOutcome>();
+  const isDry = report.format === "keyplane" && report.dryRun;
+  let seq: number | null | undefined;
+  for (const secret of isDry ? [] : await find()) {
+    if (!allows(rights, secret.teamId, "revoke keys")) continue;
+    const acted = await actOnLeak(store, secret, { reporter: "member", by: authorAs(principal.actor, request) });
+    outcomes.set(secret.digest, acted.outcome);
+    count("member", acted.outcome);
+    if (acted.outcome === "revoked" || acted.outcome === "retired") seq = acted.seq;
+  }
+  const found = new Map((await find()).map((secret) => [secret.digest, secret]));
+  const now = clock.now();
+  return {
+    leaks: report.leaks.map(({ digest = "" }) => leakJson(found.get(digest), outcomes.get(digest) ?? "none", now)),
+    change: seq === undefined ? null : await receipts.wait(seq),
+  };
+}
+
+function leakJson(secret: FoundSecret | undefined, outcome: LeakOutcome, now: number) {
+  return {
+    state: secret === undefined ? "unknown" : secretState(secret, now),
+    keyId: secret?.keyId ?? null,
+    version: secret?.version ?? null,
+    prefix: secret?.prefix ?? null,
+    name: secret?.name ?? null,
+    namespace: secret?.namespace ?? null,
+    team: secret?.team ?? null,
+    teamId: secret?.teamId ?? null,
+    leakedAt: secret?.leakedAt == null ? null : rfc3339Millis(secret.leakedAt),
+    outcome,
+  };
+}

@@ -1,0 +1,95 @@
+import { createPublicKey, type KeyObject, verify } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { fetchJson } from "../auth/issuer-http.ts";
+
+/** How old keys may get before they are asked for again, and how old where GitHub does not give them. */
+const FRESH_MS = 3_600_000;
+const USABLE_MS = 24 * 3_600_000;
+/** The least time between two questions, whoever sends names of keys that there are not. */
+const MIN_INTERVAL_MS = 60_000;
+
+/** GitHub's keys cannot be had, so that nobody can say whether a report is its. */
+export class GithubUnavailableError extends Error {
+  constructor(options?: ErrorOptions) {
+    super("the keys of GitHub's secret scanning cannot be had", options);
+    this.name = "GithubUnavailableError";
+  }
+}
+
+/** What GitHub signs a report with, as its headers say. */
+export type GithubSignature = { readonly keyId: string; readonly signature: Buffer };
+
+/** The signature that a request presents; undefined for one that presents none. */
+export function githubSignature(headers: IncomingHttpHeaders): GithubSignature | undefined {
+  const [keyId, signature] = [headers["github-public-key-identifier"], headers["github-public-key-signature"]];
+  if (typeof keyId !== "string" || typeof signature !== "string") return undefined;
+  return { keyId, signature: Buffer.from(signature, "base64") };
+}
+
+type KnownKeys = { readonly keys: ReadonlyMap<string, KeyObject>; readonly at: number };
+
+/**
+ * Makes what judges GitHub's signatures: ECDSA over P-256 and SHA-256 of the body as it was sent, by one of the keys
+ * that GitHub shows at `url`. They are kept for an hour, and asked for again where a report names another one; while
+ * they cannot be had, for a day.
+ *
+ * @param monotonic milliseconds on a clock that never jumps
+ * @returns throws {@link GithubUnavailableError}
+ */
+export function createGithubJudge(
+  url: string,
+  monotonic: () => number,
+): (signed: GithubSignature, body: Buffer) => Promise<boolean> {
+  let known: KnownKeys | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let asking: Promise<void> | undefined;
+  let failure: unknown;
+
+  async function refresh(): Promise<void> {
+    const at = monotonic();
+    askedAt = at;
+    try {
+      known = { keys: await fetchKeys(url), at };
+      failure = undefined;
+    } catch (error) {
+      failure = error;
+    }
+  }
+
+  /** However many want them, one question at a time, and one a minute. */
+  async function refreshOnce(): Promise<void> {
+    if (asking === undefined && monotonic() - askedAt < MIN_INTERVAL_MS) return;
+    asking ??= refresh().finally(() => {
+      asking = undefined;
+    });
+    await asking;
+  }
+
+  const isWithin = (ms: number) => known !== undefined && monotonic() - known.at < ms;
+
+  return async ({ keyId, signature }, body) => {
+    if (!isWithin(FRESH_MS) || !known?.keys.has(keyId)) await refreshOnce();
+    if (known === undefined || !isWithin(USABLE_MS)) throw new GithubUnavailableError({ cause: failure });
+    const key = known.keys.get(keyId);
+    return key !== undefined && verify("sha256", body, key, signature);
+  };
+}
+
+async function fetchKeys(url: string): Promise<ReadonlyMap<string, KeyObject>> {
+  const { public_keys: given } = await fetchJson(url);
+  if (!Array.isArray(given)) throw new Error("the answer holds no public_keys");
+  return new Map(given.flatMap((entry: unknown) => readKey(entry)));
+}
+
+/** None for what is no key on P-256: another kind of it would be judged by other rules. */
+function readKey(entry: unknown): [string, KeyObject][] {
+  if (!isRecord(entry) || typeof entry.key_identifier !== "string" || typeof entry.key !== "string") return [];
+  try {
+    const key = createPublicKey(entry.key);
+    const isP256 = key.asymmetricKeyType === "ec" && key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+    return isP256 ? [[entry.key_identifier, key]] : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,99 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { identifyIfKnown } from "../auth/management-hook.ts";
+import type { ServerDeps } from "../deps.ts";
+import { clientAddress } from "../http/client-address.ts";
+import { Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
+import { isJsonType } from "../http/json-body.ts";
+import { recordForbidden } from "../management/forbidden.ts";
+import { createReceipts } from "../management/keys/receipt.ts";
+import { answerGithub } from "./answer-github.ts";
+import { answerMember } from "./answer-member.ts";
+import { createGithubJudge, GithubUnavailableError, githubSignature } from "./github.ts";
+import { leakMetrics } from "./metrics.ts";
+import { readReport } from "./report.ts";
+import { LEAKS, LEAKS_BODY } from "./schemas.ts";
+import { UnsignedReports } from "./unsigned-reports.ts";
+
+/** Of a report: GitHub's hold what it found at a time. */
+const BODY_LIMIT = 1 << 20;
+/** What everybody else is told, whatever they sent (threats b99). */
+const RECEIVED = { status: "received" };
+const MALFORMED = problem(
+  "invalid_request",
+  'The body must be {"leaks": [...]} with at most 100 entries, each {"key": "..."} or {"sha256": "<64 hex digits>"}, and may have "dryRun". Nothing was done.',
+);
+
+/**
+ * Where leaked keys are reported (docs/decisions/leaks.md): by members and the installation's own, who hear of their
+ * teams' keys; by GitHub's secret scanning, by its signature; and by anybody, who hears nothing. Nothing that is sent is
+ * logged.
+ */
+export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { store, clock, log, config } = deps;
+  const count = leakMetrics(deps.metrics);
+  const receipts = createReceipts(store, clock);
+  const unsigned = new UnsignedReports(deps, count);
+  const isByGithub =
+    config.leaksGithubKeysUrl === null ? undefined : createGithubJudge(config.leaksGithubKeysUrl, clock.monotonic);
+  app.addHook("onClose", () => unsigned.close());
+  recordForbidden(app, deps);
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+
+  app.post("/leaks", {
+    config: { public: true, docs: { summary: "Report leaked keys", response: LEAKS } },
+    schema: { body: LEAKS_BODY },
+    // Whoever is not known is told nothing of what they sent.
+    validatorCompiler: () => () => true,
+    bodyLimit: BODY_LIMIT,
+    onRequest: [identifyIfKnown(deps, "head"), dontKeep],
+    preValidation: identifyIfKnown(deps, "body"),
+    errorHandler(error, request, reply) {
+      const shown = problemOf(error, request.method);
+      // What the framework finds wrong with a body is nobody's business who is not known.
+      const isOfBody = !(error instanceof Problem) && shown.status < 500;
+      if (isOfBody && request.managementPrincipal === null) return void reply.code(202).send(RECEIVED);
+      if (shown.code === "internal") log.error({ error }, "a report of leaked keys failed");
+      sendProblem(reply, shown);
+    },
+    async handler(request, reply) {
+      const { managementPrincipal: principal, body } = request;
+      if (principal !== null) {
+        if (!isJsonType(request.headers["content-type"])) throw problem("unsupported_media_type");
+        const report = readReport(body);
+        if (report === undefined) throw MALFORMED;
+        return answerMember({ store, clock, receipts, count }, request, principal, report);
+      }
+      if (await isSignedByGithub(request)) {
+        const report = readReport(body);
+        if (report?.format !== "github") throw MALFORMED;
+        return answerGithub({ store, count }, clientAddress(request), report.leaks);
+      }
+      return receive(request, reply);
+    },
+  });
+
+  async function isSignedByGithub({ headers, body }: FastifyRequest): Promise<boolean> {
+    const signed = githubSignature(headers);
+    if (isByGithub === undefined || signed === undefined || !Buffer.isBuffer(body)) return false;
+    try {
+      return await isByGithub(signed, body);
+    } catch (error) {
+      if (!(error instanceof GithubUnavailableError)) throw error;
+      log.warn({ error }, "nobody can say whether a report of leaked keys is GitHub's");
+      throw problem("unavailable", "The keys of GitHub's secret scanning cannot be had: try again.");
+    }
+  }
+
+  /** The answer goes first, so that its time tells nothing either. */
+  function receive(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+    const { body } = request;
+    const address = clientAddress(request);
+    reply.raw.once("close", () => setImmediate(() => unsigned.take(body, address)));
+    return reply.code(202).send(RECEIVED);
+  }
+}
+
+async function dontKeep(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.header("cache-control", "no-store");
+}

@@ -1,0 +1,52 @@
+import { closed, RECEIPT, TIME_OR_NULL } from "../management/response-schemas.ts";
+import { LEAK_OUTCOMES } from "./act.ts";
+import { MAX_LEAKS } from "./report.ts";
+
+const TEXT_OR_NULL = { type: ["string", "null"] } as const;
+
+/** Of the description alone: who may send something is known before it is judged. */
+export const LEAKS_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["leaks"],
+  properties: {
+    leaks: {
+      type: "array",
+      maxItems: MAX_LEAKS,
+      items: {
+        type: "object",
+        additionalProperties: false,
+        minProperties: 1,
+        maxProperties: 1,
+        properties: {
+          key: { type: "string", description: "The whole key." },
+          sha256: { type: "string", pattern: "^[0-9A-Fa-f]{64}$", description: "Of the whole key." },
+        },
+      },
+    },
+    dryRun: { type: "boolean", default: false, description: "Only says what each is: nothing is recorded or ended." },
+  },
+} as const;
+
+const LEAK = closed("Leak", {
+  state: {
+    type: "string",
+    enum: ["unknown", "active", "suspended", "expired", "retired", "revoked"],
+    description: "What the secret is now; unknown for what is no key of a team of yours.",
+  },
+  keyId: TEXT_OR_NULL,
+  version: { type: ["integer", "null"] },
+  prefix: TEXT_OR_NULL,
+  name: TEXT_OR_NULL,
+  namespace: TEXT_OR_NULL,
+  team: TEXT_OR_NULL,
+  teamId: TEXT_OR_NULL,
+  leakedAt: { ...TIME_OR_NULL, description: "When it was first reported." },
+  outcome: { type: "string", enum: [...LEAK_OUTCOMES], description: "What this report has changed." },
+});
+
+/** What a known caller is told, in the order of the request. */
+export const LEAKS = closed("Leaks", {
+  leaks: { type: "array", items: LEAK },
+  change: { ...RECEIPT, title: "LeakReceipt", type: ["object", "null"], description: "Of what has ended." },
+});

@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mintKey } from "../../../domain/key/key-format.ts";
+import { until } from "../../env/until.ts";
+import { auditOfKey } from "../../store/questions.ts";
+import { TOKEN } from "../management/api.ts";
+import { type Installation, sha256, startInstallation } from "./installation.ts";
+
+let installation: Installation;
+beforeAll(async () => {
+  installation = await startInstallation();
+});
+afterAll(() => installation.close());
+
+const JSON_TYPE = { "content-type": "application/json" };
+const report = (...leaks: object[]) => JSON.stringify({ leaks });
+const matches = (...tokens: string[]) =>
+  JSON.stringify(
+    tokens.map((token) => ({ token, type: "keyplane", url: "https://github.com/a/b", source: "content" })),
+  );
+
+/** What is counted of reports by nobody known, by their outcome. */
+async function counted(outcome: string): Promise<number> {
+  const { adminUrl } = installation.api;
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  const line = `keyplane_leaks_reported_total{reporter="anonymous",outcome="${outcome}"} `;
+  return Number(
+    text
+      .split("\n")
+      .find((one) => one.startsWith(line))
+      ?.slice(line.length) ?? 0,
+  );
+}
+
+describe("a leak that nobody known reports", () => {
+  test("b99: has one answer, whatever was sent", async () => {
+    const active = await installation.makeKey("alerting");
+    const bodies: [string | Uint8Array<ArrayBuffer>, Record<string, string>][] = [
+      [report({ key: active.secret }), JSON_TYPE],
+      [report({ sha256: sha256(active.secret) }), JSON_TYPE],
+      [matches(active.secret), JSON_TYPE],
+      [report({ key: mintKey(randomBytes) }), JSON_TYPE],
+      [report({ key: mintKey(randomBytes) }), { ...JSON_TYPE, authorization: "Bearer wrong" }],
+      [report({ key: mintKey(randomBytes) }), { ...JSON_TYPE, authorization: `Bearer ${active.secret}` }],
+      [report(), JSON_TYPE],
+      [report(...Array(101).fill({ key: active.secret })), JSON_TYPE],
+      ["{", JSON_TYPE],
+      ["", {}],
+      ["x=y", { "content-type": "application/x-www-form-urlencoded" }],
+      [new Uint8Array(1 << 19), { "content-type": "no/such; type" }],
+    ];
+    const answers = [];
+    for (const [body, headers] of bodies) {
+      const answer = await installation.post(body, headers);
+      const { date: _, ...shown } = Object.fromEntries(answer.headers);
+      answers.push({ status: answer.status, shown, text: answer.text });
+    }
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toHaveLength(1);
+    expect(answers[0]).toMatchObject({ status: 202, text: '{"status":"received"}' });
+    // A body that is too large is not read to its end, so that its connection ends: no more is told of it.
+    for (const size of [2 << 20, 10 << 20]) {
+      const { status, text } = await installation.post(new Uint8Array(size), JSON_TYPE);
+      expect({ status, text }).toEqual({ status: 202, text: answers[0]?.text });
+    }
+  });
+
+  test("is asked for of a client that waits to be asked", async () => {
+    const asked = request(`${installation.api.url}/api/v1/leaks`, {
+      method: "POST",
+      headers: { expect: "100-continue" },
+    });
+    asked.once("continue", () => asked.end(report()));
+    asked.flushHeaders();
+    const [answer] = await once(asked, "response");
+    answer.resume();
+    expect(answer.statusCode).toBe(202);
+  });
+
+  test.each(["keyplane", "github"])(
+    "b100: revokes the key where its team says so, in the format of %s",
+    async (format) => {
+      const { id, prefix, secret } = await installation.makeKey("theirs");
+      await installation.post(format === "github" ? matches(secret) : report({ key: secret }), JSON_TYPE);
+      await until("it is refused", async () => (await installation.api.tryKey(secret)) === 401);
+      const [leaked, revoked] = (await auditOfKey(installation.store.db, id)).slice(-2);
+      expect(leaked).toMatchObject({ kind: "key.leaked", actor: "anonymous" });
+      expect(leaked?.detail).toEqual({ version: 1, prefix, reporter: "anonymous", address: "127.0.0.1" });
+      expect(revoked).toMatchObject({ kind: "key.revoked", actor: "anonymous", detail: { reason: "Leaked" } });
+    },
+  );
+
+  test("b100: is told of, and no more, where its team says nothing", async () => {
+    const { id, secret } = await installation.makeKey("alerting");
+    await installation.post(report({ key: secret }));
+    await until("it is told of", async () =>
+      (await auditOfKey(installation.store.db, id)).some(({ kind }) => kind === "key.leaked"),
+    );
+    expect(await installation.api.tryKey(secret)).toBe(200);
+  });
+
+  test("b100: acts on whole keys alone, never on a hash, a prefix or a key with a wrong checksum", async () => {
+    const { id, prefix, secret } = await installation.makeKey("revoking");
+    const other = await installation.makeKey("revoking");
+    const mistyped = `${secret.slice(0, -1)}${secret.endsWith("0") ? "1" : "0"}`;
+    const before = await counted("unknown");
+    await installation.post(report({ sha256: sha256(secret) }, { key: prefix }, { key: mistyped }));
+    // What comes after it was acted on.
+    await installation.post(report({ key: other.secret }));
+    await until("the other is revoked", async () => (await installation.api.tryKey(other.secret)) === 401);
+    expect(await counted("unknown")).toBe(before + 3);
+    expect(await installation.api.tryKey(secret)).toBe(200);
+    expect((await auditOfKey(installation.store.db, id)).map(({ kind }) => kind)).not.toContain("key.leaked");
+  });
+
+  test("b99: leaves nothing of what was sent in the log, the audit log or the metrics, whoever sends it", async () => {
+    const { id, secret } = await installation.makeKey("alerting");
+    const body = report({ key: secret }, { key: `inf_${secret.slice(4, 50)}` });
+    for (const text of [body, `${body}{`, matches(secret), `[${body}`]) {
+      await installation.post(text, JSON_TYPE);
+      await installation.post(text, { ...JSON_TYPE, authorization: `Bearer ${TOKEN}` });
+    }
+    const events = async () => installation.store.db.selectFrom("audit_events").selectAll().execute();
+    await until("it is told of", async () =>
+      (await events()).some((row) => row.key_id === id && row.kind === "key.leaked"),
+    );
+    const rows = await events();
+    const metrics = await (await fetch(`${installation.api.adminUrl}/metrics`)).text();
+    for (const kept of [JSON.stringify(rows), installation.api.lines.join("\n"), metrics]) {
+      expect(kept).not.toContain(secret.slice(12, 40));
+      expect(kept).not.toContain(sha256(secret));
+    }
+  });
+
+  test("b100: by one network about more than a hundred keys in a minute is dropped, and counted; junk is looked up", async () => {
+    const keys = await Promise.all(Array.from({ length: 101 }, () => installation.makeKey("alerting")));
+    const leaks = keys.map(({ secret }) => ({ key: secret }));
+    const before = await counted("dropped");
+    // The minute may end meanwhile.
+    await until("one is dropped", async () => {
+      for (const some of [leaks.slice(0, 100), leaks.slice(100)]) await installation.post(report(...some));
+      return (await counted("dropped")) > before;
+    });
+    const junk = Array.from({ length: 100 }, () => ({ key: mintKey(randomBytes) }));
+    const unknown = await counted("unknown");
+    for (let i = 0; i < 10; i++) await installation.post(report(...junk));
+    await until("they are looked up all the same", async () => (await counted("unknown")) === unknown + 1_000);
+  });
+});
