@@ -70,7 +70,8 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: PlanWorl
     number: version.number,
     prefix: version.keyPrefix ?? "",
     state: version.state.toLowerCase() as VersionState,
-    imported: spec.source.type !== "Generate" && version.number === 1,
+    // Of a key that was taken over any version may be the one that no Secret holds.
+    imported: spec.source.type !== "Generate" && (version.number === 1 || status.secretRef === undefined),
     mintedAt: time(version.mintedAt) ?? 0,
     activatedAt: time(version.activatedAt),
     retireAt: time(version.retiresAt),

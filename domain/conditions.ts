@@ -52,6 +52,8 @@ export const REASONS = {
     "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, mend the Secret's manifest, or put it back.",
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
+  TakeOverRefused:
+    "Nothing has changed of that key. Delete this declaration, export a key that was made by hand from its page in the console, and apply that manifest.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
   NamespaceTerminating: "Set spec.deletionProtection to false, and the namespace goes and the key with it.",
@@ -108,6 +110,7 @@ const STALLED: ReadonlySet<Reason> = new Set<Reason>([
   "SecretImmutable",
   "SecretLost",
   "SecretTampered",
+  "TakeOverRefused",
   "NamespaceTaken",
   "PublicIDTaken",
 ]);

@@ -9,7 +9,7 @@ import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
-import { type KeyAction, planKey } from "../../domain/key/plan-key.ts";
+import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
 import { type KeyObject, observedSecret, storedKey } from "../key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
@@ -69,7 +69,7 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
     declared: key,
     references: after.resolve(key, namespace, stored?.teamId ?? null),
     stored,
-    importable: stored === undefined ? importable(key) : null,
+    importable: stored === undefined ? importable(key, declared?.takeOver ?? null) : null,
     secret: secretInTheWay(namespace, key.secret.name) ? { state: "unmanaged" } : observedSecret(key, object, stored),
     namespaceTerminates: false,
     undoneSince: null,
@@ -84,8 +84,9 @@ function observe({ declared, object, before, after, secretInTheWay }: ForecastIn
   };
 }
 
-/** What an import will learn: the secret itself is not looked at. */
-function importable({ source }: DeclaredKey): Importable | null {
+/** What an import will learn: neither the secret itself is looked at, nor a key that is to be taken over. */
+function importable({ source }: DeclaredKey, takeOver: string | null): Importable | null {
+  if (takeOver !== null) return { takesOver: takeOver };
   if (source.hash !== undefined) return importHash(source.hash);
   return source.secretRef === undefined ? null : { digest: "", prefix: "" };
 }
@@ -93,7 +94,9 @@ function importable({ source }: DeclaredKey): Importable | null {
 /** What would be observed once a step is taken. */
 function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKey {
   const { secret, declared } = observed;
-  const after = { ...observed, stored: applyAction(observed.stored, action, contextOf(observed, now)) };
+  const context = contextOf(observed, now);
+  const taken = action.do === "TakeOver" ? keyTakenOver(observed, action.keyId, context) : {};
+  const after = { ...observed, stored: applyAction(observed.stored, action, { ...context, ...taken }) };
   switch (action.do) {
     case "Reserve":
       return { ...after, held: action.number };
@@ -117,6 +120,14 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
     default:
       return after;
   }
+}
+
+/** A key that is to be taken over is not looked at: on paper it is as its declaration says. */
+function keyTakenOver({ declared, references }: ObservedKey, id: string, context: ActionContext) {
+  const { digest, prefix } = context.secret;
+  const policy = policyOf(declared, references);
+  const taken = applyAction(undefined, { do: "Import", policy, digest, prefix }, context);
+  return taken === undefined ? {} : { taken: { ...taken, id } };
 }
 
 /**

@@ -51,7 +51,7 @@ export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, la
   if (named === undefined) return [];
   const title = titleOf(named);
   const lines = steps.flatMap((step) => stepLines({ title, input, steps, lastUsedAt }, step));
-  const begins = steps.some(({ action }) => (action.do === "Reserve" && action.newKey) || action.do === "Import");
+  const begins = steps.some(({ action }) => isBeginning(action));
   if (object === undefined && !begins) lines.push(`+ create ${title}: no key is minted yet`);
   const before = findCondition(object?.status?.conditions, "Ready");
   const isNews = ready !== undefined && ready.status !== "True" && ready.reason !== "Deleting";
@@ -61,6 +61,11 @@ export function keyLines(input: ForecastInput, { steps, ready }: KeyForecast, la
   return lines;
 }
 
+/** Whether a declaration comes to have a key by it. */
+function isBeginning(action: KeyAction): boolean {
+  return action.do === "Reserve" ? action.newKey : action.do === "Import" || action.do === "TakeOver";
+}
+
 function stepLines(key: PlannedKey, { action, before }: ForecastStep): string[] {
   const { title, lastUsedAt } = key;
   const { declared, object, now } = key.input;
@@ -68,6 +73,8 @@ function stepLines(key: PlannedKey, { action, before }: ForecastStep): string[] 
   switch (action.do) {
     case "Reserve":
       return action.newKey ? [`+ create ${title}: ${action.policy.scopes.join(", ")}, in ${secret}`] : [];
+    case "TakeOver":
+      return [`+ take over key ${action.keyId} as ${title}: the same secret, declared from here on`];
     case "Import":
       return [`+ import ${title}: ${action.policy.scopes.join(", ")}`];
     case "Activate":

@@ -14,6 +14,8 @@ export type Declared<K extends Kind = Kind> = {
   readonly namespace: string;
   readonly name: string;
   readonly spec: Spec<K>;
+  /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
+  readonly takeOver: string | null;
 };
 
 export type PlanWorld = {

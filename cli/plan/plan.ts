@@ -123,7 +123,7 @@ async function readHeld(data: string): Promise<Held[]> {
 }
 
 function asDeclared({ kind, metadata, spec }: Held): Declared[] {
-  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec }];
+  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
 }
 
 /**

@@ -35,6 +35,8 @@ export type DeclaredObject<K extends Kind = Kind> = ObjectRef<K> & {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly spec: Spec<K>;
+  /** Of a PlatformKey: the id of the key that it is to take over, as its annotation has it; null for none. */
+  readonly takeOver: string | null;
   /** As last written, for merging condition times. */
   readonly status: ObjectStatus | undefined;
 };

@@ -11,11 +11,12 @@ import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { recordKeySecret } from "../../store/keys/key-secrets.ts";
 import { activateVersion, endRetiring, retireVersions } from "../../store/keys/key-versions.ts";
 import { releaseKey, revokeKey, updateKeyPolicy } from "../../store/keys/keys.ts";
+import { takeOverKey } from "../../store/keys/take-over.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import { recordEvent } from "../record-event.ts";
 import { forgetKey } from "./key-memory.ts";
-import type { KeyObservation } from "./key-observation.ts";
+import { type KeyObservation, takeOverRequest } from "./key-observation.ts";
 import { draftSecret } from "./key-secret.ts";
 import { rememberSecret, secretToRecord } from "./observe-secret.ts";
 
@@ -77,6 +78,17 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     });
     const message = `Version 1 (${prefix}...) is imported and active.`;
     await recordEvent(deps, object, { type: "Normal", reason: "Imported", message });
+  },
+
+  async TakeOver(deps, { object, declared, observed }, { keyId }) {
+    const request = takeOverRequest(object, declared, observed.references.teamId);
+    if (request === undefined) return;
+    const { uid: ownerUid, namespace, name, generation } = object;
+    const { source, rotationTrigger } = declared;
+    const owner = { cluster: deps.cluster.uid, namespace, name, ownerUid, generation, rotationTrigger };
+    await changeKey(deps, object, (tx) => takeOverKey(tx, { request, owner: { ...owner, source: source.type } }));
+    const message = `Key ${keyId}, which was made by hand, is this declaration's from here on.`;
+    await recordEvent(deps, object, { type: "Normal", reason: "TakenOver", message });
   },
 
   async Publish(deps, observation, { number }) {

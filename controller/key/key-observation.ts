@@ -2,14 +2,16 @@ import { declareKey } from "../../domain/key/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declared-key.ts";
 import { importHash, importText } from "../../domain/key/import.ts";
 import { isLost, isTampered } from "../../domain/key/issuance-policy.ts";
+import { isKeyId } from "../../domain/key/key-id.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type ReferenceScope, referencedLibraries, resolveReferences } from "../../domain/key/resolve-references.ts";
 import { dependsOnUsage } from "../../domain/key/stale-consumers.ts";
 import { versionIn } from "../../domain/key/stored-key.ts";
+import { decideTakeOver, type TakeOverRequest } from "../../domain/key/take-over.ts";
 import { type DeclaredRows, findDeclaredKey } from "../../store/keys/declared-key.ts";
 import { isPrefixTaken } from "../../store/keys/key-prefixes.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
-import { findKeyOfDigest } from "../../store/keys/keys.ts";
+import { findKey, findKeyOfDigest } from "../../store/keys/keys.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../deps.ts";
 import type { SecretContext } from "./key-secret.ts";
@@ -67,7 +69,7 @@ export async function observeKey(
     secretMarks: stored?.secretFound?.marks ?? [],
     importable:
       stored === undefined || stored.revocation?.reason === "Moved"
-        ? await withoutTaken(deps, declared, await readImport(deps, object, declared))
+        ? await readImportable(deps, object, declared, team?.id ?? null)
         : null,
     held: observeHeld(deps, object.uid, stored),
     confirmed: deps.confirmations.isConfirmed(object.uid),
@@ -87,6 +89,29 @@ function readRows(
   const refs = { gateway: declared.gatewayRef, libraries: referencedLibraries(declared) };
   const asked = { cluster: cluster.uid, ownerUid: uid, namespace, ...refs };
   return databaseClock.timed(() => findDeclaredKey(store.db, asked));
+}
+
+/** What a declaration without a key imports, or takes over. */
+async function readImportable(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+  teamId: string | null,
+): Promise<Importable | null> {
+  const request = takeOverRequest(object, declared, teamId);
+  if (request === undefined) return withoutTaken(deps, declared, await readImport(deps, object, declared));
+  const key = isKeyId(request.keyId) ? await findKey(deps.store.db, request.keyId) : undefined;
+  const decision = decideTakeOver(request, key);
+  return "refused" in decision ? { takeOverRefused: decision.refused } : { takesOver: request.keyId };
+}
+
+/** What an object asks for that names a key to take over. */
+export function takeOverRequest(
+  { takeOver }: DeclaredObject<"PlatformKey">,
+  { source }: DeclaredKey,
+  teamId: string | null,
+): TakeOverRequest | undefined {
+  return takeOver === null ? undefined : { keyId: takeOver, hash: source.hash, teamId };
 }
 
 /** What `spec.source` would import; the value itself goes no further than here. */
@@ -115,7 +140,7 @@ async function withoutTaken(
   { source: { type: source } }: DeclaredKey,
   found: Importable | null,
 ): Promise<Importable | null> {
-  if (found === null || "problem" in found) return found;
+  if (found === null || !("digest" in found)) return found;
   if ((await findKeyOfDigest(db, found.digest)) !== undefined) {
     return { problem: "This secret already belongs to a key, or did: a secret is one key's for ever." };
   }

@@ -196,6 +196,7 @@ create table keys (
   spec jsonb,
   concurrent integer,
   ends_at timestamp with time zone default 'infinity'::timestamp with time zone not null,
+  managed_by text,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),

@@ -32,6 +32,8 @@ export type ActionContext = {
   readonly secret: Pick<StoredVersion, "digest" | "prefix">;
   /** Since when the Secret is lost or edited, in milliseconds since the epoch; null for now. */
   readonly undoneSince: number | null;
+  /** The key that is taken over. */
+  readonly taken?: StoredKey;
 };
 
 /**
@@ -61,6 +63,7 @@ export function applyAction(
     const reserved = reserve(newKey(action, context), { number: 1, voids: null }, context, version);
     return activate(reserved, 1, now, now);
   }
+  if (action.do === "TakeOver") return context.taken && takeOver(context.taken, context);
   if (key === undefined) return undefined;
   switch (action.do) {
     case "Activate":
@@ -144,6 +147,14 @@ function reserve(
   );
   const versions = [reserved, ...others.versions].toSorted((a, b) => b.number - a.number);
   return { ...key, lastNumber: Math.max(key.lastNumber, number), versions };
+}
+
+/** What {@link decideTakeOver} has decided on. The trigger of the declaration asks for no new version by itself. */
+function takeOver(key: StoredKey, { identity, generation, declared }: ActionContext): StoredKey {
+  const { cluster, namespace, name, ownerUid } = identity;
+  const { rotationTrigger } = declared;
+  const taken = changeVersions(key, () => ({ imported: true, rotationTrigger }));
+  return { ...taken, cluster, namespace, name, ownerUid, generation, source: declared.source.type };
 }
 
 /** An overlap that is over as it begins ends the version that is succeeded, and every earlier one, at once. */

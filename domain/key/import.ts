@@ -16,6 +16,6 @@ export function importText(text: string): Importable {
 }
 
 /** What importing a secret by its hash alone would learn. */
-export function importHash(hash: { readonly sha256: string; readonly prefix: string }): Importable {
+export function importHash(hash: { readonly sha256: string; readonly prefix: string }) {
   return { digest: Buffer.from(hash.sha256, "hex").toString("latin1"), prefix: hash.prefix };
 }

@@ -57,12 +57,14 @@ function readiness(
         )
       : no("Deleting", "The declaration is being deleted.");
   }
-  if (declared.state === "Revoked" && (key === undefined || key.state === "revoked")) {
+  const refusal = takeOverRefusal(observed);
+  if (declared.state === "Revoked" && (key?.state === "revoked" || (key === undefined && !namesKey(observed)))) {
     return yes("Revoked", "The key is revoked, as declared.");
   }
   if (key?.state === "revoked") return no("Revoked", REVOKED[key.revocation?.reason ?? "ByHand"]);
   if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
   if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
+  if (refusal !== undefined) return no("TakeOverRefused", refusal);
   if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));
   if (declared.state === "Suspended") return yes("Suspended", "The key is suspended, as declared.");
   const ended = endedAt(observed, key, now);
@@ -71,6 +73,16 @@ function readiness(
   if (!observed.confirmed) return no("Confirming", "The last change is on its way to every replica.");
   const version = deliveredVersion(observed, key) ?? versionIn(key, "active");
   return yes("Ready", `Version ${version?.number} is delivered and enforced.`);
+}
+
+/** Why the key that the declaration names is not taken over; undefined where it is, or none is named. */
+function takeOverRefusal({ importable }: ObservedKey): string | undefined {
+  return importable !== null && "takeOverRefused" in importable ? importable.takeOverRefused : undefined;
+}
+
+/** Whether it has no key yet, and names one to take over. */
+function namesKey({ importable }: ObservedKey): boolean {
+  return importable !== null && ("takesOver" in importable || "takeOverRefused" in importable);
 }
 
 function endedAt({ declared }: ObservedKey, key: StoredKey | undefined, now: number): number | undefined {
@@ -151,6 +163,8 @@ function isEnded({ declared }: ObservedKey, key: StoredKey | undefined): boolean
 /** Why a key that has no active version has none. */
 function unminted(observed: ObservedKey, now: number): [Reason, string] {
   const { declared, importable, secret } = observed;
+  const refusal = takeOverRefusal(observed);
+  if (refusal !== undefined) return ["TakeOverRefused", refusal];
   const block = issuanceBlock(observed, now);
   if (block !== undefined) return [block.reason, block.message];
   if (importable !== null && "problem" in importable) return ["ImportUnusable", importable.problem];

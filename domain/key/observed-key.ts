@@ -37,7 +37,13 @@ export type ObservedSecret =
     };
 
 /** The secret that a declaration asks to import, or why it cannot be. */
-export type Importable = { readonly digest: string; readonly prefix: string } | { readonly problem: string };
+export type Importable =
+  | { readonly digest: string; readonly prefix: string }
+  | { readonly problem: string }
+  /** The key that there is already, and that the declaration takes over instead. */
+  | { readonly takesOver: string }
+  /** Why it does not take over the key that it names. */
+  | { readonly takeOverRefused: string };
 
 /** All that matters for what to do next with one declared key. */
 export type ObservedKey = {

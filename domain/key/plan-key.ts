@@ -37,6 +37,8 @@ export type KeyAction =
       readonly voids: number | null;
     }
   | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
+  /** Makes a key that was made by hand the declaration's own; its policy is the next step. */
+  | { readonly do: "TakeOver"; readonly keyId: string }
   | { readonly do: "Publish"; readonly number: number }
   | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
   /** `expiresAfter` counts anew from the mint of each version that lives. */
@@ -87,6 +89,8 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
 
   if (!observed.hasFinalizer) return observed.deleting ? NOTHING : { do: "AddFinalizer" };
   if (key?.state === "revoked") return NOTHING;
+  const takeOver = key === undefined ? planTakeOver(observed) : undefined;
+  if (takeOver !== undefined) return takeOver;
   if (declared.state === "Revoked") return key === undefined ? NOTHING : { do: "Revoke", reason: "Declared" };
   if (key === undefined) return planBirth(observed, now);
   if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
@@ -100,16 +104,22 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
   return planVersions(observed, key, now);
 }
 
+/** Also of a key that is to be revoked, or suspended: it is the one that there is. */
+function planTakeOver({ importable, references }: ObservedKey): KeyAction | undefined {
+  if (importable === null || !("takesOver" in importable) || references.missing.length > 0) return undefined;
+  return { do: "TakeOver", keyId: importable.takesOver };
+}
+
 /** A declaration that has no key yet. */
 function planBirth(observed: ObservedKey, now: number): KeyAction {
   const { declared, references, importable } = observed;
   if (references.teamId === null) return NOTHING;
   const policy = policyOf(declared, references);
   if (declared.source.type === "Generate") {
-    if (!mayMint(observed, now)) return NOTHING;
+    if (importable !== null || !mayMint(observed, now)) return NOTHING;
     return { do: "Reserve", number: 1, newKey: true, policy, why: "FirstVersion", voids: null };
   }
-  if (importable === null || "problem" in importable || references.missing.length > 0) return NOTHING;
+  if (importable === null || !("digest" in importable) || references.missing.length > 0) return NOTHING;
   return { do: "Import", policy, digest: importable.digest, prefix: importable.prefix };
 }
 

@@ -38,7 +38,7 @@ export type StoredVersion = {
   /** SHA-256 of the full key as a latin1 string of 32 characters. */
   readonly digest: string;
   readonly prefix: string;
-  /** Its secret came from elsewhere: no Secret of ours holds it, and a lost one is not ours to heal. */
+  /** Its secret came from elsewhere, or was shown to a person: no Secret of ours holds it, nor is one ours to heal. */
   readonly imported: boolean;
   readonly state: VersionState;
   readonly mintedAt: number;

@@ -6,11 +6,19 @@ import type { ManifestDocument } from "./parse.ts";
 import { checkRules } from "./rules.ts";
 import { checkSchema } from "./schema-check.ts";
 import { readSecretData } from "./secret-manifest.ts";
+import { takeOverOf, takeOverWarnings } from "./take-over-annotation.ts";
 import { warningsFor } from "./warnings.ts";
 
 /** A declaration that is valid as far as it can be told without a cluster, with the schema's defaults filled in. */
 type Declaration<K extends Kind = Kind> = {
-  [P in K]: { readonly kind: P; readonly namespace: string; readonly name: string; readonly spec: Spec<P> };
+  [P in K]: {
+    readonly kind: P;
+    readonly namespace: string;
+    readonly name: string;
+    readonly spec: Spec<P>;
+    /** As `DeclaredObject` of the cluster has it. */
+    readonly takeOver: string | null;
+  };
 }[K];
 
 /** A core Secret of a folder of manifests, its data in clear: never logged. */
@@ -58,9 +66,10 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
   complaints.push(...checkSchema(kind, copy));
   const oldSelf = old && { metadata: copy.metadata, spec: withDefaults(kind, old) };
   complaints.push(...checkRules(SCHEMAS[kind], { metadata: copy.metadata, spec: copy.spec }, oldSelf, complaints));
-  const read = conclude(document, identity, complaints, { spec: copy.spec });
+  const read = conclude(document, identity, complaints, { spec: copy.spec, takeOver: takeOverOf(kind, copy.metadata) });
   if (read.manifest?.kind !== "PlatformKey") return read;
-  const advice = warningsFor(read.manifest.spec, now).map(({ path, message }) =>
+  const { spec, takeOver } = read.manifest;
+  const advice = [...warningsFor(spec, now), ...takeOverWarnings(spec, takeOver)].map(({ path, message }) =>
     document.diagnostic(path, message, WARNINGS),
   );
   return { ...read, diagnostics: listDiagnostics([...read.diagnostics, ...advice]) };
@@ -80,7 +89,7 @@ function conclude(
   document: ManifestDocument,
   identity: Identity | undefined,
   complaints: readonly Complaint[],
-  body: { spec: unknown } | Pick<SecretManifest, "data"> | undefined,
+  body: { spec: unknown; takeOver: string | null } | Pick<SecretManifest, "data"> | undefined,
 ): ReadManifest {
   const diagnostics = listDiagnostics(
     complaints.map(({ path, message, ...options }) => document.diagnostic(path, message, options)),

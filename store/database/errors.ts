@@ -36,6 +36,9 @@ export class UnknownKeyError extends StoreError {}
 /** The declaration already owns another key that lives: read it again. */
 export class OwnerTakenError extends StoreError {}
 
+/** The key that a declaration names is none that it takes over: read it again. */
+export class TakeOverRefusedError extends StoreError {}
+
 /** The gateway's public id belongs to another gateway or, after its deletion, to another team. */
 export class PublicIdTakenError extends StoreError {}
 

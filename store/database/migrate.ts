@@ -7,6 +7,7 @@ import { sql as keyRequests } from "../migrations/022-key-requests.ts";
 import { sql as webhooks } from "../migrations/023-webhooks.ts";
 import { sql as auditSearch } from "../migrations/024-audit-search.ts";
 import { sql as suspendedKeys } from "../migrations/025-suspended-keys.ts";
+import { sql as managedBy } from "../migrations/026-managed-by.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -28,6 +29,7 @@ const MIGRATIONS = [
   { version: 23, name: "webhooks", script: webhooks },
   { version: 24, name: "audit-search", script: auditSearch },
   { version: 25, name: "suspended-keys", script: suspendedKeys },
+  { version: 26, name: "managed-by", script: managedBy },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -146,7 +146,8 @@ type KeysTable = {
   revoked_at: Date | null;
   revoked_seq: number | null;
   created_at: Generated<Date>;
-  spec: ColumnType<ApiManagedKeySpec | null, string | undefined, string>;
+  spec: ColumnType<ApiManagedKeySpec | null, string | undefined, string | null>;
+  managed_by: string | null;
 };
 
 type KeyVersionsTable = {
@@ -155,6 +156,7 @@ type KeyVersionsTable = {
   digest: Uint8Array;
   prefix: string;
   state: string;
+  /** `minted`, `imported`, or `taken-over`: minted, and shown to a person, since no declaration had the key then. */
   source_kind: string;
   minted_at: Date;
   activated_at: Date | null;

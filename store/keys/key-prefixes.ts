@@ -24,7 +24,7 @@ export async function isPrefixTaken(db: Db, { prefix, digest, source, keyId }: I
     .where("prefix", "=", prefix)
     .where("digest", "<>", toDigest(digest))
     .$if(keyId !== null, (query) => query.where("key_id", "<>", keyId ?? ""))
-    .$if(source === "ImportSecret", (query) => query.where("source_kind", "=", "minted"))
+    .$if(source === "ImportSecret", (query) => query.where("source_kind", "<>", "imported"))
     .limit(1)
     .executeTakeFirst();
   return other !== undefined;

@@ -19,6 +19,8 @@ export type LoadedKey = StoredKey & {
   readonly teamHoldsNamespace: boolean;
   /** As the management API made it; null for a declared key. */
   readonly spec: ApiManagedKeySpec | null;
+  /** What manages a key that the management API made, such as the URN of a Pulumi resource; null for nothing. */
+  readonly managedBy: string | null;
 };
 
 /** Of a row `k` of `keys`; a key without a namespace is its team's alone. */
@@ -90,7 +92,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 export const KEY_ROW_COLUMNS =
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
-  rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec secret_version
+  rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at`.split(/\s+/);
 
@@ -133,6 +135,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
     generation: row.generation,
     createdAt: toMs(row.created_at),
     spec: row.spec,
+    managedBy: row.managed_by,
     teamHoldsNamespace: row.team_holds_namespace,
     secretFound:
       row.secret_version === null || row.secret_number === null || row.secret_content === null
@@ -170,7 +173,7 @@ function toVersion(row: VersionColumns): StoredVersion {
     activatedAt: toMs(row.activated_at),
     retireAt: toMs(row.retire_at),
     expiresAt: toMs(row.version_expires_at),
-    imported: row.source_kind === "imported",
+    imported: row.source_kind !== "minted",
     rotationTrigger: row.rotation_trigger,
     heals:
       row.heals === null || row.heals_at === null ? null : { reason: row.heals as HealReason, at: toMs(row.heals_at) },

@@ -14,6 +14,7 @@ export const faultsAtEveryPoint: WorldTests = (setup) => {
       "writeStatus",
     ],
     "a lost Secret": ["commit key.reserved", "createSecret", "commit key.activated", "writeStatus"],
+    "a take-over": ["addFinalizer", "commit key.taken_over", "commit key.policy_updated", "writeStatus"],
     "a declared revocation": ["commit key.revoked", "writeStatus"],
     "a deletion": ["commit key.revoked", "deleteSecret", "removeFinalizer"],
     "a deletion with Retain": ["replaceSecret", "commit key.released", "removeFinalizer"],

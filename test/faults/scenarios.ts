@@ -1,5 +1,6 @@
 /** What can happen to a key, and how it ends, undisturbed or with a fault in it. */
 import { expect, type TestContext } from "vitest";
+import { makeByHand, takingOver } from "../controller/fixtures/made-by-hand.ts";
 import { key, type Manifest, startWorld, type World, type WorldSetup } from "../controller/fixtures/world.ts";
 import { until } from "../env/until.ts";
 import { endState } from "./end-state.ts";
@@ -29,6 +30,11 @@ export const SCENARIOS = {
     given: [key("agent")],
     act: (world) => world.loseSecret("agent"),
     ended: async (world) => (await world.keyIn("agent")) !== undefined && isReady(world),
+  },
+  "a take-over": {
+    given: [],
+    act: async (world) => world.write(takingOver("agent", await makeByHand(world))),
+    ended: isReady,
   },
   "a declared revocation": {
     given: [key("agent")],

@@ -28,9 +28,12 @@ export type Contested = {
   readonly isAlike: boolean;
 };
 
+/** A valid declaration. */
+type DeclaredHere = { readonly ref: ObjectRef; readonly spec: Spec; readonly takeOver: string | null };
+
 export type Declarations = {
   /** Valid ones, by kind, namespace and name. */
-  readonly objects: ReadonlyMap<string, { readonly ref: ObjectRef; readonly spec: Spec }>;
+  readonly objects: ReadonlyMap<string, DeclaredHere>;
   /** `Secret` manifests, by namespace and name. */
   readonly secrets: ReadonlyMap<string, SecretManifest>;
   readonly refusals: readonly InvalidManifest[];
@@ -72,7 +75,7 @@ export function createDeclarationReader(
   }
 
   return (files, isComplete) => {
-    const objects = new Map<string, { ref: ObjectRef; spec: Spec }>();
+    const objects = new Map<string, DeclaredHere>();
     const secrets = new Map<string, SecretManifest>();
     const refusals: InvalidManifest[] = [];
     const places = new Map<string, DeclaredAt>();
@@ -112,7 +115,7 @@ export function createDeclarationReader(
       if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
       if (kind === "Secret" || manifest?.kind === "Secret") continue;
       const ref = { kind, namespace, name };
-      if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec });
+      if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec, takeOver: manifest.takeOver });
       else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
     }
     const documents = files.reduce((count, file) => count + file.documents.length, 0);

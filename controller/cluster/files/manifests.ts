@@ -100,8 +100,8 @@ export function createManifests(options: ManifestsOptions): Manifests {
     for (const secret of wanted.secrets.values()) {
       if (secrets.apply(secret)) announce({ of: "secret", namespace: secret.namespace, name: secret.name });
     }
-    const failed = await forEach([...wanted.objects.values()], async ({ ref, spec }) => {
-      if (await objects.apply(ref, spec)) announce({ of: "object", ...ref });
+    const failed = await forEach([...wanted.objects.values()], async ({ ref, ...declared }) => {
+      if (await objects.apply(ref, declared)) announce({ of: "object", ...ref });
     });
     if (failed !== undefined) stale = true;
     tellUnstored(failed && `${failed.what} cannot be stored: ${failed.why}. It is tried again.`);

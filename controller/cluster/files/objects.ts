@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
-import type { Kind, Spec } from "../../../domain/manifest/kinds.ts";
+import type { Kind } from "../../../domain/manifest/kinds.ts";
 import { createSerial } from "../../serial.ts";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
@@ -19,7 +19,7 @@ export type Objects = {
   /** Whether the disk, too, has no such object: one goes by a removal that was decided on, and its file with it. */
   lookUp(ref: ObjectRef, uid: string): Promise<Presence>;
   /** Makes the object, or changes its spec, also while it is going. Resolves with whether anything changed. */
-  apply(ref: ObjectRef, spec: Spec): Promise<boolean>;
+  apply(ref: ObjectRef, declared: Declared): Promise<boolean>;
   /** Asks for the removal. Without finalizers the object goes at once. Resolves with whether anything changed. */
   remove(ref: ObjectRef): Promise<boolean>;
   addFinalizer(object: DeclaredObject): Promise<void>;
@@ -27,6 +27,9 @@ export type Objects = {
   removeFinalizer(object: DeclaredObject): Promise<boolean>;
   writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void>;
 };
+
+/** What a manifest says of an object. */
+type Declared = Pick<DeclaredObject, "spec" | "takeOver">;
 
 export const refKey = ({ kind, namespace, name }: ObjectRef): string => `${kind}/${namespace}/${name}`;
 
@@ -70,16 +73,17 @@ export async function openObjects(
     return now?.uid === object.uid ? now : undefined;
   }
 
-  async function apply(ref: ObjectRef, spec: Spec): Promise<boolean> {
+  async function apply(ref: ObjectRef, { spec, takeOver }: Declared): Promise<boolean> {
     const now = held.get(refKey(ref));
     if (now === undefined) {
       const { kind, namespace, name } = ref;
       const born = { uid: randomUuid(), generation: 1, createdAt: clock.now(), deletedAt: null, deleting: false };
-      await save({ kind, namespace, name, ...born, finalizers: [], spec, status: undefined });
+      await save({ kind, namespace, name, ...born, finalizers: [], spec, takeOver, status: undefined });
       return true;
     }
-    if (isDeepStrictEqual(now.spec, spec)) return false;
-    await save({ ...now, spec, generation: now.generation + 1 });
+    const isSame = isDeepStrictEqual(now.spec, spec);
+    if (isSame && now.takeOver === takeOver) return false;
+    await save({ ...now, spec, takeOver, generation: isSame ? now.generation : now.generation + 1 });
     return true;
   }
 
@@ -138,7 +142,7 @@ export async function openObjects(
     },
     all: () => [...held.values()],
     lookUp,
-    apply: (ref, spec) => serially(refKey(ref), () => apply(ref, spec)),
+    apply: (ref, declared) => serially(refKey(ref), () => apply(ref, declared)),
     remove: (ref) => serially(refKey(ref), () => remove(ref)),
     addFinalizer: (object) => serially(refKey(object), () => addFinalizer(object)),
     removeFinalizer: (object) => serially(refKey(object), () => removeFinalizer(object)),

@@ -162,6 +162,7 @@ function differs(before: HeldObject, now: HeldObject, expected: ObjectStatus | u
     a.generation !== b.generation ||
     // Of one generation before and after a server was restored there may be two.
     (a.spec !== b.spec && !isDeepStrictEqual(a.spec, b.spec)) ||
+    a.takeOver !== b.takeOver ||
     a.deleting !== b.deleting ||
     before.problem !== now.problem ||
     (a.finalizers.includes(FINALIZER) && !b.finalizers.includes(FINALIZER)) ||

@@ -8,6 +8,7 @@ import { isRecord } from "../../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../../domain/manifest/kinds.ts";
 import type { ManifestDocument } from "../../../domain/manifest/parse.ts";
 import type { Schema } from "../../../domain/manifest/schema.ts";
+import { takeOverOf } from "../../../domain/manifest/take-over-annotation.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 
@@ -53,6 +54,7 @@ export function readObject(
     createdAt: Date.parse(textOf(metadata.creationTimestamp)),
     deleting,
     finalizers: Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [],
+    takeOver: takeOverOf(kind, metadata),
     status: isRecord(status) ? (status as ObjectStatus) : undefined,
   };
   const before = known(ref);

@@ -1,3 +1,4 @@
+import { isKeyId } from "../../../domain/key/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { problem } from "../../http/errors.ts";
@@ -50,7 +51,7 @@ function writePosition({ place, id }: KeyPosition): string {
 /** @throws Problem `invalid_request` for what is none of ours */
 function readPosition(text: string, order: KeyOrder): KeyPosition {
   const [place, id, isInfinite] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
-  if (typeof id === "string" && /^key_[a-z2-7]{1,32}$/.test(id)) {
+  if (typeof id === "string" && isKeyId(id)) {
     if (order === "name") {
       if (typeof place === "string" && !place.includes("\0") && place.isWellFormed()) return { place, id };
     } else if (typeof place === "number") {

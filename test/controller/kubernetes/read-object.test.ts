@@ -106,6 +106,7 @@ describe("an object of the API server", () => {
         "resourceVersion",
         "spec",
         "status",
+        "takeOver",
         "uid",
       ]),
     );

@@ -85,6 +85,7 @@ test("a valid manifest comes with the schema's defaults, as the API server store
         deletionPolicy: "Revoke",
         deletionProtection: false,
       },
+      takeOver: null,
     },
   ]);
   expect(readText(team("{}")).manifests).toMatchObject([{ namespace: "", spec: { namespaces: [], members: [] } }]);
@@ -137,6 +138,17 @@ describe.each<[string, string, string]>([
     expect(errorsOf(text)).toEqual([]);
     expect(warningsOf(text)).toEqual([expect.stringContaining(says)]);
   });
+});
+
+test("a take-over that a controller will refuse is a warning", () => {
+  const manifest = (id: string, spec: string) =>
+    key(spec).replace("metadata: {", `metadata: { annotations: { keyplane.dev/take-over: ${id} },`);
+  const hash = `{ preset: MCPReadOnly, source: { type: ImportHash, hash: { sha256: ${"a".repeat(64)}, prefix: inf_abcdefgh } } }`;
+  expect(readText(manifest("key_abc", hash))).toMatchObject({ manifests: [{ takeOver: "key_abc" }], diagnostics: [] });
+  expect(warningsOf(manifest("reader", hash))).toEqual([expect.stringContaining("take-over: is no key's id")]);
+  expect(warningsOf(manifest("key_abc", "{ preset: MCPReadOnly }"))).toEqual([
+    expect.stringContaining("wants spec.source to be of type ImportHash"),
+  ]);
 });
 
 test("c63: an end in the past is a warning, of whom the time is told", () => {

@@ -237,7 +237,8 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
     case "Reserve":
       return reserve(world, declaration, action);
     case "Import":
-      throw new Error("nothing here is imported");
+    case "TakeOver":
+      throw new Error("nothing here is imported or taken over");
     case "Publish": {
       const write = {
         owner: declaration.uid,
