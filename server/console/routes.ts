@@ -13,6 +13,7 @@ import { keyCreateRoutes } from "./keys/create-routes.ts";
 import { keyEditRoutes } from "./keys/edit-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
+import { libraryRoutes } from "./libraries/library-routes.ts";
 import { showProblems } from "./problem-page.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
@@ -31,5 +32,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
+  libraryRoutes(app, management);
   auditRoutes(app, deps);
 }

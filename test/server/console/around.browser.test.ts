@@ -10,6 +10,8 @@ let browser: Browser;
 const contexts: BrowserContext[] = [];
 let complaints: string[] = [];
 let keyId: string;
+let libraryId: string;
+let atomId: string;
 
 const MEMBERS = [
   { role: "admin", subject: "ada@example.com" },
@@ -26,6 +28,7 @@ beforeAll(async () => {
   };
   await send("POST", "/teams", { name: "payments", spec: { displayName: "Payments", members: MEMBERS } });
   await send("POST", "/teams", { name: "research", spec: { members: [] } });
+  await fillLibrary(send);
   const upstreams = ["primary", "spare"].map((name) => ({
     ...{ name, dialect: "openai", baseURL: `https://${name}.models.example/v1`, credential: "sk-credential" },
   }));
@@ -37,6 +40,32 @@ beforeAll(async () => {
   await send("PUT", `/keys/${keyId}`, renamed, { "if-match": headers.get("etag") ?? "" });
   await send("POST", `/keys/${keyId}/revoke`, { reason: "in a public repository" });
 });
+async function fillLibrary(send: Pages["send"]): Promise<void> {
+  const spec = { displayName: "Handbook", description: "What the team has agreed on." };
+  libraryId = (await send("POST", "/libraries", { name: "handbook", team: "payments", spec })).body.id;
+  await send("POST", "/libraries", { name: "incidents", team: "payments", spec: {} });
+  const writer = { name: "writer", team: "payments", spec: { preset: "MCPReadWrite" } };
+  const { secret } = (await send("POST", "/keys", writer)).body;
+  const atoms = [
+    { content: "Refunds over 500 EUR need a second pair of eyes.", tags: ["refunds", "policy"], importance: 9 },
+    { content: "\u202Egnihsihp\u202C <b>bold</b> https://evil.example", tags: ["<img src=x>"], source: "chat" },
+    {
+      content: `${"A very long statement about how things are done here. ".repeat(40)}\n\nEnd.`,
+      source: "a runbook",
+    },
+    { content: "W".repeat(600), tags: ["x".repeat(64)] },
+  ];
+  for (const atom of atoms) {
+    const answer = await fetch(`${pages.url}/atoms`, {
+      method: "POST",
+      headers: { "x-api-key": secret, "content-type": "application/json" },
+      body: JSON.stringify({ library: "handbook", ...atom }),
+    });
+    expect(answer.status).toBe(201);
+    atomId = String(Object(await answer.json()).id);
+  }
+}
+
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map((context) => context.close()));
 });
@@ -67,11 +96,31 @@ describe("The audit log in a browser", () => {
   });
 });
 
+describe("A library in a browser", () => {
+  test("is searched as one types, and an atom's text is read and copied", async () => {
+    const page = await open(`/libraries/${libraryId}`);
+    await page.getByLabel("Search").pressSequentially("second eyes");
+    await until("one atom is left", async () => (await page.getByRole("link", { name: /^Read atom/ }).count()) === 1);
+    await page.getByRole("link", { name: /^Read atom/ }).click();
+    await page.getByRole("heading", { name: "Atom" }).waitFor();
+    expect(await page.getByRole("group", { name: "Content" }).innerText()).toContain("need a second pair of eyes.");
+    await page.getByRole("link", { name: "policy" }).click();
+    expect(await page.getByLabel("Tag").inputValue()).toBe("policy");
+    expect(complaints).toEqual([]);
+  });
+});
+
 describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
   test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const paths = {
       audit: "/audit",
       "audit-empty": "/audit?action=none",
+      libraries: "/libraries",
+      "libraries-empty": "/libraries?team=none",
+      library: `/libraries/${libraryId}`,
+      "library-found": `/libraries/${libraryId}?q=refunds`,
+      "library-empty": `/libraries/${libraryId}?tag=none`,
+      atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {

@@ -1,0 +1,63 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { Atom, AtomRevision } from "../../../store/memory/atom.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { moment } from "../times.ts";
+import type { StoredLibrary } from "./libraries-page.ts";
+import { tagChips } from "./library-page.ts";
+
+/** What an atom's page shows. */
+export type AtomPage = {
+  readonly library: StoredLibrary;
+  readonly atom: Atom;
+  /** Earlier ones, the latest first. */
+  readonly earlier: readonly AtomRevision[];
+  /** The last of them that is shown, where there are more. */
+  readonly moreBefore: number | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/** An atom as it stands: whatever is written in it is text. */
+export function atomContent({ library, atom, earlier, moreBefore, now }: AtomPage): Html {
+  const path = `/dashboard/libraries/${library.id}`;
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1></div></div>
+<div class="columns"><div class="stack">
+<section class="panel" aria-labelledby="content"><h2 id="content">Content</h2><div class="atom-text whole" dir="auto" tabindex="0" role="group" aria-labelledby="content" id="text">${atom.content}</div><p class="actions"><button type="button" data-copy="text">Copy text</button></p></section>
+${
+  earlier.length > 0 &&
+  html`<section class="panel" aria-labelledby="earlier"><h2 id="earlier">Earlier revisions</h2>${earlier.map((revision) => earlierRevision(revision, now))}${
+    moreBefore !== null &&
+    html`<p><a class="button" href="${path}/atoms/${atom.id}?before=${moreBefore}">Earlier</a></p>`
+  }</section>`
+}
+</div><div class="stack">
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(atom, library, now)}</section></div></div>`;
+}
+
+function facts(
+  { id, tags, source, importance, createdAt, updatedAt, revision }: Atom,
+  library: StoredLibrary,
+  now: number,
+): Html {
+  const rows: readonly (readonly [string, Content])[] = [
+    ["Tags", tags.length === 0 ? "None" : tagChips(library.id, tags)],
+    ["Source", source === null ? "Not said" : html`<bdi>${source}</bdi>`],
+    ["Importance", `${importance} of 10`],
+    ["Revision", revision],
+    ["Created", moment(rfc3339Millis(createdAt), now)],
+    ["Updated", moment(rfc3339Millis(updatedAt), now)],
+    ["Team", library.team],
+    ["Id", html`<code>${id}</code>`],
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function earlierRevision({ revision, content, tags, source, importance, updatedAt }: AtomRevision, now: number): Html {
+  const more = [
+    `importance ${importance}`,
+    ...tags.map((tag) => `tag ${tag}`),
+    ...(source === null ? [] : [`from ${source}`]),
+  ];
+  return html`<details><summary>Revision ${revision}, ${moment(rfc3339Millis(updatedAt), now)}</summary><p class="muted small"><bdi>${more.join(" · ")}</bdi></p><div class="atom-text whole" dir="auto">${content}</div></details>`;
+}

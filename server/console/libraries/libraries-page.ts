@@ -1,0 +1,79 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { StoredOf } from "../../../store/objects.ts";
+import { teamField } from "../asked-teams.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { ago } from "../times.ts";
+import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
+
+export type StoredLibrary = StoredOf["library"];
+
+/** What the list of libraries shows. */
+export type LibraryList = {
+  readonly query: LibrariesQuery;
+  readonly libraries: readonly StoredLibrary[];
+  /** The last id of this page, where there is another. */
+  readonly nextId: string | undefined;
+  /** Of which library MCP clients of its team write to where they name none. */
+  readonly defaults: ReadonlySet<string>;
+  /** Names to choose from. */
+  readonly teams: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const COLUMNS = ["Library", "Description", "Team", "When it is deleted", "Created", "Declared in"];
+
+export function librariesContent(list: LibraryList): Html {
+  const { query, libraries, nextId, teams } = list;
+  return html`<div class="head"><h1>Libraries</h1></div>
+${
+  (teams.length > 1 || query.team !== "") &&
+  html`<form class="panel" role="search" aria-label="Libraries" ${searchForm("/dashboard/libraries")}><div class="filters short">${teamField(query.team, teams)}<button>Search</button></div></form>`
+}
+<div id="results" class="panel flush">${libraries.length === 0 ? nothing(query) : table(list)}${
+    libraries.length > 0 &&
+    foot({
+      said: countOnPage(libraries.length, "library", "libraries"),
+      first: query.afterId && librariesUrl({ ...query, afterId: undefined }),
+      next: nextId === undefined ? undefined : librariesUrl({ ...query, afterId: nextId }),
+      isPartial: false,
+    })
+  }</div>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table({ libraries, defaults, now }: LibraryList): Html {
+  return html`<table class="table" role="table" aria-label="Libraries"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${libraries.map((library) => {
+    const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
+    const cells: readonly (readonly [string, Content])[] = [
+      [
+        "Library",
+        html`<a class="name" href="/dashboard/libraries/${id}">${refName(library)}</a>${
+          displayName !== name && html`<span class="line muted small">${displayName}</span>`
+        }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}`,
+      ],
+      ["Description", description === "" ? html`<span class="muted">None</span>` : clamp(description)],
+      ["Team", team],
+      ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept"],
+      ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
+      ["Declared in", declaredIn(library)],
+    ];
+    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
+  })}</tbody></table>`;
+}
+
+function clamp(text: string): string {
+  return text.length > 240 ? `${text.slice(0, 240)}…` : text;
+}
+
+function nothing({ team, afterId }: LibrariesQuery): Html {
+  if (team !== "" || afterId !== undefined) {
+    return html`<div class="empty"><h2>No library is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="/dashboard/libraries">Show all libraries</a></div>`;
+  }
+  return html`<div class="empty"><h2>No libraries yet</h2><p class="muted">A library holds what a team's agents remember. Declare a MemoryLibrary, or have an admin of the team make one by the API; a key with the scope <code>memory:write</code> writes to it.</p><a class="button" href="/dashboard/keys">To the API keys</a></div>`;
+}

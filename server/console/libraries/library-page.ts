@@ -1,0 +1,105 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { Atom } from "../../../store/memory/atom.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { ago } from "../times.ts";
+import type { StoredLibrary } from "./libraries-page.ts";
+import { type AtomsQuery, atomsUrl } from "./library-query.ts";
+
+/** An atom in a list, with the passages that a search has found: the words themselves between `**`. */
+export type ListedAtom = { readonly atom: Atom; readonly snippet: string | undefined };
+
+/** What a library's page shows. */
+export type LibraryPage = {
+  readonly library: StoredLibrary;
+  readonly isDefault: boolean;
+  readonly count: { readonly atoms: number; readonly isMore: boolean };
+  readonly query: AtomsQuery;
+  readonly atoms: readonly ListedAtom[];
+  /** Where the next page begins. */
+  readonly next: AtomsQuery["after"];
+  /** How many a search finds at most. */
+  readonly found: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const EXCERPT = 420;
+
+export function libraryContent(page: LibraryPage): Html {
+  const { library, query, atoms, next } = page;
+  const { id } = library;
+  const isSearch = query.text !== "";
+  const said = countOnPage(atoms.length, "atom", "atoms");
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1></div></div>
+${facts(page)}
+<form class="panel" role="search" aria-label="Atoms" ${searchForm(`/dashboard/libraries/${id}`)}>
+<div class="filters atoms"><div class="field"><label for="q">Search</label><input id="q" name="q" type="search" value="${query.text}" placeholder="Words, &quot;a phrase&quot;, or, -not" maxlength="1000" autocomplete="off"></div>
+<div class="field"><label for="tag">Tag</label><input id="tag" name="tag" value="${query.tag}" placeholder="Any" maxlength="64" autocomplete="off"></div>
+<button>Search</button></div></form>
+<div id="results" class="panel flush">${
+    atoms.length === 0
+      ? nothing(page)
+      : html`<ul class="atoms" aria-label="Atoms">${atoms.map((atom) => listed(atom, page))}</ul>`
+  }${
+    (atoms.length > 0 || query.after !== null) &&
+    foot({
+      said: isSearch
+        ? `${said}, the closest first${atoms.length === page.found ? `: no more than ${page.found}` : ""}`
+        : `${said}, the newest first`,
+      first: query.after === null ? undefined : atomsUrl(id, { ...query, after: null }),
+      next: next === null ? undefined : atomsUrl(id, { ...query, after: next }),
+      isPartial: false,
+    })
+  }</div>`;
+}
+
+function facts({ library, isDefault, count, now }: LibraryPage): Html {
+  const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
+  const rows: readonly (readonly [string, Content])[] = [
+    ["Atoms", `${count.atoms}${count.isMore ? " and more" : ""}`],
+    ["Team", team],
+    ...(displayName === name ? [] : [["Display name", displayName] as const]),
+    ...(description === "" ? [] : [["Description", description] as const]),
+    ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),
+    ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it, for ever" : "Its atoms are kept"],
+    ["Declared in", declaredIn(library)],
+    ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
+    ["Id", html`<code>${id}</code>`],
+  ];
+  return html`<details class="panel"><summary>${count.atoms}${count.isMore && "+"} ${count.atoms === 1 ? "atom" : "atoms"} of ${team}${isDefault && html` <span class="badge good">Default</span>`}</summary><dl class="facts">${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl></details>`;
+}
+
+function listed({ atom, snippet }: ListedAtom, { library: { id: libraryId }, query, now }: LibraryPage): Html {
+  const { id, content, tags, source, importance, updatedAt, revision } = atom;
+  return html`<li><p class="atom-text" dir="auto">${snippet === undefined ? excerpt(content) : marked(snippet)}</p>
+<p class="actions small">${tagChips(libraryId, tags, query.text)}<span class="muted">importance ${importance} · revision ${revision} · ${ago(rfc3339Millis(updatedAt), now)}${
+    source !== null && html` · from <bdi>${source}</bdi>`
+  }</span><a href="/dashboard/libraries/${libraryId}/atoms/${id}" aria-label="Read atom ${id}">Read</a></p></li>`;
+}
+
+/** Tags, each of which leads to the atoms that have it too. */
+export function tagChips(libraryId: string, tags: readonly string[], text = ""): Html | string {
+  if (tags.length === 0) return "";
+  return html`<span class="chips">${tags.map(
+    (tag) => html`<a class="chip" dir="auto" href="${atomsUrl(libraryId, { text, tag })}">${tag}</a>`,
+  )}</span>`;
+}
+
+function excerpt(content: string): string {
+  return content.length > EXCERPT ? `${content.slice(0, EXCERPT).toWellFormed()}…` : content;
+}
+
+/** A search puts each word that it has found between `**`: whoever has written such a thing has it marked too. */
+function marked(snippet: string): Content {
+  return snippet.split(/\*\*([^\s*]+)\*\*/).map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : part));
+}
+
+function nothing({ query: { text, tag, after }, library: { id } }: LibraryPage): Html {
+  if (text === "" && tag === "" && after === null) {
+    return html`<div class="empty"><h2>No atoms yet</h2><p class="muted">A key with the scope <code>memory:write</code> writes them, over REST or MCP. What is written is here at once.</p><a class="button" href="/dashboard/keys/new">Create key</a></div>`;
+  }
+  return html`<div class="empty"><h2>No atom is like this</h2><p class="muted">Words are looked for in their basic forms; a tag is looked for whole.</p><a class="button" href="/dashboard/libraries/${id}">Show the newest atoms</a></div>`;
+}

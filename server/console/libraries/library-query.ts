@@ -1,0 +1,58 @@
+import { isId } from "../../../store/database/ids.ts";
+import type { AtomPosition } from "../../../store/memory/atom.ts";
+import { problem } from "../../http/errors.ts";
+import { QUERY_TEXT, TAG } from "../../memory/schemas.ts";
+import { queryText } from "../query-text.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What the list of libraries is asked for. */
+export type LibrariesQuery = { readonly team: string; readonly afterId: string | undefined };
+
+/** What a library's page is asked for: its newest atoms, or with a text the closest to it. */
+export type AtomsQuery = {
+  readonly text: string;
+  readonly tag: string;
+  readonly after: AtomPosition | null;
+};
+
+/** Up to the year 9999, in milliseconds. */
+const LAST_MOMENT = 253_402_300_799_999;
+const BROKEN = problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
+
+export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
+  if (after === undefined || after === "") return { team: queryText(team), afterId: undefined };
+  if (typeof after !== "string" || !isId(after)) throw BROKEN;
+  return { team: queryText(team), afterId: after };
+}
+
+export function librariesUrl({ team, afterId }: LibrariesQuery): string {
+  return urlOf("/dashboard/libraries", { team, after: afterId ?? "" });
+}
+
+export function readAtomsQuery({ q, tag, after }: Given): AtomsQuery {
+  return {
+    text: queryText(q, QUERY_TEXT.maxLength),
+    tag: queryText(tag, TAG.maxLength),
+    after: typeof after === "string" && after !== "" ? readPosition(after) : null,
+  };
+}
+
+export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Partial<AtomsQuery>): string {
+  return urlOf(`/dashboard/libraries/${libraryId}`, {
+    ...{ q: text, tag },
+    after: after ? `${after.at}_${after.id}` : "",
+  });
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+function readPosition(text: string): AtomPosition {
+  const [, at, id] = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
+  if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN;
+  return { at: Number(at), id };
+}
+
+function urlOf(path: string, given: Readonly<Record<string, string>>): string {
+  const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
+  return search === "" ? path : `${path}?${search}`;
+}

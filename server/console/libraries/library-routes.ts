@@ -1,0 +1,139 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Db } from "../../../store/database/change.ts";
+import { countAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
+import { findAtoms, listAtoms, listRevisions } from "../../../store/memory/atoms.ts";
+import { listObjects } from "../../../store/objects.ts";
+import { callerSignal } from "../../http/caller-signal.ts";
+import { problem } from "../../http/errors.ts";
+import { principalOf } from "../../management/author.ts";
+import type { Management } from "../../management/context.ts";
+import { rightsOf } from "../../management/rights.ts";
+import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import type { Html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { layout } from "../layout.ts";
+import { seeObject } from "../seen-object.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { atomContent } from "./atom-page.ts";
+import { librariesContent, type StoredLibrary } from "./libraries-page.ts";
+import { type ListedAtom, libraryContent } from "./library-page.ts";
+import { type AtomsQuery, readAtomsQuery, readLibrariesQuery } from "./library-query.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+const PAGE = 50;
+const ATOMS = 30;
+/** As many as the memory API gives. */
+const FOUND = 100;
+const REVISIONS = 10;
+
+/**
+ * Libraries and their atoms, to read: for everybody who has a role in the team. The memory is asked in the team's turn, as
+ * it is by keys, and who asks is looked at again when the turn has come.
+ */
+export function libraryRoutes(app: FastifyInstance, { store, clock }: Management): void {
+  app.get<{ Querystring: Given }>("/libraries", { config: { console: true } }, async (request, reply) => {
+    const query = readLibrariesQuery(request.query);
+    const rights = await rightsOf(store.db, principalOf(request));
+    const teamIds = await askedTeams(store.db, rights, query.team);
+    const found = await listObjects(store.db, "library", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
+    const shown = found.slice(0, PAGE);
+    const list = {
+      query,
+      libraries: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
+      nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
+      defaults: await defaultsAmong(shown),
+      teams: await offeredTeams(store.db, rights),
+      now: clock.now(),
+    };
+    return send(request, reply, "Libraries", librariesContent(list));
+  });
+
+  app.get<{ Params: { id: string }; Querystring: Given }>(
+    "/libraries/:id",
+    { config: { console: true } },
+    async (request, reply) => {
+      const query = readAtomsQuery(request.query);
+      const page = await inTurn(request, reply, async (db, library) => {
+        const reach = { teamId: library.teamId, libraryIds: [library.id] };
+        return { library, count: await countAtoms(db, reach, library.id), ...(await atomsOf(db, library, query)) };
+      });
+      const { library } = page;
+      const isDefault = (await defaultsAmong([library])).size > 0;
+      const content = libraryContent({ ...page, isDefault, query, found: FOUND, now: clock.now() });
+      return send(request, reply, refName(library), content);
+    },
+  );
+
+  app.get<{ Params: { id: string; atomId: string }; Querystring: Given }>(
+    "/libraries/:id/atoms/:atomId",
+    { config: { console: true } },
+    async (request, reply) => {
+      const { atomId } = request.params;
+      const before = readRevision(request.query.before);
+      const page = await inTurn(request, reply, async (db, library) => {
+        const reach = { teamId: library.teamId, libraryIds: [library.id] };
+        const [atom] = await findAtoms(db, reach, [atomId]);
+        if (atom === undefined) throw problem("not_found", "There is no atom of this id in this library.");
+        const from = Math.min(before ?? atom.revision, atom.revision);
+        const revisions = await listRevisions(db, reach, atomId, { before: from, limit: REVISIONS + 1 });
+        const earlier = (revisions ?? []).slice(0, REVISIONS);
+        const isMore = (revisions ?? []).length > REVISIONS;
+        return { library, atom, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
+      });
+      return send(request, reply, "Atom", atomContent({ ...page, now: clock.now() }));
+    },
+  );
+
+  /** @throws Problem `not_found` for a library that is another team's too */
+  async function inTurn<T>(
+    request: FastifyRequest<{ Params: { id: string } }>,
+    reply: FastifyReply,
+    task: (db: Db, library: StoredLibrary) => Promise<T>,
+  ): Promise<T> {
+    const see = async (db: Db) => seeObject(db, "library", await rightsOf(db, principalOf(request)), request.params.id);
+    const { teamId } = await see(store.db);
+    return store.memory.run({ teamId, signal: callerSignal(reply) }, async (db) => task(db, await see(db)));
+  }
+
+  async function atomsOf(
+    db: Db,
+    { id: libraryId, teamId }: StoredLibrary,
+    { text, tag, after }: AtomsQuery,
+  ): Promise<{ atoms: ListedAtom[]; next: AtomsQuery["after"] }> {
+    const reach = { teamId, libraryIds: [libraryId] };
+    if (text !== "") {
+      const tags = tag === "" ? [] : [tag];
+      return { atoms: await searchAtoms(db, reach, { query: text, libraryId, tags, limit: FOUND }), next: null };
+    }
+    const page = { libraryId, tag: tag === "" ? null : tag, after, limit: ATOMS + 1 };
+    const found = await listAtoms(db, reach, page);
+    const atoms = found.slice(0, ATOMS).map((atom) => ({ atom, snippet: undefined }));
+    const last = found.length > ATOMS ? found[ATOMS - 1] : undefined;
+    return { atoms, next: last === undefined ? null : { at: last.createdAt, id: last.id } };
+  }
+
+  /** Which of these libraries is its team's default. */
+  async function defaultsAmong(libraries: readonly StoredLibrary[]): Promise<ReadonlySet<string>> {
+    const teamIds = [...new Set(libraries.map(({ teamId }) => teamId))];
+    const teams = await listObjects(store.db, "team", { teamIds, limit: teamIds.length });
+    const defaults = new Map(teams.map(({ id, defaultLibrary }) => [id, defaultLibrary]));
+    const chosen = libraries.filter(({ teamId, namespace, name }) => {
+      const ref = defaults.get(teamId);
+      return ref?.namespace === namespace && ref.name === name;
+    });
+    return new Set(chosen.map(({ id }) => id));
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
+  return sendPage(reply, layout({ title, section: "libraries", viewer: viewerOf(request), content }));
+}
+
+/** @throws Problem `invalid_request` for what is no revision */
+function readRevision(text: unknown): number | undefined {
+  if (text === undefined) return undefined;
+  if (typeof text === "string" && /^\d{1,9}$/.test(text)) return Number(text);
+  throw problem("invalid_request", "This address of a page of revisions is broken: begin at the atom's page.");
+}
