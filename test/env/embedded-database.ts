@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { cpSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { sql } from "kysely";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPGlite } from "../../store/database/pglite.ts";
 import type { EmbeddedStore, Store } from "../../store/database/store.ts";
+import { makeDatabaseFolder } from "./database-folder.ts";
 import { fillOnce } from "./fill-once.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -37,7 +37,7 @@ export function openEmptyEmbedded(): Promise<EmbeddedStore> {
 
 async function openCopy(of: "db" | "empty"): Promise<EmbeddedStore> {
   await keepCompiled();
-  const folder = await mkdtemp(join(tmpdir(), "keyplane-embedded-"));
+  const folder = await makeDatabaseFolder("keyplane-embedded-");
   await copy(of, join(folder, "db"));
   const store = await openPGlite(join(folder, "db"));
   return {

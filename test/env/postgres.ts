@@ -23,31 +23,36 @@ export type OwnPostgresServer = PostgresServer & {
   readonly log: readonly string[];
 };
 
+const makeTemporaryFolder = () => mkdtemp(join(tmpdir(), "keyplane-postgres-"));
+
 /**
  * A PostgreSQL for tests: the one that DATABASE_URL names, else one of our own on a free loopback port, with its data
  * in a temporary folder.
  *
  * @param settings of the server, as `max_connections: "200"`
- * @param prepare what to do in the data folder between its making and the start
+ * @param makeFolder makes the folder of its data
  */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
-  prepare: (dataFolder: string) => Promise<void> = async () => {},
+  makeFolder: () => Promise<string> = makeTemporaryFolder,
 ): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL;
   if (given !== undefined && given !== "") return { url: given, stop: async () => {} };
-  return startOwnPostgres(settings, prepare);
+  return startOwnPostgres(settings, async () => {}, makeFolder);
 }
 
 /**
  * As {@link startPostgres}, and never another's: for tests that break it.
  * Of the newest version, or of the one that KEYPLANE_TEST_POSTGRES names (npm run test:postgres15).
+ *
+ * @param prepare what to do in the data folder between its making and the start
  */
 export async function startOwnPostgres(
   settings: Readonly<Record<string, string>> = {},
   prepare: (dataFolder: string) => Promise<void> = async () => {},
+  makeFolder: () => Promise<string> = makeTemporaryFolder,
 ): Promise<OwnPostgresServer> {
-  const databaseDir = await mkdtemp(join(tmpdir(), "keyplane-postgres-"));
+  const databaseDir = await makeFolder();
   const port = await freePort();
   const log: string[] = [];
   const readOnly = Promise.withResolvers<void>();
