@@ -21,6 +21,7 @@ import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
 import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
+import { openGuardedPosts } from "./gateway/guarded-post.ts";
 import { isLoopback } from "./http/all-addresses.ts";
 import { createPublicListener, urlOf } from "./http/public-listener.ts";
 import { pause } from "./key-index/deadline.ts";
@@ -28,12 +29,14 @@ import { feedOf } from "./key-index/feed.ts";
 import { StreamRegistry } from "./key-index/open-streams.ts";
 import { Replica } from "./key-index/replica.ts";
 import { sharedCells } from "./key-index/shared-cells.ts";
+import { createReceipts } from "./management/keys/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
 import { startPruning } from "./pruning.ts";
 import { Workers } from "./threads/workers.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { UsageBuffer } from "./usage.ts";
+import { startWebhooks } from "./webhooks/sender.ts";
 
 export type ServerOptions = {
   /** Stays the caller's to close. */
@@ -151,6 +154,11 @@ export async function startServer({
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const upkeep = startUpkeep(store, log);
+  const posts = openGuardedPosts(config.allowedPrivateUpstreams);
+  const webhooks = startWebhooks({
+    ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
+    receipts: createReceipts(store, clock),
+  });
   const endPruning = startPruning({ store, retentionMs: config.retentionMs, log });
 
   const close = async (): Promise<void> => {
@@ -159,7 +167,8 @@ export async function startServer({
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
     await Promise.all([usage.close(), refusals.close()]);
-    await Promise.all([upkeep.close(), endPruning()]);
+    await Promise.all([upkeep.close(), endPruning(), webhooks.close()]);
+    await posts.close();
     await replica.close();
     await closeServer(admin);
   };

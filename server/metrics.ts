@@ -27,12 +27,17 @@ export type ServerMetrics = {
   countLookUp(): void;
   /** Counts refusals that the audit log does not have. */
   countLostAudit(reason: LostAudit, count: number): void;
+  /** Counts what came of telling a webhook. */
+  countDelivery(outcome: DeliveryOutcome): void;
   /** Counts times that the database was found to have been rolled back. */
   countRollback(): void;
   /** Counts streams that were cut because their key had ended. */
   countCutStream(): void;
   observeIndex(read: () => IndexFigures): void;
 };
+
+/** What came of a try: it is over one way or the other, or is tried again. */
+export type DeliveryOutcome = "delivered" | "retried" | "failed";
 
 /** Why: beyond what the process keeps, beyond what the installation writes, or the database did not take it. */
 export type LostAudit = "sampled" | "limited" | "unwritten";
@@ -52,6 +57,7 @@ export function createMetrics(): ServerMetrics {
   const refusals = new Map<string, number>();
   const keyRequests = new Map<string, number>();
   const lostAudit = new Map<string, number>();
+  const deliveries = new Map<DeliveryOutcome, number>();
   let lookUps = 0;
   const registers = [registry];
 
@@ -82,6 +88,12 @@ export function createMetrics(): ServerMetrics {
       help: "Look-ups in the key index",
       labelNames: [],
       read: () => [[{}, lookUps]],
+    },
+    {
+      name: "keyplane_webhook_deliveries_total",
+      help: "Tries to tell a webhook, by what came of them; one that is retried is counted with each",
+      labelNames: ["outcome"],
+      read: () => [...deliveries].map(([outcome, count]) => [{ outcome }, count]),
     },
     {
       name: "keyplane_audit_events_lost_total",
@@ -121,6 +133,9 @@ export function createMetrics(): ServerMetrics {
     },
     countLostAudit(reason, count) {
       lostAudit.set(reason, (lostAudit.get(reason) ?? 0) + count);
+    },
+    countDelivery(outcome) {
+      deliveries.set(outcome, (deliveries.get(outcome) ?? 0) + 1);
     },
     countRollback: () => rollbacks.inc(),
     countCutStream: () => cutStreams.inc(),

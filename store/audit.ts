@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./database/change.ts";
+import { queueDeliveries } from "./webhooks/outbox.ts";
 
 /** Who changed something, from where and why. */
 export type Author = {
@@ -27,7 +28,10 @@ export type AuditEvent = {
 
 const CONTROLLER: Author = { actor: "controller" };
 
-/** Appends to the audit log: in the transaction of what happened, where there is one. */
+/**
+ * Appends to the audit log: in the transaction of what happened, where there is one. What teams want to be told of waits
+ * to be told from there on.
+ */
 export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return;
   await db
@@ -43,4 +47,5 @@ export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promis
       })),
     )
     .execute();
+  await queueDeliveries(db, events);
 }

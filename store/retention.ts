@@ -23,6 +23,7 @@ type Pruned = {
   readonly uses: number;
   /** Counts of requests. */
   readonly requests: number;
+  readonly deliveries: number;
   readonly creations: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
@@ -30,7 +31,7 @@ type Pruned = {
 };
 
 /**
- * Forgets what is over: audit events and uses of ended versions after the retention, counts of requests after
+ * Forgets what is over: audit events, webhooks' deliveries that are over and uses of ended versions after the retention, counts of requests after
  * theirs, repeatable creations after their day, sessions and one-time links after their end, and old changes. It works
  * in batches, oldest first. Any number of processes may do it at once: what one is forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
  *
@@ -50,6 +51,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
           and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
     ),
     requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
+    deliveries: await all("webhook_deliveries", sql`where state <> 'pending' and at < ${before} order by at`),
     creations: await all(
       "idempotency_keys",
       sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,

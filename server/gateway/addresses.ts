@@ -60,8 +60,9 @@ export class AddressRefusedError extends Error {
  * is filtered in the same look-up that the socket uses, so that nothing can rebind in between.
  *
  * @param allowed networks that are let through although they are private (`--allow-private-upstreams`)
+ * @param others whether public addresses are let through too
  */
-export function createAddressGuard(allowed: BlockList): AddressGuard {
+export function createAddressGuard(allowed: BlockList, others: "public" | "none" = "public"): AddressGuard {
   const refused = new BlockList();
   for (const [network, bits] of REFUSED_V4) {
     refused.addSubnet(network, bits, "ipv4");
@@ -78,6 +79,7 @@ export function createAddressGuard(allowed: BlockList): AddressGuard {
     if (version === 0) return false;
     const family = version === 6 ? "ipv6" : "ipv4";
     if (allowed.check(literal, family)) return true;
+    if (others === "none") return false;
     return !refused.check(literal, family) && (version === 4 || publicV6.check(literal, family));
   };
   const lookup: LookupFunction = (hostname, options, callback) => {

@@ -1,8 +1,8 @@
-import type { Socket } from "node:net";
-import { buildConnector, Pool } from "undici";
+import { type buildConnector, Pool } from "undici";
 import type { UpstreamRecord } from "../../domain/access/key-record.ts";
-import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
+import type { AddressGuard } from "./addresses.ts";
 import { type Needle, needleOf } from "./credential-mask.ts";
+import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
 import { SeenNames } from "./header-names.ts";
 import { credentialHeader } from "./headers.ts";
 import { basePathOf } from "./request-target.ts";
@@ -42,7 +42,6 @@ export type UpstreamPools = {
   close(): Promise<void>;
 };
 
-const CONNECT_MS = 10_000;
 /** Below the five seconds after which common model servers hang up on an idle connection without having said so. */
 const KEEP_ALIVE_MS = 4_000;
 const IDLE_MS = 5 * 60_000;
@@ -134,8 +133,7 @@ function openPool(
   guard: AddressGuard,
   connections: number,
 ): Pool {
-  // A socket's look-up is never asked about a literal, so that one is judged here.
-  if (isLiteral(hostname) && !guard.allows(hostname)) throw new AddressRefusedError();
+  assertAllowed(hostname, guard);
   return new Pool(origin, {
     connect,
     connections,
@@ -144,26 +142,4 @@ function openPool(
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
   });
-}
-
-/** As the URL parser leaves them, a host in brackets or of digits and dots alone is an address and no name. */
-function isLiteral(hostname: string): boolean {
-  return hostname.startsWith("[") || /^[\d.]+$/.test(hostname);
-}
-
-/** Connects to allowed addresses alone, and looks at the socket's own once more before the first byte is sent. */
-function guardedConnector(guard: AddressGuard): buildConnector.connector {
-  const connect = buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: guard.lookup });
-  return (options, callback) => {
-    connect(options, (error, socket) => {
-      if (error !== null) return callback(error, null);
-      if (isAllowed(socket, guard)) return callback(null, socket);
-      socket.destroy();
-      callback(new AddressRefusedError(), null);
-    });
-  };
-}
-
-function isAllowed({ remoteAddress }: Socket, guard: AddressGuard): boolean {
-  return remoteAddress !== undefined && guard.allows(remoteAddress);
 }

@@ -68,7 +68,7 @@ type WebhookDeliveriesTable = {
   url: string;
   event: string;
   key_id: string;
-  at: Date;
+  at: Generated<Date>;
   data: ColumnType<Record<string, unknown>, string, string>;
   state: Generated<string>;
   tries: Generated<number>;

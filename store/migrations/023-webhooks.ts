@@ -20,7 +20,7 @@ create table webhook_deliveries (
   url text not null,
   event text not null,
   key_id text not null,
-  at timestamptz not null,
+  at timestamptz not null default clock_timestamp(),
   data jsonb not null,
   state text not null default 'pending',
   tries integer not null default 0,
@@ -34,7 +34,8 @@ create table webhook_deliveries (
   error text,
   check ((state = 'pending') = (due_at is not null))
 );
-create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where state = 'pending';
+create index webhook_deliveries_due on webhook_deliveries (due_at) where state = 'pending';
+create index webhook_deliveries_due_to on webhook_deliveries (webhook_id, due_at) where state = 'pending';
 create index webhook_deliveries_of_team on webhook_deliveries (team_id, at, id);
 create index webhook_deliveries_by_time on webhook_deliveries (at) where state <> 'pending';
 

@@ -1,0 +1,81 @@
+import type { BlockList } from "node:net";
+import { Agent } from "undici";
+import { type AddressGuard, AddressRefusedError, createAddressGuard } from "./addresses.ts";
+import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
+
+/** What came of a post: the status, or why there is none, in words without anything that the other side has said. */
+export type PostOutcome = { readonly status: number } | { readonly why: string };
+
+/** Posts to where a tenant wants it: by sockets of its own, to addresses that an upstream may have. */
+export type GuardedPosts = {
+  /** Never fails. Follows no redirect; of an answer nothing is kept but the status. */
+  post(url: URL, headers: Readonly<Record<string, string>>, body: string, signal: AbortSignal): Promise<PostOutcome>;
+  close(): Promise<void>;
+};
+
+const TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 4_000;
+/** Of an answer, so that its socket can be used again. Bytes. */
+const MAX_ANSWER = 16 << 10;
+
+/**
+ * @param allowed private networks that may be posted to (`--allow-private-upstreams`): there, and nowhere else, without
+ *   TLS too
+ */
+export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): GuardedPosts {
+  const https = openAgent(createAddressGuard(allowed), timeoutMs);
+  const http = openAgent(createAddressGuard(allowed, "none"), timeoutMs);
+
+  return {
+    async post({ protocol, origin, hostname, pathname, search }, headers, body, signal) {
+      const { agent, guard } = protocol === "https:" ? https : http;
+      const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      try {
+        assertAllowed(hostname, guard);
+        const request = {
+          origin,
+          path: `${pathname}${search}`,
+          method: "POST",
+          headers,
+          body,
+          signal: within,
+        } as const;
+        const answer = await agent.request(request);
+        // Its status is known; what follows it, or does not, changes nothing.
+        await answer.body.dump({ limit: MAX_ANSWER, signal: within }).catch(() => {});
+        return { status: answer.statusCode };
+      } catch (error) {
+        return { why: whyOf(error, within.aborted, protocol, timeoutMs) };
+      }
+    },
+    async close() {
+      await Promise.all([https.agent.destroy(), http.agent.destroy()]);
+    },
+  };
+}
+
+function openAgent(guard: AddressGuard, timeoutMs: number): { readonly agent: Agent; readonly guard: AddressGuard } {
+  const agent = new Agent({
+    connect: guardedConnector(guard),
+    // As many to one receiver as its callers want: they bound that, and one of them never waits for another.
+    connections: null,
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  return { agent, guard };
+}
+
+/** By codes alone: a message may hold what the other side sent. */
+function whyOf(error: unknown, isOver: boolean, protocol: string, timeoutMs: number): string {
+  if (error instanceof AddressRefusedError) {
+    return protocol === "https:"
+      ? "its address is private or reserved, and its network not among --allow-private-upstreams"
+      : "http is for networks of --allow-private-upstreams alone: write https";
+  }
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (isOver || code.endsWith("_TIMEOUT")) return `no answer within ${timeoutMs / 1_000} s`;
+  return /^[A-Z0-9_]{1,64}$/.test(code) ? `the connection failed: ${code}` : "the connection failed";
+}

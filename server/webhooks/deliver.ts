@@ -1,0 +1,49 @@
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { isGone, pauseAfter } from "../../domain/webhook/retry.ts";
+import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
+import { type Keyring, openSealed } from "../../store/keyring.ts";
+import type { ClaimedDelivery, Settlement } from "../../store/webhooks/claims.ts";
+import type { GuardedPosts, PostOutcome } from "../gateway/guarded-post.ts";
+import { signedHeaders } from "./signature.ts";
+
+/** What a delivery is tried with. */
+export type Delivering = {
+  readonly posts: Pick<GuardedPosts, "post">;
+  readonly keyring: Keyring;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+};
+
+/** Tries a delivery once. Never fails. */
+export async function deliver(
+  { posts, keyring, random }: Delivering,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<Settlement> {
+  const outcome = await post(delivery, keyring, posts, signal);
+  const status = "status" in outcome ? outcome.status : null;
+  if (status !== null && status >= 200 && status < 300) return { state: "delivered", status, why: null };
+  const why = "why" in outcome ? outcome.why : refusalOf(outcome.status);
+  const pauseMs = isGone(status) ? undefined : pauseAfter(delivery.tries + 1, random());
+  return pauseMs === undefined ? { state: "failed", status, why } : { state: "pending", status, why, pauseMs };
+}
+
+async function post(
+  { id, webhookId, url, event, at, data, sealed, now }: ClaimedDelivery,
+  keyring: Keyring,
+  posts: Delivering["posts"],
+  signal: AbortSignal,
+): Promise<PostOutcome> {
+  if (sealed === null) return { why: "the webhook has no signing secret" };
+  const secret = openSealed(keyring, sealed, webhookId);
+  const keys = secret === null ? undefined : parseWebhookSecrets(secret);
+  if (keys === undefined)
+    return { why: "the webhook's signing secret does not open with the encryption keys of this server" };
+  const body = JSON.stringify({ type: event, timestamp: rfc3339Millis(at), data });
+  return posts.post(new URL(url), signedHeaders({ id, at: Math.floor(now / 1_000), body }, keys), body, signal);
+}
+
+function refusalOf(status: number): string {
+  if (status >= 300 && status < 400) return `answered ${status}: redirects are not followed`;
+  return isGone(status) ? "answered 410: it wants no more of this" : `answered ${status}`;
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { Store } from "../../store/database/store.ts";
+import {
+  addToDelivery,
+  type ClaimedDelivery,
+  claimDeliveries,
+  releaseDeliveries,
+  settleDelivery,
+} from "../../store/webhooks/claims.ts";
+import type { Receipts } from "../management/keys/receipt.ts";
+import type { DeliveryOutcome } from "../metrics.ts";
+import { type Delivering, deliver } from "./deliver.ts";
+
+type Sender = Delivering & {
+  readonly store: Store;
+  readonly receipts: Pick<Receipts, "read">;
+  readonly log: Logger;
+  readonly count: (outcome: DeliveryOutcome) => void;
+};
+
+const POLL_MS = 1_000;
+/** Of one process: a receiver that answers nobody holds up its own team at most, and nothing else. */
+const MAX_UNDER_WAY = { all: 16, team: 4, webhook: 2 };
+/** After so long a revocation is told without all of its receipt: a replica gives no sign. Milliseconds. */
+const RECEIPT_PATIENCE_MS = 60_000;
+
+/**
+ * Tells teams what happened to their keys: takes what is due, some at a time, and tries it. What this process does not
+ * finish another one tries again, under the same id.
+ *
+ * @returns ends it: what is under way is broken off, and given back
+ */
+export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Promise<void> } {
+  const { store, log, count } = sender;
+  const underWay = new Map<ClaimedDelivery, Promise<void>>();
+  const ending = new AbortController();
+  let round: Promise<void> | undefined;
+  let isWanted = false;
+
+  function look(): void {
+    isWanted = true;
+    round ??= lookWhileWanted().finally(() => {
+      round = undefined;
+    });
+  }
+
+  async function lookWhileWanted(): Promise<void> {
+    while (isWanted && !ending.signal.aborted) {
+      isWanted = false;
+      try {
+        while (await takeSome());
+      } catch (error) {
+        log.warn({ error }, "no webhook could be told; it is tried again");
+      }
+    }
+  }
+
+  /** @returns whether there may be more */
+  async function takeSome(): Promise<boolean> {
+    const limit = MAX_UNDER_WAY.all - underWay.size;
+    if (limit <= 0 || ending.signal.aborted) return false;
+    const full = {
+      webhooks: reaching(MAX_UNDER_WAY.webhook, ({ webhookId }) => webhookId),
+      teams: reaching(MAX_UNDER_WAY.team, ({ teamId }) => teamId),
+    };
+    const claimed = await claimDeliveries(store, randomUUID(), { full, limit });
+    const ready = await withReceipts(sender, claimed);
+    for (const delivery of ready) underWay.set(delivery, tell(delivery));
+    return claimed.length > 0;
+  }
+
+  function reaching(most: number, idOf: (delivery: ClaimedDelivery) => string): string[] {
+    const counts = Map.groupBy(underWay.keys(), idOf);
+    return [...counts].filter(([, deliveries]) => deliveries.length >= most).map(([id]) => id);
+  }
+
+  async function tell(delivery: ClaimedDelivery): Promise<void> {
+    try {
+      const settlement = await deliver(sender, delivery, ending.signal);
+      if (ending.signal.aborted && settlement.state !== "delivered")
+        return await releaseDeliveries(store, [delivery], 0);
+      await settleDelivery(store, delivery, settlement);
+      count(settlement.state === "pending" ? "retried" : settlement.state);
+    } catch (error) {
+      log.warn({ error, teamId: delivery.teamId }, "what came of a webhook could not be stored; it is told again");
+    } finally {
+      underWay.delete(delivery);
+      look();
+    }
+  }
+
+  const timer = setInterval(look, pollMs);
+  timer.unref();
+  return {
+    async close() {
+      ending.abort();
+      clearInterval(timer);
+      await round;
+      await Promise.all(underWay.values());
+    },
+  };
+}
+
+/** Those that can be told now: a revocation with its receipt once it is complete, or known to take long. */
+async function withReceipts(
+  { store, receipts }: Sender,
+  claimed: readonly ClaimedDelivery[],
+): Promise<ClaimedDelivery[]> {
+  const lacks = ({ event, data }: ClaimedDelivery) => event === "key.revoked" && data.receipt === undefined;
+  if (!claimed.some(lacks)) return [...claimed];
+  const receiptOf = await receipts.read();
+  const ready: ClaimedDelivery[] = [];
+  const waiting: ClaimedDelivery[] = [];
+  for (const delivery of claimed) {
+    const { id, at, now, revokedSeq, data } = delivery;
+    const receipt = lacks(delivery) ? receiptOf(revokedSeq) : undefined;
+    if (receipt === undefined) ready.push(delivery);
+    else if (!receipt.confirmed && now - at < RECEIPT_PATIENCE_MS) waiting.push(delivery);
+    else {
+      const more = { receipt: { ...receipt, ...(receipt.confirmed && { confirmedAt: rfc3339Millis(now) }) } };
+      await addToDelivery(store, id, more);
+      ready.push({ ...delivery, data: { ...data, ...more } });
+    }
+  }
+  await releaseDeliveries(store, waiting, POLL_MS);
+  return ready;
+}

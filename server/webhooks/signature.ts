@@ -1,0 +1,22 @@
+import { createHmac } from "node:crypto";
+
+/**
+ * The headers of a delivery, as Standard Webhooks has them: by each of the keys one signature of id, time and body.
+ *
+ * @param at seconds since the epoch
+ */
+export function signedHeaders(
+  { id, at, body }: { readonly id: string; readonly at: number; readonly body: string },
+  keys: readonly Uint8Array[],
+): Record<string, string> {
+  const signatures = keys.map(
+    (key) => `v1,${createHmac("sha256", key).update(`${id}.${at}.${body}`).digest("base64")}`,
+  );
+  return {
+    "content-type": "application/json",
+    "user-agent": "Keyplane-Webhooks",
+    "webhook-id": id,
+    "webhook-timestamp": String(at),
+    "webhook-signature": signatures.join(" "),
+  };
+}

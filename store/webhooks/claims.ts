@@ -1,0 +1,107 @@
+import { sql } from "kysely";
+import type { Store } from "../database/store.ts";
+
+/** A delivery that this process is to try now. */
+export type ClaimedDelivery = {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly teamId: string;
+  readonly url: string;
+  readonly event: string;
+  /** When it happened, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Tries that have failed. */
+  readonly tries: number;
+  /** Says whose the delivery is: of two who try it, one settles it. */
+  readonly claim: string;
+  /** The webhook's signing secret, sealed with its id. */
+  readonly sealed: Uint8Array | null;
+  /** The change that revoked the key; null for a key that is not. */
+  readonly revokedSeq: number | null;
+  /** The database's time, in milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/** After so long another may try what somebody has claimed: longer than a try takes. Milliseconds. */
+const CLAIM_MS = 60_000;
+
+/** What may not be claimed: as much of it as there may be is under way. */
+type Full = { readonly webhooks: readonly string[]; readonly teams: readonly string[] };
+
+/**
+ * Claims deliveries that are due, one for each webhook, of webhooks in no order: however much waits for one, the others
+ * have their turn. Of several processes each claims others.
+ *
+ * @param claim a new UUID
+ */
+export async function claimDeliveries(
+  { db }: Store,
+  claim: string,
+  { full, limit }: { readonly full: Full; readonly limit: number },
+): Promise<ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`
+    with claimed as (
+      update webhook_deliveries set claim = ${claim}::uuid,
+        due_at = statement_timestamp() + ${CLAIM_MS}::float8 * interval '1 millisecond'
+      where id = any(array(
+        select due.id from (
+          select id from team_webhooks where id <> all(${full.webhooks}::text[]) and team_id <> all(${full.teams}::text[])
+            and exists (select from webhook_deliveries where state = 'pending' and due_at <= statement_timestamp())
+          order by random()
+        ) w cross join lateral (
+          select id from webhook_deliveries
+          where webhook_id = w.id and state = 'pending' and due_at <= statement_timestamp()
+          order by due_at limit 1 for update skip locked
+        ) due limit ${limit}))
+      returning *
+    )
+    select c.id, c.webhook_id as "webhookId", c.team_id as "teamId", c.url, c.event, c.data, c.tries, c.claim,
+      ${ms("c.at")} as at, ${ms("statement_timestamp()")} as now, w.secret as sealed, k.revoked_seq as "revokedSeq"
+    from claimed c join team_webhooks w on w.id = c.webhook_id join keys k on k.id = c.key_id`.execute(db);
+  return rows;
+}
+
+function ms(time: string) {
+  return sql.raw<number>(`(extract(epoch from ${time}) * 1000)::float8`);
+}
+
+/** What came of a try. */
+export type Settlement =
+  | { readonly state: "delivered" | "failed"; readonly status: number | null; readonly why: string | null }
+  | {
+      readonly state: "pending";
+      readonly status: number | null;
+      readonly why: string;
+      /** Until the next try. Milliseconds. */
+      readonly pauseMs: number;
+    };
+
+/** Writes down what came of a try, unless the delivery was stopped meanwhile, or somebody else has it by now. */
+export async function settleDelivery(
+  { db }: Store,
+  { id, claim }: ClaimedDelivery,
+  { state, status, why, ...next }: Settlement,
+): Promise<void> {
+  const pauseMs = "pauseMs" in next ? next.pauseMs : null;
+  await sql`update webhook_deliveries set state = ${state}, tries = tries + 1, tried_at = statement_timestamp(),
+      status = ${status}, error = ${why}, claim = null,
+      due_at = statement_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+    where id = ${id} and claim = ${claim}::uuid and state = 'pending'`.execute(db);
+}
+
+/** Gives back deliveries that were not tried. @param pauseMs until somebody may claim them again, in milliseconds */
+export async function releaseDeliveries({ db }: Store, claimed: readonly ClaimedDelivery[], pauseMs: number) {
+  if (claimed.length === 0) return;
+  await sql`update webhook_deliveries set claim = null,
+      due_at = statement_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+    from unnest(${claimed.map(({ id }) => id)}::text[], ${claimed.map(({ claim }) => claim)}::uuid[]) as given (id, claim)
+    where webhook_deliveries.id = given.id and webhook_deliveries.claim = given.claim and state = 'pending'`.execute(
+    db,
+  );
+}
+
+/** Adds to what is told by a delivery, for every try to come. */
+export async function addToDelivery({ db }: Store, id: string, more: Readonly<Record<string, unknown>>): Promise<void> {
+  await sql`update webhook_deliveries set data = data || ${JSON.stringify(more)}::jsonb where id = ${id}`.execute(db);
+}

@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import { redactKeys } from "../../domain/redact.ts";
+import type { WebhookEvent } from "../../domain/webhook/webhook.ts";
+import type { Db } from "../database/change.ts";
+import { newId } from "../database/ids.ts";
+
+/** Something that happened, as the audit log has it. */
+type Happening = {
+  readonly at: number | null;
+  readonly kind: string;
+  readonly keyId?: string | null;
+  readonly detail: Readonly<Record<string, unknown>>;
+};
+
+/**
+ * Writes down what is to be told of these events, and to whom: in their own transaction, so that one is told if and only
+ * if it has happened. A webhook that is removed meanwhile waits for that, or is not told.
+ */
+export async function queueDeliveries(db: Db, events: readonly Happening[]): Promise<void> {
+  for (const { at, kind, keyId, detail } of events) {
+    const event = toldAs(kind, detail);
+    if (event === undefined || keyId == null) continue;
+    const { rows: webhooks } = await sql<{ id: string; team_id: string; url: string }>`
+      select w.id, w.team_id, w.url from keys k join team_webhooks w on w.team_id = k.team_id
+      where k.id = ${keyId} and ${event}::text = any(w.events) for share of w`.execute(db);
+    if (webhooks.length === 0) continue;
+    const data = JSON.stringify({ ...(await describeKey(db, keyId, detail.version)), ...detail });
+    await db
+      .insertInto("webhook_deliveries")
+      .values(
+        webhooks.map(({ id, team_id, url }) => ({
+          ...{ id: newId("evt"), webhook_id: id, team_id, url, event, key_id: keyId, data },
+          ...(at === null ? {} : { at: new Date(at) }),
+        })),
+      )
+      .execute();
+  }
+}
+
+/** What webhooks call an event of the audit log; undefined for one that they are not told of. */
+function toldAs(kind: string, detail: Readonly<Record<string, unknown>>): WebhookEvent | undefined {
+  switch (kind) {
+    case "key.activated":
+      return detail.succeeds == null ? undefined : "key.rotated";
+    case "key.revoked":
+    case "key.expiring":
+    case "key.consumer_late":
+    case "key.leaked":
+      return kind;
+    default:
+      return undefined;
+  }
+}
+
+/** Which key it is: nothing that is a secret, or made of one. @param version the one in use where it is undefined */
+async function describeKey(db: Db, keyId: string, version: unknown): Promise<Readonly<Record<string, unknown>>> {
+  const { rows } = await sql<Record<"name" | "namespace" | "team" | "prefix", string> & { version: number }>`
+    select k.name, k.namespace, t.name as team, v.prefix, v.number as version
+    from keys k join teams t on t.id = k.team_id join key_versions v on v.key_id = k.id
+    where k.id = ${keyId} and (v.activated_at is not null or v.number = ${version ?? null}::int)
+    order by v.number = ${version ?? null}::int desc nulls last, v.number desc limit 1`.execute(db);
+  const [key] = rows;
+  if (key === undefined) return { keyId };
+  const { name, ...rest } = key;
+  return { keyId, name: redactKeys(name), ...rest };
+}

@@ -1,0 +1,344 @@
+import { randomUUID } from "node:crypto";
+import { BlockList } from "node:net";
+import { sql } from "kysely";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openGuardedPosts } from "../../../server/gateway/guarded-post.ts";
+import { deliver } from "../../../server/webhooks/deliver.ts";
+import { change } from "../../../store/database/change.ts";
+import { revokeKey } from "../../../store/keys/keys.ts";
+import { deleteTeam } from "../../../store/teams.ts";
+import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
+import { describeOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
+import { unique } from "../../store/fixtures.ts";
+import { keyring } from "../key-index/replica-fixtures.ts";
+import { deliveriesOf, loopback, makeKey, makeToldTeam, passPauses, SECRET, startSender } from "./fixtures.ts";
+import { startReceiver } from "./receiver.ts";
+import { verifyWebhook } from "./verify.ts";
+
+type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.close());
+
+/** A path of its own at the receiver. */
+const newPath = () => `/${unique("hook")}`;
+const nowInSeconds = () => Date.now() / 1_000;
+
+describeOnEachEngine("A webhook", (opened) => {
+  const statesOf = async (teamId: string) => (await deliveriesOf(opened(), teamId)).map(({ state }) => state);
+
+  test("is told of a rotation and a revocation with its receipt, each signed, and of no secret", async (context) => {
+    const store = opened();
+    const path = newPath();
+    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const key = await makeKey(store, team);
+    await key.rotate();
+    await change(store, null, (tx) => revokeKey(tx, key.keyId, "ByHand"));
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    await until("both are delivered", async () => (await statesOf(team.teamId)).join() === "delivered,delivered");
+    const told = receiver.at(path);
+    for (const { headers, body } of told) {
+      expect(headers["content-type"]).toBe("application/json");
+      expect(verifyWebhook(SECRET, headers, body, nowInSeconds())).toBe(true);
+      expect(verifyWebhook(SECRET, headers, `${body} `, nowInSeconds())).toBe(false);
+      expect(verifyWebhook(`whsec_${Buffer.alloc(32, 8).toString("base64")}`, headers, body, nowInSeconds())).toBe(
+        false,
+      );
+    }
+    const bodies = told.map(({ body }) => JSON.parse(body));
+    const about = {
+      keyId: key.keyId,
+      name: key.name,
+      namespace: team.namespace,
+      team: team.name,
+      prefix: "inf_ABCDEFGH",
+    };
+    expect(bodies).toContainEqual({
+      type: "key.rotated",
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      data: { ...about, version: 2, succeeds: 1, retireOldAt: expect.any(String) },
+    });
+    expect(bodies).toContainEqual({
+      type: "key.revoked",
+      timestamp: expect.any(String),
+      data: {
+        ...{ ...about, version: 2, reason: "ByHand" },
+        receipt: { sequence: expect.any(Number), confirmed: true, confirmedAt: expect.any(String) },
+      },
+    });
+    const rows = JSON.stringify((await sql`select d::text from webhook_deliveries d`.execute(store.db)).rows);
+    for (const text of [...told.map(({ body }) => body), rows, ...sender.lines]) expect(text).not.toContain("whsec_");
+    expect(sender.outcomes).toEqual(["delivered", "delivered"]);
+  });
+
+  test("is told of nothing that was not committed, nor of what it did not ask for", async () => {
+    const store = opened();
+    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    await team.save({
+      webhooks: [{ url: receiver.urlOf("/x"), events: ["key.leaked"], secret: SECRET }],
+      generation: 2,
+    });
+    const key = await makeKey(store, team);
+    await key.rotate();
+    expect(await statesOf(team.teamId)).toEqual([]);
+    await team.save({ generation: 3 });
+    const undone = change(store, null, async (tx) => {
+      await revokeKey(tx, key.keyId, "ByHand");
+      throw new Error("not so");
+    });
+    await expect(undone).rejects.toThrow("not so");
+    expect(await statesOf(team.teamId)).toEqual([]);
+  });
+
+  test("that fails is told again under the same id, until it takes it", async (context) => {
+    const store = opened();
+    const path = newPath();
+    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const key = await makeKey(store, team);
+    await key.rotate();
+    receiver.behave(path, (answer) => {
+      if (receiver.at(path).length === 1) answer.writeHead(500).end("whsec_c2hvdWxkIG5vdCBiZSBrZXB0");
+      else if (receiver.at(path).length === 2) answer.destroy();
+      else answer.writeHead(200).end("x".repeat(100_000));
+    });
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const stored = async () => (await deliveriesOf(store, team.teamId))[0];
+    const first = await until("it has failed", async () => {
+      const one = await stored();
+      return one?.tries === 1 ? one : undefined;
+    });
+    expect(first).toMatchObject({ state: "pending", status: 500, error: "answered 500", claim: null });
+    expect((first.due_at?.getTime() ?? 0) - (first.tried_at?.getTime() ?? 0)).toBe(5_000);
+    await passPauses(store, team.teamId);
+    const second = await until("it has failed again", async () => {
+      const one = await stored();
+      return one?.tries === 2 ? one : undefined;
+    });
+    expect(second).toMatchObject({ state: "pending", status: null, error: "the connection failed: UND_ERR_SOCKET" });
+    await passPauses(store, team.teamId);
+    await until("it is delivered", async () => (await stored())?.state === "delivered");
+    const told = receiver.at(path);
+    expect(new Set(told.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set([first.id]));
+    expect(new Set(told.map(({ body }) => body)).size).toBe(1);
+    expect(sender.outcomes).toEqual(["retried", "retried", "delivered"]);
+  });
+
+  test("that goes meanwhile, or its team, is not told, and the log says why", async (context) => {
+    const store = opened();
+    const [kept, gone] = [newPath(), newPath()];
+    const team = await makeToldTeam(store, [receiver.urlOf(kept), receiver.urlOf(gone)]);
+    const key = await makeKey(store, team);
+    await key.rotate();
+    await team.save({ webhooks: team.webhooks.slice(0, 1), generation: 2 });
+    await key.rotate();
+    await change(store, null, (tx) => deleteTeam(tx, team));
+    const rows = await deliveriesOf(store, team.teamId);
+    expect(rows.map(({ url, state, error }) => [new URL(url).pathname, state, error]).sort()).toEqual(
+      [
+        [gone, "stopped", "the webhook was removed from the team"],
+        [kept, "stopped", "the team was deleted"],
+        [kept, "stopped", "the team was deleted"],
+      ].sort(),
+    );
+    const other = newPath();
+    const after = await makeToldTeam(store, [receiver.urlOf(other)]);
+    await (await makeKey(store, after)).rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    await until("another is told", () => receiver.at(other).length > 0);
+    expect([receiver.at(kept), receiver.at(gone)]).toEqual([[], []]);
+  });
+
+  test("b101: whose receiver is slow holds up no other team", async (context) => {
+    const store = opened();
+    const [slow, quick] = [newPath(), newPath()];
+    receiver.behave(slow, () => {});
+    const stuck = await makeToldTeam(store, [receiver.urlOf(slow)]);
+    const keys = await Promise.all(Array.from({ length: 20 }, () => makeKey(store, stuck)));
+    for (const key of keys) await key.rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    await until("the slow one is asked", () => receiver.at(slow).length === 2);
+    const other = await makeToldTeam(store, [receiver.urlOf(quick)]);
+    const key = await makeKey(store, other);
+    for (let i = 0; i < 4; i++) await key.rotate();
+    await until("the other is told", () => receiver.at(quick).length === 4);
+    expect(receiver.at(slow), "two at a time").toHaveLength(2);
+    await sender.close();
+    const left = await deliveriesOf(store, stuck.teamId);
+    expect(left.map(({ state, tries, claim }) => [state, tries, claim])).toEqual(left.map(() => ["pending", 0, null]));
+    await change(store, null, (tx) => deleteTeam(tx, stuck));
+  });
+
+  test("is told by another, under the same id, when who claimed it ended before it was sent", async (context) => {
+    const store = opened();
+    const path = newPath();
+    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    await (await makeKey(store, team)).rotate();
+    const none = { webhooks: [], teams: [] };
+    const claim = () => claimDeliveries(store, randomUUID(), { full: none, limit: 16 });
+    const [claimed] = (await claim()).filter(({ teamId }) => teamId === team.teamId);
+    if (claimed === undefined) throw new Error("it is not due");
+    expect((await claim()).filter(({ teamId }) => teamId === team.teamId)).toEqual([]);
+    await passPauses(store, team.teamId);
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    await until("it is delivered", async () => (await statesOf(team.teamId)).join() === "delivered");
+    // It was only paused: it tells it once more, which the receiver knows by the id, and settles nothing any more.
+    const posts = openGuardedPosts(loopback());
+    context.onTestFinished(() => posts.close());
+    await deliver({ posts, keyring, random: () => 0 }, claimed, AbortSignal.any([]));
+    await settleDelivery(store, claimed, { state: "failed", status: 500, why: "late" });
+    expect(await statesOf(team.teamId)).toEqual(["delivered"]);
+    expect(new Set(receiver.at(path).map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+  });
+});
+
+describeOnEitherEngine("A webhook", (opened) => {
+  test("is told by one of several senders, once", async (context) => {
+    const store = opened();
+    const path = newPath();
+    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(store, team)));
+    for (const key of keys) await key.rotate();
+    const senders = [startSender(store), startSender(store), startSender(store)];
+    for (const sender of senders) context.onTestFinished(() => sender.close());
+    await until("all are delivered", async () =>
+      (await deliveriesOf(store, team.teamId)).every(({ state }) => state === "delivered"),
+    );
+    const ids = receiver.at(path).map(({ headers }) => headers["webhook-id"]);
+    expect([ids.length, new Set(ids).size]).toEqual([12, 12]);
+  });
+
+  test("that answers 410 is not told this again; one that fails ten times neither", async (context) => {
+    const store = opened();
+    const [gone, failing] = [newPath(), newPath()];
+    receiver.behave(gone, (answer) => void answer.writeHead(410).end());
+    receiver.behave(failing, (answer) => void answer.writeHead(503).end());
+    const team = await makeToldTeam(store, [receiver.urlOf(gone), receiver.urlOf(failing)]);
+    await (await makeKey(store, team)).rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const pauses: number[] = [];
+    for (let tries = 1; tries <= 10; tries++) {
+      const row = await until("a try more", async () => {
+        const rows = await deliveriesOf(store, team.teamId);
+        return rows.find((one) => one.url.endsWith(failing) && one.tries === tries);
+      });
+      pauses.push(row.due_at === null ? 0 : row.due_at.getTime() - (row.tried_at?.getTime() ?? 0));
+      await passPauses(store, team.teamId);
+    }
+    expect(pauses.at(-1)).toBe(0);
+    const day = pauses.reduce((sum, pause) => sum + pause, 0);
+    expect(day).toBe(24 * 3_600_000 + 5_000);
+    const rows = await deliveriesOf(store, team.teamId);
+    expect(rows.map(({ state, tries, error }) => [state, tries, error]).sort()).toEqual([
+      ["failed", 1, "answered 410: it wants no more of this"],
+      ["failed", 10, "answered 503"],
+    ]);
+    expect(receiver.at(gone)).toHaveLength(1);
+  });
+
+  test("b101: reaches no private address by its URL, a name or a redirect, and none without TLS", async (context) => {
+    const store = opened();
+    const [target, redirect] = [newPath(), newPath()];
+    receiver.behave(redirect, (answer) => void answer.writeHead(302, { location: receiver.urlOf(target) }).end());
+    const urls = [
+      `https://127.0.0.1:${receiver.port}${target}`,
+      `https://localhost:${receiver.port}${target}`,
+      `https://[::ffff:127.0.0.1]:${receiver.port}${target}`,
+      `http://127.0.0.1:${receiver.port}${target}`,
+    ];
+    const sealed = await makeToldTeam(store, urls);
+    await (await makeKey(store, sealed)).rotate();
+    const strict = startSender(store, { posts: openGuardedPosts(new BlockList()) });
+    const tried = await until("all were tried", async () => {
+      const rows = await deliveriesOf(store, sealed.teamId);
+      return rows.every(({ tries }) => tries === 1) ? rows : undefined;
+    });
+    await strict.close();
+    const errors = Object.fromEntries(tried.map(({ url, error }) => [url, error]));
+    for (const url of urls.slice(0, 3)) expect(errors[url]).toMatch(/^its address is private or reserved/);
+    expect(errors[urls[3] ?? ""]).toBe("http is for networks of --allow-private-upstreams alone: write https");
+
+    const redirected = await makeToldTeam(store, [receiver.urlOf(redirect)]);
+    await (await makeKey(store, redirected)).rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const row = await until("it was tried", async () =>
+      (await deliveriesOf(store, redirected.teamId)).find(({ tries }) => tries === 1),
+    );
+    expect(row).toMatchObject({ state: "pending", error: "answered 302: redirects are not followed" });
+    expect(receiver.at(target)).toEqual([]);
+  });
+
+  test("that answers nobody is given up after its time, and its body is not waited for", async (context) => {
+    const store = opened();
+    const [silent, endless] = [newPath(), newPath()];
+    receiver.behave(silent, () => {});
+    receiver.behave(endless, (answer) => void answer.writeHead(200).write("x"));
+    const team = await makeToldTeam(store, [receiver.urlOf(silent), receiver.urlOf(endless)]);
+    await (await makeKey(store, team)).rotate();
+    const sender = startSender(store, { timeoutMs: 300 });
+    context.onTestFinished(() => sender.close());
+    const rows = await until("both were tried", async () => {
+      const rows = await deliveriesOf(store, team.teamId);
+      return rows.every(({ tries }) => tries === 1) ? rows : undefined;
+    });
+    expect(rows.map(({ state, error }) => [state, error]).sort()).toEqual([
+      ["delivered", null],
+      ["pending", "no answer within 0.3 s"],
+    ]);
+  });
+
+  test("is signed with both secrets while one takes the other's place, and not at all without one", async (context) => {
+    const store = opened();
+    const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
+    const [both, without] = [newPath(), newPath()];
+    const team = await makeToldTeam(store, [receiver.urlOf(both)], `${SECRET} ${other}`);
+    const bare = await makeToldTeam(store, [receiver.urlOf(without)], null);
+    await (await makeKey(store, team)).rotate();
+    await (await makeKey(store, bare)).rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const [told] = await until("it is told", () => (receiver.at(both).length > 0 ? receiver.at(both) : undefined));
+    if (told === undefined) throw new Error("nothing came");
+    for (const secret of [SECRET, other]) {
+      expect(verifyWebhook(secret, told.headers, told.body, nowInSeconds())).toBe(true);
+    }
+    const row = await until("the other was tried", async () =>
+      (await deliveriesOf(store, bare.teamId)).find(({ tries }) => tries === 1),
+    );
+    expect(row.error).toBe("the webhook has no signing secret");
+    expect(receiver.at(without)).toEqual([]);
+  });
+
+  test("is told of a revocation once its receipt is complete, or after a minute without", async (context) => {
+    const store = opened();
+    const path = newPath();
+    const team = await makeToldTeam(store, [receiver.urlOf(path)]);
+    const [one, two] = [await makeKey(store, team), await makeKey(store, team)];
+    let isConfirmed = false;
+    const sender = startSender(store, { confirmed: () => isConfirmed });
+    context.onTestFinished(() => sender.close());
+    await change(store, null, (tx) => revokeKey(tx, one.keyId, "ByHand"));
+    await until("it was looked at", async () => {
+      const [row] = await deliveriesOf(store, team.teamId);
+      return row !== undefined && row.claim === null && (row.due_at?.getTime() ?? 0) > row.at.getTime() + 900;
+    });
+    expect(receiver.at(path)).toEqual([]);
+    await sql`update webhook_deliveries set at = at - interval '61 seconds', due_at = statement_timestamp()
+      where team_id = ${team.teamId}`.execute(store.db);
+    await until("it is told", () => receiver.at(path).length === 1);
+    isConfirmed = true;
+    await change(store, null, (tx) => revokeKey(tx, two.keyId, "ByHand"));
+    await until("the other is told", () => receiver.at(path).length === 2);
+    const receipts = receiver.at(path).map(({ body }) => JSON.parse(body).data.receipt.confirmed);
+    expect(receipts).toEqual([false, true]);
+  });
+});
