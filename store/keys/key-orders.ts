@@ -4,8 +4,11 @@ import { type RawBuilder, sql } from "kysely";
 export const KEY_ORDERS = ["name", "newest", "oldest", "used-last", "unused-longest", "ends-soonest"] as const;
 export type KeyOrder = (typeof KEY_ORDERS)[number];
 
-/** Where a key stands in an order: its name, or a time in seconds since the epoch, which may be infinite; and its id. */
-export type KeyPosition = { readonly place: string | number; readonly id: string };
+/**
+ * Where a key stands in an order: its name, or a time in seconds since the epoch, to the microsecond, as a decimal number or
+ * `Infinity`; and its id.
+ */
+export type KeyPosition = { readonly place: string; readonly id: string };
 
 /** An order as SQL, of rows `r` of one table. */
 export type OrderSql = {
@@ -41,15 +44,21 @@ function orderBy(
   direction: "asc" | "desc",
 ): OrderSql {
   const compare = direction === "asc" ? sql`>` : sql`<`;
-  const parse = (place: string | number) =>
-    type === "text" ? sql`${place}::text` : sql`to_timestamp(${place}::float8)`;
+  const parse = (place: string) => (type === "text" ? sql`${place}::text` : timeAt(place));
   return {
     table,
     id,
     column,
-    place: type === "text" ? column : sql`extract(epoch from ${column})::float8`,
+    place: type === "text" ? column : sql`extract(epoch from ${column})::text`,
     direction: direction === "asc" ? sql`asc` : sql`desc`,
     upTo: direction === "asc" ? sql`<=` : sql`>=`,
     isAfter: ({ place, id: last }) => sql`(${column}, ${id}) ${compare} (${parse(place)}, ${last})`,
   };
+}
+
+/** In two parts, since a floating-point number of seconds is not exact to the microsecond after the year 2255. */
+function timeAt(place: string): RawBuilder<unknown> {
+  const [seconds = "", fraction = ""] = place.split(".");
+  const microseconds = `${seconds.startsWith("-") ? "-" : ""}${fraction.padEnd(6, "0")}`;
+  return sql`(to_timestamp(${seconds}::float8) + ${microseconds}::integer * interval '1 microsecond')`;
 }

@@ -105,7 +105,7 @@ async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promis
   const rows = await withOrderedPlans(db, async (tx) => {
     // The rows that were found are few, and come in no order.
     await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
-    const { rows } = await sql<{ count: number; id: string | null; place: string | number }>`
+    const { rows } = await sql<{ count: number; id: string | null; place: string }>`
       with candidates as materialized (
         select k.* from (${candidates}) k limit ${found + 1}
       )

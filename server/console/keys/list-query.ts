@@ -42,25 +42,28 @@ export function listUrl({ text, state, team, order, after }: ListQuery): string 
   return `/dashboard/keys${search === "" ? "" : `?${search}`}`;
 }
 
-/** JSON has no infinite number: a time that is one is a text. */
 function writePosition({ place, id }: KeyPosition): string {
-  const written = typeof place === "number" && !Number.isFinite(place) ? [String(place), id, true] : [place, id];
-  return Buffer.from(JSON.stringify(written)).toString("base64url");
+  return Buffer.from(JSON.stringify([place, id])).toString("base64url");
 }
 
 /** @throws Problem `invalid_request` for what is none of ours */
 function readPosition(text: string, order: KeyOrder): KeyPosition {
-  const [place, id, isInfinite] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
-  if (typeof id === "string" && isKeyId(id)) {
-    if (order === "name") {
-      if (typeof place === "string" && !place.includes("\0") && place.isWellFormed()) return { place, id };
-    } else if (typeof place === "number") {
-      if (place >= FIRST_SECOND && place < SECOND_AFTER_ALL) return { place, id };
-    } else if (isInfinite === true && (place === "Infinity" || place === "-Infinity")) {
-      return { place: Number(place), id };
-    }
+  const [place, id] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
+  const isPlace = order === "name" ? isStorable : isTime;
+  if (typeof place === "string" && isPlace(place) && typeof id === "string" && isKeyId(id)) {
+    return { place, id };
   }
   throw problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
+}
+
+function isTime(text: string): boolean {
+  if (!/^-?(?:Infinity|\d{1,12}(?:\.\d{1,6})?)$/.test(text)) return false;
+  const seconds = Number(text);
+  return !Number.isFinite(seconds) || (seconds >= FIRST_SECOND && seconds < SECOND_AFTER_ALL);
 }
 
 function partsOf(text: string): unknown[] {

@@ -98,15 +98,15 @@ describe("the list of keys", () => {
     ["a cursor of another order", `?order=newest&after=${Buffer.from('["a","key_a"]').toString("base64url")}`, 400],
     [
       "a time before there was one",
-      `?order=newest&after=${Buffer.from('[-253402300799,"key_a"]').toString("base64url")}`,
+      `?order=newest&after=${Buffer.from('["-253402300799","key_a"]').toString("base64url")}`,
       400,
     ],
     [
       "the last moment of all",
-      `?order=newest&after=${Buffer.from('[253402300799.999,"key_a"]').toString("base64url")}`,
+      `?order=newest&after=${Buffer.from('["253402300799.999","key_a"]').toString("base64url")}`,
       200,
     ],
-    ["a time far away", `?order=newest&after=${Buffer.from('[1e300,"key_a"]').toString("base64url")}`, 400],
+    ["a time far away", `?order=newest&after=${Buffer.from('["999999999999","key_a"]').toString("base64url")}`, 400],
   ] as const)("takes %s without failing", async ([, search, status]) => {
     expect((await pages.get(`/keys${search}`)).status).toBe(status);
   });
