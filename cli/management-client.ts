@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Command } from "commander";
 import type { Environment } from "../domain/environment.ts";
 import { connectionErrorText } from "../domain/error-text.ts";
+import type { LeakJson } from "../server/leaks/leak-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
 import { setting } from "./config.ts";
@@ -30,6 +31,8 @@ export type ManagementClient = {
   getKey(id: string): Promise<KeyJson>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
+  /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
+  askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   /** The address of a link that signs in to the console, once. */
   makeConsoleLink(): Promise<string>;
 };
@@ -64,6 +67,13 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     revoke: (id, reason) =>
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
+    async askLeaks(sha256) {
+      const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
+      const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);
+      // Whoever is not known there is told that it was received, and no more.
+      if (leaks === undefined) throw new Error(refusalMessage(target, 401, ""));
+      return leaks;
+    },
     async makeConsoleLink() {
       const { url }: { url: string } = await call("POST", "console-links");
       return url;

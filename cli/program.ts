@@ -15,6 +15,7 @@ import { addMigrate } from "./migrate.ts";
 import { addPlan } from "./plan/plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
+import { addScan } from "./scan/scan.ts";
 import { addServer } from "./serve.ts";
 import { addUp } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
@@ -32,6 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
   addRevoke,
   addRotate,
   addConsole,
+  addScan,
   addDoctor,
   addForgetEncryptionKey,
 ];

@@ -1,14 +1,13 @@
 import type { FastifyRequest } from "fastify";
-import { secretState } from "../../domain/key/leak.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type FoundSecret, findSecrets } from "../../store/keys/key-leaks.ts";
+import { findSecrets } from "../../store/keys/key-leaks.ts";
 import type { Principal } from "../auth/principal.ts";
 import { authorAs } from "../management/author.ts";
 import type { Receipts } from "../management/keys/receipt.ts";
 import { allows, rightsOf, sees } from "../management/rights.ts";
 import { actOnLeak, type LeakOutcome } from "./act.ts";
+import { leakJson } from "./leak-json.ts";
 import type { CountLeak } from "./metrics.ts";
 import type { Report } from "./report.ts";
 
@@ -47,20 +46,5 @@ export async function answerMember(
   return {
     leaks: report.leaks.map(({ digest = "" }) => leakJson(found.get(digest), outcomes.get(digest) ?? "none", now)),
     change: seq === undefined ? null : await receipts.wait(seq),
-  };
-}
-
-function leakJson(secret: FoundSecret | undefined, outcome: LeakOutcome, now: number) {
-  return {
-    state: secret === undefined ? "unknown" : secretState(secret, now),
-    keyId: secret?.keyId ?? null,
-    version: secret?.version ?? null,
-    prefix: secret?.prefix ?? null,
-    name: secret?.name ?? null,
-    namespace: secret?.namespace ?? null,
-    team: secret?.team ?? null,
-    teamId: secret?.teamId ?? null,
-    leakedAt: secret?.leakedAt == null ? null : rfc3339Millis(secret.leakedAt),
-    outcome,
   };
 }

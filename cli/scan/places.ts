@@ -1,0 +1,42 @@
+import { createReadStream } from "node:fs";
+import { errorMessage } from "../../domain/error-text.ts";
+import { redactKeys } from "../../domain/redact.ts";
+import { filesBelow } from "./files-below.ts";
+import { type FoundKey, findKeys } from "./key-finder.ts";
+
+/** Standard input. */
+export const STDIN = "-";
+const CHUNK_BYTES = 1 << 20;
+
+/** A place where a key is; or a file that was looked into to its end, or that could not be. */
+export type Look =
+  | ({ readonly path: string } & FoundKey)
+  | { readonly path: string; readonly done: true }
+  | { readonly path: string; readonly why: string };
+
+/** Looks into all that paths name. A path is told without what a terminal obeys, or that may be a key. */
+export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> {
+  for (const named of paths) {
+    if (named === STDIN) {
+      yield* lookThrough(STDIN, process.stdin);
+      continue;
+    }
+    for await (const { path, why } of filesBelow([named])) {
+      if (why === undefined) yield* lookThrough(path, createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+      else yield { path: shown(path), why };
+    }
+  }
+}
+
+async function* lookThrough(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Look> {
+  try {
+    for await (const found of findKeys(chunks)) yield { path: shown(path), ...found };
+    yield { path: shown(path), done: true };
+  } catch (error) {
+    yield { path: shown(path), why: errorMessage(error) };
+  }
+}
+
+function shown(path: string): string {
+  return redactKeys(path.replace(/\p{C}/gu, "?"));
+}

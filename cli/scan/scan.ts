@@ -1,0 +1,100 @@
+import { Option } from "commander";
+import type { LeakJson } from "../../server/leaks/leak-json.ts";
+import type { AddCommand, Process } from "../command.ts";
+import { setting } from "../config.ts";
+import { type ManagementClient, openManagement, type ServerChoice, serverOptions } from "../management-client.ts";
+import { findAbsent } from "../manifest-files.ts";
+import { UsageError } from "../usage-error.ts";
+import type { FoundKey } from "./key-finder.ts";
+import { lookInto } from "./places.ts";
+
+/** Keys that the server is asked about at a time: as many as it takes. */
+const BATCH = 100;
+
+export const addScan: AddCommand = (program, { env, out, exit }) => {
+  serverOptions(
+    program
+      .command("scan")
+      .description("find keys in files by their format and checksum; with --data or --server, say which live")
+      .argument("[paths...]", "files and folders; - is standard input (default: this folder)"),
+  )
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .action(async (named, flags) => {
+      const paths = named.length === 0 ? ["."] : named;
+      const absent = findAbsent(paths);
+      if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
+      const asks = (["server", "data"] as const).some((flag) => setting(env, flag, flags[flag]) !== undefined);
+      const client = asks ? await openManagement(env, flags satisfies ServerChoice) : undefined;
+      await runScan({ paths, client, isJson: flags.output === "json" }, { out, exit });
+    });
+};
+
+type Scan = {
+  readonly paths: readonly string[];
+  /** Undefined where no server is asked. */
+  readonly client: ManagementClient | undefined;
+  readonly isJson: boolean;
+};
+
+type Place = { readonly path: string } & FoundKey;
+
+/**
+ * `keyplane scan`: one line for each place where a key is. A server is told SHA-256 sums alone, and changes nothing by
+ * it. Ends with exit code 1 where a key was found, or a file could not be read.
+ */
+async function runScan({ paths, client, isJson }: Scan, { out, exit }: Pick<Process, "out" | "exit">): Promise<void> {
+  const findings: object[] = [];
+  const unread: { path: string; why: string }[] = [];
+  const keys = new Set<string>();
+  const known = new Map<string, LeakJson>();
+  let [places, files] = [0, 0];
+  let batch: Place[] = [];
+
+  async function tell(): Promise<void> {
+    const asked = [...new Set(batch.map(({ sha256 }) => sha256))].filter((sha256) => !known.has(sha256));
+    const leaks = asked.length === 0 ? [] : ((await client?.askLeaks(asked)) ?? []);
+    for (const [i, leak] of leaks.entries()) known.set(asked[i] ?? "", leak);
+    for (const place of batch) {
+      const leak = known.get(place.sha256);
+      if (isJson) findings.push(jsonOf(place, leak));
+      else out(lineOf(place, leak));
+    }
+    batch = [];
+  }
+
+  for await (const look of lookInto(paths)) {
+    if ("why" in look) unread.push(look);
+    else if ("done" in look) files++;
+    else {
+      places++;
+      keys.add(look.sha256);
+      batch.push(look);
+      if (batch.length === BATCH || client === undefined) await tell();
+    }
+  }
+  await tell();
+  if (isJson) out(JSON.stringify({ findings, unread }, null, 2));
+  else {
+    for (const { path, why } of unread) out(`${path}: could not be read: ${why}`);
+    out(`${count(keys.size, "key")} in ${count(places, "place")}, ${count(files, "file")} looked into`);
+  }
+  if (places > 0 || unread.length > 0) exit(1);
+}
+
+function lineOf({ path, line, column, prefix }: Place, leak: LeakJson | undefined): string {
+  const place = `${path}:${line}:${column}: ${prefix}...`;
+  if (leak === undefined) return place;
+  if (leak.state === "unknown") return `${place} is unknown: no key of a team of yours`;
+  const { namespace, name, team, keyId, version, state } = leak;
+  return `${place} is ${state}: version ${version} of ${namespace ? `${namespace}/` : ""}${name} (${keyId}), team ${team}`;
+}
+
+function jsonOf({ path, line, column, prefix }: Place, leak: LeakJson | undefined): object {
+  if (leak === undefined) return { path, line, column, prefix };
+  const { state, keyId, version, name, namespace, team, teamId, leakedAt } = leak;
+  return { path, line, column, prefix, state, keyId, version, name, namespace, team, teamId, leakedAt };
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

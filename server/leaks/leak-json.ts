@@ -1,0 +1,37 @@
+import { type SecretState, secretState } from "../../domain/key/leak.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { FoundSecret } from "../../store/keys/key-leaks.ts";
+import type { LeakOutcome } from "./act.ts";
+
+/** What a member is told of a secret: all null of one that is no key of a team of theirs. Times are RFC 3339. */
+export type LeakJson = {
+  readonly state: SecretState | "unknown";
+  readonly keyId: string | null;
+  readonly version: number | null;
+  readonly prefix: string | null;
+  readonly name: string | null;
+  readonly namespace: string | null;
+  readonly team: string | null;
+  readonly teamId: string | null;
+  /** When it was first reported. */
+  readonly leakedAt: string | null;
+  /** What this report has changed. */
+  readonly outcome: LeakOutcome;
+};
+
+/** @param now milliseconds since the epoch */
+export function leakJson(secret: FoundSecret | undefined, outcome: LeakOutcome, now: number): LeakJson {
+  const leakedAt = secret?.leakedAt ?? null;
+  return {
+    state: secret === undefined ? "unknown" : secretState(secret, now),
+    keyId: secret?.keyId ?? null,
+    version: secret?.version ?? null,
+    prefix: secret?.prefix ?? null,
+    name: secret?.name ?? null,
+    namespace: secret?.namespace ?? null,
+    team: secret?.team ?? null,
+    teamId: secret?.teamId ?? null,
+    leakedAt: leakedAt === null ? null : rfc3339Millis(leakedAt),
+    outcome,
+  };
+}
