@@ -15,6 +15,7 @@ import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { showProblems } from "./problem-page.ts";
+import { teamRoutes } from "./team/team-routes.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -33,5 +34,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
   libraryRoutes(app, management);
+  teamRoutes(app, management);
   auditRoutes(app, deps);
 }

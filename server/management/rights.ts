@@ -4,14 +4,16 @@ import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/errors.ts";
 
 /** What may be done to what is a team's. Everybody who has a role in the team may look at it. */
-export type Action =
-  | "make keys"
-  | "change keys"
-  | "suspend keys"
-  | "revoke keys"
-  | "change gateways"
-  | "change libraries"
-  | "change the team";
+export const ACTIONS = [
+  "make keys",
+  "change keys",
+  "suspend keys",
+  "revoke keys",
+  "change gateways",
+  "change libraries",
+  "change the team",
+] as const;
+export type Action = (typeof ACTIONS)[number];
 /** What nobody but the installation's own may do. */
 type InstallationAction = "make a team" | "delete a team";
 
@@ -69,11 +71,16 @@ export function mayIn(rights: Rights, action: Action): boolean {
     : [...rights.keys()].some((id) => allows(rights, id, action));
 }
 
+/** Whether a role of a team lets do this there. */
+export function roleAllows(role: string, action: Action): boolean {
+  return ALLOWED[action].includes(role);
+}
+
 /** Whether somebody may do this in a team. */
 export function allows(rights: Rights, teamId: string, action: Action): boolean {
   if (rights === "everything") return true;
   if (typeof rights === "string") return BOOTSTRAP[rights].may.includes(action);
-  return rights.get(teamId)?.some((role) => ALLOWED[action].includes(role)) ?? false;
+  return rights.get(teamId)?.some((role) => roleAllows(role, action)) ?? false;
 }
 
 /** @throws Problem `forbidden` where the roles that somebody has in the team do not allow it */

@@ -9,6 +9,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   "key.policy_updated": "Key changed",
   "key.rotation_requested": "Rotation asked for",
   "key.revoked": "Key revoked",
+  "key.leaked": "Key reported as leaked",
+  "key.taken_over": "Key taken over by its declaration",
   "key.released": "Key let go by its declaration",
   "team.created": "Team made",
   "team.changed": "Team changed",

@@ -1,8 +1,6 @@
-import { isId } from "../../../store/database/ids.ts";
 import type { AtomPosition } from "../../../store/memory/atom.ts";
-import { problem } from "../../http/errors.ts";
 import { QUERY_TEXT, TAG } from "../../memory/schemas.ts";
-import { queryText } from "../query-text.ts";
+import { BROKEN_PAGE, queryText, readAfterId, urlOf } from "../query-text.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -18,12 +16,9 @@ export type AtomsQuery = {
 
 /** Up to the year 9999, in milliseconds. */
 const LAST_MOMENT = 253_402_300_799_999;
-const BROKEN = problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
 
 export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
-  if (after === undefined || after === "") return { team: queryText(team), afterId: undefined };
-  if (typeof after !== "string" || !isId(after)) throw BROKEN;
-  return { team: queryText(team), afterId: after };
+  return { team: queryText(team), afterId: readAfterId(after) };
 }
 
 export function librariesUrl({ team, afterId }: LibrariesQuery): string {
@@ -48,11 +43,6 @@ export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Part
 /** @throws Problem `invalid_request` for what is none of ours */
 function readPosition(text: string): AtomPosition {
   const [, at, id] = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
-  if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN;
+  if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN_PAGE;
   return { at: Number(at), id };
-}
-
-function urlOf(path: string, given: Readonly<Record<string, string>>): string {
-  const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
-  return search === "" ? path : `${path}?${search}`;
 }

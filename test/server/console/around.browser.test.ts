@@ -11,6 +11,7 @@ const contexts: BrowserContext[] = [];
 let complaints: string[] = [];
 let keyId: string;
 let libraryId: string;
+let teamId: string;
 let atomId: string;
 
 const MEMBERS = [
@@ -26,7 +27,8 @@ beforeAll(async () => {
     expect(answer.status, answer.text).toBeLessThan(300);
     return answer;
   };
-  await send("POST", "/teams", { name: "payments", spec: { displayName: "Payments", members: MEMBERS } });
+  const team = { displayName: "Payments", members: MEMBERS, namespaces: ["payments-dev", "payments-prod"] };
+  teamId = (await send("POST", "/teams", { name: "payments", spec: team })).body.id;
   await send("POST", "/teams", { name: "research", spec: { members: [] } });
   await fillLibrary(send);
   const upstreams = ["primary", "spare"].map((name) => ({
@@ -120,6 +122,9 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
       library: `/libraries/${libraryId}`,
       "library-found": `/libraries/${libraryId}?q=refunds`,
       "library-empty": `/libraries/${libraryId}?tag=none`,
+      teams: "/team",
+      "teams-empty": "/team?team=none",
+      team: `/team/${teamId}`,
       atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });

@@ -1,0 +1,107 @@
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { TeamMember } from "../../../domain/team-member.ts";
+import type { StoredTeam } from "../../../store/objects.ts";
+import { ACTIONS, roleAllows } from "../../management/rights.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { urlOf } from "../query-text.ts";
+import { moment } from "../times.ts";
+
+/** What a team's page shows. */
+export type TeamPage = {
+  readonly team: StoredTeam;
+  /** What whoever looks is there, in words. */
+  readonly role: string;
+  /** Those that whoever looks has there by name; empty for the installation's own. */
+  readonly roles: readonly string[];
+  /** Whether a member is whoever looks. */
+  isViewer(member: TeamMember): boolean;
+  /** The id of the default library; undefined where there is none of its name. */
+  readonly defaultLibraryId: string | undefined;
+  /** Whether there are other teams to go back to. */
+  readonly hasOthers: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+const ROLES = ["admin", "member", "viewer"] as const;
+const KINDS = { subject: "Person", group: "Group", serviceAccount: "ServiceAccount" } as const;
+
+export function teamContent(page: TeamPage): Html {
+  const { team, hasOthers } = page;
+  const { name, displayName } = team;
+  return html`<div class="head"><div>${hasOthers && html`<p class="crumb"><a href="/dashboard/team">Teams</a></p>`}<h1>${displayName}</h1></div><p class="actions">${[
+    { title: "Keys", path: "/dashboard/keys" },
+    { title: "Libraries", path: "/dashboard/libraries" },
+    { title: "Gateways", path: "/dashboard/gateways" },
+    { title: "Audit log", path: "/dashboard/audit" },
+  ].map(({ title, path }) => html`<a class="button" href="${urlOf(path, { team: name })}">${title}</a>`)}</p></div>
+<div class="columns"><div class="stack">
+<section class="panel" aria-labelledby="members"><h2 id="members">Members</h2>${members(page)}</section>
+<section class="panel" aria-labelledby="rights"><h2 id="rights">What a role may do</h2>${rights(page)}</section>
+</div><div class="stack">
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
+<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
+</div></div>`;
+}
+
+function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
+  const { id, name, namespaces, defaultLibrary, createdAt } = team;
+  const rows: readonly (readonly [string, Content])[] = [
+    ["Your role", role],
+    ["Name", name],
+    [
+      "Namespaces",
+      namespaces.length === 0
+        ? "None"
+        : html`<span class="chips">${namespaces.map((namespace) => html`<span class="chip">${namespace}</span>`)}</span>`,
+    ],
+    ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
+    ["Declared in", declaredIn(team)],
+    ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
+    ["Id", html`<code>${id}</code>`],
+  ];
+  return html`<dl class="facts">${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function libraryLink(name: string, id: string | undefined): Content {
+  if (id !== undefined) return html`<a href="/dashboard/libraries/${id}">${name}</a>`;
+  return html`${name} <span class="muted">(there is none of this name yet)</span>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function members({ team, isViewer }: TeamPage): Html {
+  if (team.members.length === 0) {
+    return html`<p class="muted">Nobody yet: the installation's own alone reach what is the team's. Name people under <code>spec.members</code>.</p>`;
+  }
+  const columns = ["Role", "Who", "Named by"];
+  const inOrder = team.members.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
+  return html`<table class="table" role="table" aria-label="Members"><thead role="rowgroup"><tr role="row">${columns.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${inOrder.map((member) => {
+    const { role, kind, value } = member;
+    return html`<tr role="row"><td role="cell" class="whole" data-label="Role"><span>${role}</span></td><td role="cell" data-label="Who"><span>${value}${
+      isViewer(member) && html` <span class="badge good">You</span>`
+    }</span></td><td role="cell" class="whole" data-label="Named by"><span>${KINDS[kind] ?? kind}</span></td></tr>`;
+  })}</tbody></table>`;
+}
+
+function rights({ roles }: TeamPage): Html {
+  const yes = html`<span class="yes">Yes</span>`;
+  const no = html`<span class="muted">No</span>`;
+  return html`<table class="matrix" aria-label="What a role may do"><thead><tr><th scope="col">May</th>${ROLES.map(
+    (role) => html`<th scope="col">${role}${roles.includes(role) && " (you)"}</th>`,
+  )}</tr></thead><tbody><tr><th scope="row">look at all of it</th>${ROLES.map(() => html`<td>${yes}</td>`)}</tr>${ACTIONS.map(
+    (action) =>
+      html`<tr><th scope="row">${action}</th>${ROLES.map((role) => html`<td>${roleAllows(role, action) ? yes : no}</td>`)}</tr>`,
+  )}</tbody></table>`;
+}
+
+function howToChange(team: StoredTeam): Html {
+  const { id, cluster, name } = team;
+  return cluster === API_CLUSTER
+    ? html`<p>It was made by the API. Its admins change its members there: <code>PUT /api/v1/teams/${id}</code>.</p>`
+    : html`<p>It is declared as PlatformTeam <strong>${name}</strong> in <strong>${cluster}</strong>, and is changed there. Who is taken out of its members loses the console and the API with the next request.</p>`;
+}

@@ -1,0 +1,80 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { TeamMember } from "../../../domain/team-member.ts";
+import { findObject, listObjects, type StoredTeam } from "../../../store/objects.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { principalOf } from "../../management/author.ts";
+import type { Management } from "../../management/context.ts";
+import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
+import { askedTeams } from "../asked-teams.ts";
+import type { Html } from "../html.ts";
+import { layout } from "../layout.ts";
+import { queryText, readAfterId } from "../query-text.ts";
+import { seeObject } from "../seen-object.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { teamContent } from "./team-page.ts";
+import { teamsContent } from "./teams-page.ts";
+
+const PAGE = 50;
+
+/** The teams of whoever looks: who is in them, and what each may do. */
+export function teamRoutes(app: FastifyInstance, { store, clock }: Management): void {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
+    "/team",
+    { config: { console: true } },
+    async (request, reply) => {
+      const query = { team: queryText(request.query.team), afterId: readAfterId(request.query.after) };
+      const rights = await rightsOf(store.db, principalOf(request));
+      const [only, ...others] = visibleTeams(rights) ?? [];
+      // Most people are in one.
+      if (only !== undefined && others.length === 0) return reply.redirect(`/dashboard/team/${only}`, 303);
+      const teamIds = await askedTeams(store.db, rights, query.team);
+      const found = await listObjects(store.db, "team", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
+      const shown = found.slice(0, PAGE);
+      const list = {
+        query,
+        teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
+        roleIn: (teamId: string) => roleInWords(rights, teamId),
+      };
+      return send(request, reply, "Teams", teamsContent(list));
+    },
+  );
+
+  app.get<{ Params: { id: string } }>("/team/:id", { config: { console: true } }, async (request, reply) => {
+    const principal = principalOf(request);
+    const rights = await rightsOf(store.db, principal);
+    const team = await seeObject(store.db, "team", rights, request.params.id);
+    const page = {
+      team,
+      role: roleInWords(rights, team.id),
+      roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),
+      isViewer: (member: TeamMember) => isNamed(principal, member),
+      defaultLibraryId: await defaultLibraryOf(team),
+      hasOthers: visibleTeams(rights)?.length !== 1,
+      now: clock.now(),
+    };
+    return send(request, reply, team.displayName, teamContent(page));
+  });
+
+  async function defaultLibraryOf({ id: teamId, cluster, defaultLibrary }: StoredTeam): Promise<string | undefined> {
+    if (defaultLibrary === null) return undefined;
+    return (await findObject(store.db, "library", { cluster, teamId, ...defaultLibrary }))?.id;
+  }
+}
+
+function roleInWords(rights: Rights, teamId: string): string {
+  return typeof rights === "string"
+    ? "Everything, as the installation's own"
+    : [...new Set(rights.get(teamId))].join(", ");
+}
+
+function isNamed({ as }: Principal, { kind, value }: TeamMember): boolean {
+  if (typeof as === "string") return false;
+  if (kind === "group") return as.groups.includes(value);
+  return value === (kind === "subject" ? as.subject : as.serviceAccount);
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
+  return sendPage(reply, layout({ title, section: "team", viewer: viewerOf(request), content }));
+}

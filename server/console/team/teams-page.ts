@@ -1,0 +1,68 @@
+import type { StoredTeam } from "../../../store/objects.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { urlOf } from "../query-text.ts";
+
+/** What the list of teams is asked for. */
+export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
+
+export type TeamList = {
+  readonly query: TeamsQuery;
+  readonly teams: readonly StoredTeam[];
+  /** The last id of this page, where there is another. */
+  readonly nextId: string | undefined;
+  /** What somebody is in a team, in words. */
+  roleIn(teamId: string): string;
+};
+
+const PATH = "/dashboard/team";
+const COLUMNS = ["Team", "Your role", "Members", "Namespaces", "Declared in"];
+
+export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
+  const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });
+  return html`<div class="head"><h1>Teams</h1></div>
+<form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
+<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : table(teams, roleIn)}${
+    teams.length > 0 &&
+    foot({
+      said: countOnPage(teams.length, "team", "teams"),
+      first: query.afterId && url(undefined),
+      next: nextId && url(nextId),
+      isPartial: false,
+    })
+  }</div>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Html {
+  return html`<table class="table" role="table" aria-label="Teams"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${teams.map((team) => {
+    const { id, name, displayName, members, namespaces } = team;
+    const cells: readonly (readonly [string, Content])[] = [
+      [
+        "Team",
+        html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<span class="line muted small">${displayName}</span>`}`,
+      ],
+      ["Your role", roleIn(id)],
+      ["Members", members.length === 0 ? html`<span class="muted">None</span>` : members.length],
+      ["Namespaces", namespacesOf(namespaces)],
+      ["Declared in", declaredIn(team)],
+    ];
+    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
+  })}</tbody></table>`;
+}
+
+function namespacesOf(namespaces: readonly string[]): Content {
+  if (namespaces.length === 0) return html`<span class="muted">None</span>`;
+  const [shown, more] = [namespaces.slice(0, 5), namespaces.length - 5];
+  return html`<span class="chips">${shown.map((namespace) => html`<span class="chip">${namespace}</span>`)}${more > 0 && html`<span class="muted small">and ${more} more</span>`}</span>`;
+}
+
+function nothing({ team, afterId }: TeamsQuery): Html {
+  if (team !== "" || afterId !== undefined) {
+    return html`<div class="empty"><h2>No team is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all teams</a></div>`;
+  }
+  return html`<div class="empty"><h2>You are in no team yet</h2><p class="muted">Keys, libraries and gateways are a team's. Ask its admin to name you, or a group of yours, among the members of its PlatformTeam; what is declared there holds with your next page.</p></div>`;
+}

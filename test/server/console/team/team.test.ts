@@ -1,0 +1,109 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeTeam } from "../../../store/fixtures.ts";
+import { ISSUER, type Pages, startPages } from "../pages.ts";
+
+let pages: Pages;
+let payments: string;
+let research: string;
+
+const HOSTILE = "<script>alert(1)</script>";
+
+beforeAll(async () => {
+  pages = await startPages();
+  const members = [
+    { role: "viewer", subject: "vera" },
+    { role: "member", group: HOSTILE },
+    { role: "admin", serviceAccount: { namespace: "ci", name: "deployer" } },
+    { role: "admin", subject: "ada" },
+  ];
+  const spec = { displayName: HOSTILE, members, namespaces: ["pay-dev"] };
+  payments = (await pages.send("POST", "/teams", { name: "payments", spec })).body.id;
+  const others = [
+    { role: "admin", subject: "vera" },
+    { role: "viewer", subject: "vic" },
+  ];
+  research = (await pages.send("POST", "/teams", { name: "research", spec: { members: others } })).body.id;
+});
+afterAll(() => pages.close());
+
+describe("the page of a team", () => {
+  test("shows each member with role and kind of name, the namespaces, and where it is declared", async () => {
+    const { text } = await pages.get(`/team/${payments}`);
+    for (const shown of ["vera", "ci/deployer", "ServiceAccount", "&lt;script&gt;", "pay-dev", "made by the API"]) {
+      expect(text).toContain(shown);
+    }
+    expect(text).not.toContain(HOSTILE);
+    expect(text).toContain("Everything, as the installation&#39;s own");
+  });
+
+  test("says to each what they are, and marks them among the members", async () => {
+    const vera = (await (await pages.as("vera")).get(`/team/${payments}`)).text;
+    expect(vera).toMatch(/vera <span class="badge good">You/);
+    expect(vera.match(/>You</g)).toHaveLength(1);
+    expect(vera).toContain("viewer (you)");
+    expect((await (await pages.as("ada")).get(`/team/${payments}`)).text).toContain("admin (you)");
+  });
+
+  test("names the default library, and leads to it once there is one", async () => {
+    const link = /Default library<\/dt><dd><a href="\/dashboard\/libraries\/lib_/;
+    await sql`update teams set default_library_name = 'handbook', default_library_namespace = '' where id = ${payments}`.execute(
+      pages.store.db,
+    );
+    expect((await pages.get(`/team/${payments}`)).text).toContain("there is none of this name yet");
+    await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
+    expect((await pages.get(`/team/${payments}`)).text).toMatch(link);
+  });
+
+  test("of a declared team says by which PlatformTeam of which cluster", async () => {
+    const { teamId } = await makeTeam(pages.store);
+    expect((await pages.get(`/team/${teamId}`)).text).toMatch(/declared as PlatformTeam <strong>team-\d+<\/strong> in/);
+  });
+
+  test("is not there for another team's people, nor for an id that is none", async () => {
+    expect((await (await pages.as("ada")).get(`/team/${research}`)).status).toBe(404);
+    for (const id of ["team_none", "x", "%00", "a".repeat(300)])
+      expect((await pages.get(`/team/${id}`)).status).toBe(404);
+  });
+
+  test("b66: is gone with the next request for a member who was removed", async () => {
+    await sql`insert into team_members (team_id, role, kind, value)
+      values (${payments}, 'admin', 'subject', 'gone')`.execute(pages.store.db);
+    const gone = await pages.as("gone");
+    expect((await gone.get(`/team/${payments}`)).status).toBe(200);
+    await sql`delete from team_members where value = 'gone'`.execute(pages.store.db);
+    expect((await gone.get(`/team/${payments}`)).status).toBe(404);
+  });
+});
+
+describe("the list of teams", () => {
+  test("leads somebody of one team to it, and shows those of several with the role in each", async () => {
+    const only = await (await pages.as("ada")).get("/team");
+    expect([only.status, only.headers.get("location")]).toEqual([303, `/dashboard/team/${payments}`]);
+    const { text } = await (await pages.as("vera")).get("/team");
+    expect([...text.matchAll(/data-label="Your role"[^>]*><span>(\w+)</g)].map(([, role]) => role)).toEqual([
+      "viewer",
+      "admin",
+    ]);
+  });
+
+  test("says to somebody of none how to be in one", async () => {
+    expect((await (await pages.as(`nobody-of-${ISSUER}`)).get("/team")).text).toContain("You are in no team yet");
+  });
+
+  test("has pages, and finds a team by its whole name", async () => {
+    await sql`insert into teams (id, cluster, name, display_name, state, generation)
+      select 'team_' || translate(md5(i::text), '0189', 'wxyz'), 'c', 'many-' || i, '', 'active', 1
+      from generate_series(1, 120) i`.execute(pages.store.db);
+    const names: string[] = [];
+    let path: string | undefined = "/team";
+    while (path !== undefined) {
+      const { text }: { text: string } = await pages.get(path);
+      names.push(...[...text.matchAll(/<a class="name"[^>]*>(many-\d+)</g)].map(([, name = ""]) => name));
+      path = /href="\/dashboard([^"]+)"[^>]*>Next page/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    }
+    expect(names).toHaveLength(120);
+    expect((await pages.get("/team?team=many-7")).text.match(/<a class="name"/g)).toHaveLength(1);
+    expect((await pages.get("/team?after=x")).status).toBe(400);
+  });
+});
