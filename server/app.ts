@@ -5,6 +5,7 @@ import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { ASSETS_ROUTE } from "./console/assets.ts";
 import type { ServerDeps } from "./deps.ts";
+import { cachedText } from "./http/cached-text.ts";
 import { clientErrorHandler } from "./http/client-error.ts";
 import { errorHandler, problem, sendProblem } from "./http/errors.ts";
 import { createListener, type TlsFiles } from "./http/listener.ts";
@@ -13,6 +14,7 @@ import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { requireSingleHost } from "./http/single-host.ts";
 import { collectDocs } from "./openapi/document.ts";
+import type { RouteDocs } from "./openapi/route-docs.ts";
 
 /** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;
@@ -88,13 +90,22 @@ export async function buildApp(
     clearInterval(pace);
     done();
   });
-  const describe = collectDocs(app, deps.config.vendorHeader);
-  app.get("/openapi.json", { config: { public: true } }, describe);
+  const describe = collectDocs(app, deps.config);
+  app.get(
+    "/openapi.json",
+    { config: { public: true, docs: DESCRIPTION } },
+    cachedText("application/json; charset=utf-8", () => JSON.stringify(describe())),
+  );
   for (const { at, routes } of mounts) {
     app.register((product) => refuseOtherMethods(product, (scope) => routes(scope, deps)), { prefix: at });
   }
   await app.ready();
   return app;
 }
+
+const DESCRIPTION: RouteDocs = {
+  summary: "Read this description",
+  response: { title: "Description", type: "object", description: "An OpenAPI 3.1 document." },
+};
 
 const ignore = (): void => {};

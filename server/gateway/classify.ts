@@ -49,6 +49,37 @@ const GEMINI_ACTIONS: Readonly<Record<string, GatewayOperation>> = {
   batchEmbedContents: "gateway.batch_embed_contents",
 };
 
+/** A path that is served behind `/g/<public id>/`, with `{model}` where a model's name stands. */
+export type ServedPath = {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: GatewayOperation;
+  readonly dialect: Dialect | undefined;
+};
+
+/** Every path that {@link classify} takes for an operation. */
+export const SERVED_PATHS: readonly ServedPath[] = [
+  ...FIXED.map(({ method, rawPath: path, call: { operation, dialect } }) => ({ method, path, operation, dialect })),
+  ...(["v1", "v1beta"] as const).flatMap((version) => modelPaths(version)),
+];
+
+function modelPaths(version: "v1" | "v1beta"): ServedPath[] {
+  const path = `${version}/models/{model}`;
+  const dialect = version === "v1beta" ? "gemini" : undefined;
+  const actions = Object.entries(GEMINI_ACTIONS);
+  return [
+    { method: "GET", path, operation: "gateway.get_model", dialect },
+    ...actions.map(
+      ([action, operation]): ServedPath => ({
+        method: "POST",
+        path: `${path}:${action}`,
+        operation,
+        dialect: "gemini",
+      }),
+    ),
+  ];
+}
+
 const MODEL_PATH = /^(v1|v1beta)\/models\/([^/]+)$/;
 const ACTION = /^(.+):([A-Za-z]+)$/;
 /** What a path may hold as it comes off the wire: no semicolon, no second slash, nothing outside of RFC 3986. */

@@ -9,6 +9,7 @@ import { Problem, problem, problemOf } from "../http/errors.ts";
 import { createAddressGuard } from "./addresses.ts";
 import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
+import { gatewayPaths } from "./described.ts";
 import { sendErrorResponse } from "./error-response.ts";
 import { type ForwardingDeps, forward } from "./forward.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
@@ -52,11 +53,12 @@ export function gatewayRoutes(
     sendErrorResponse(reply.raw, dialectOf(deps, request), told);
   };
   app.setErrorHandler((error, request, reply) => refuse(request, reply, shownOf(deps, error, request)));
-  for (const url of ["/g/:publicId", "/g/:publicId/*"]) {
+  const described = { "/g/:publicId": {}, "/g/:publicId/*": gatewayPaths() };
+  for (const [url, describes] of Object.entries(described)) {
     app.route({
       url,
       method: app.supportedMethods,
-      config: { operation: classifyRequest, refuse },
+      config: { operation: classifyRequest, refuse, describes },
       // A call that is forwarded leaves the framework here, before its body is touched.
       onRequest: (request, reply, done) => {
         if (isWebSocket(request)) done(UPGRADE_REFUSED);

@@ -8,10 +8,10 @@ import { recordForbidden } from "../management/forbidden.ts";
 import { createReceipts } from "../management/keys/receipt.ts";
 import { answerGithub } from "./answer-github.ts";
 import { answerMember } from "./answer-member.ts";
+import { leakPaths } from "./described.ts";
 import { createGithubJudge, GithubUnavailableError, githubSignature } from "./github.ts";
 import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
-import { LEAKS, LEAKS_BODY } from "./schemas.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
 
 /** Of a report: GitHub's hold what it found at a time. */
@@ -41,10 +41,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
 
   app.post("/leaks", {
-    config: { public: true, docs: { summary: "Report leaked keys", response: LEAKS } },
-    schema: { body: LEAKS_BODY },
-    // Whoever is not known is told nothing of what they sent.
-    validatorCompiler: () => () => true,
+    config: { public: true, describes: leakPaths("/api/v1/leaks") },
     bodyLimit: BODY_LIMIT,
     onRequest: [identifyIfKnown(deps, "head"), dontKeep],
     preValidation: identifyIfKnown(deps, "body"),

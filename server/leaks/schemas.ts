@@ -1,11 +1,12 @@
-import { closed, RECEIPT, TIME_OR_NULL } from "../management/response-schemas.ts";
+import { closed, RECEIPT, TEXT, TIME_OR_NULL } from "../management/response-schemas.ts";
 import { LEAK_OUTCOMES } from "./act.ts";
 import { MAX_LEAKS } from "./report.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
-/** Of the description alone: who may send something is known before it is judged. */
+/** These are the description's alone: who has sent something is known before it is judged. */
 export const LEAKS_BODY = {
+  title: "LeakReport",
   type: "object",
   additionalProperties: false,
   required: ["leaks"],
@@ -27,6 +28,32 @@ export const LEAKS_BODY = {
     dryRun: { type: "boolean", default: false, description: "Only says what each is: nothing is recorded or ended." },
   },
 } as const;
+
+/** As GitHub's secret scanning partner program has it. */
+export const GITHUB_REPORT = {
+  title: "GithubReport",
+  type: "array",
+  items: {
+    type: "object",
+    required: ["token"],
+    properties: { token: TEXT, type: TEXT, url: TEXT, source: TEXT },
+  },
+} as const;
+export const GITHUB_FEEDBACK = {
+  title: "GithubFeedback",
+  type: "array",
+  items: {
+    type: "object",
+    required: ["token_hash", "label"],
+    properties: {
+      token_hash: TEXT,
+      token_type: TEXT,
+      label: { type: "string", enum: ["true_positive", "false_positive"] },
+    },
+  },
+} as const;
+
+export const RECEIVED = closed("Received", { status: { const: "received" } });
 
 const LEAK = closed("Leak", {
   state: {

@@ -34,6 +34,15 @@ export const GATEWAYS: Resource<"gateway", CreateBody> = {
     properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: GATEWAY_SPEC, reason: REASON },
   },
 
+  example: {
+    name: "main",
+    team: "research",
+    spec: {
+      upstreams: [{ name: "openai", dialect: "openai", baseURL: "https://api.openai.com", credential: "..." }],
+      routes: [{ model: "fast-chat", routeID: "rt-fast", upstream: "openai", upstreamModel: "gpt-5-mini" }],
+    },
+  },
+
   show: ({ publicId, routesOnly, routes, upstreams, credentials }) => ({
     [UNSEEN]: credentials,
     publicID: publicId,

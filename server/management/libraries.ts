@@ -10,7 +10,7 @@ import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 import type { Resource } from "./resource.ts";
 
-const SPEC = jsonSchema(specSchema("MemoryLibrary"));
+const SPEC = { title: "LibrarySpec", ...jsonSchema(specSchema("MemoryLibrary")) };
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 
@@ -28,6 +28,8 @@ export const LIBRARIES: Resource<"library", CreateBody> = {
     required: ["name", "team", "spec"],
     properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: SPEC, reason: REASON },
   },
+
+  example: { name: "handbook", team: "research", spec: { displayName: "Handbook" } },
 
   show: ({ name, displayName, description, deletionPolicy }) => ({
     spec: {

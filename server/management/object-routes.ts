@@ -12,6 +12,7 @@ import {
   OBJECTS_QUERY,
   type ObjectsQuery,
   REASON_BODY,
+  REASON_EXAMPLE,
   type ReasonBody,
   type ReplaceBody,
   replaceBody,
@@ -62,7 +63,7 @@ function readRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
 
   app.get<{ Params: ById }>(
     `/${path}/:id`,
-    { config: managedRoute({ summary: `Read a ${kind}`, response: schema }) },
+    { config: managedRoute({ summary: `Read a ${kind}`, response: schema, etag: true }) },
     async (request, reply) => {
       const rights = await rightsOf(store.db, principalOf(request));
       return withEtag(reply, await showObject(store.db, resource, rights, request.params.id));
@@ -82,7 +83,14 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app.post<{ Body: CreateBody }>(
     `/${path}`,
     {
-      config: managedRoute({ summary: `Make a ${kind}`, status: 201, response: schema, idempotent: true }),
+      config: managedRoute({
+        summary: `Make a ${kind}`,
+        status: 201,
+        response: schema,
+        example: resource.example,
+        refusals: ["exists", "invalid"],
+        idempotent: true,
+      }),
       schema: { body: resource.createSchema },
     },
     async (request, reply) => {
@@ -106,6 +114,8 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       config: managedRoute({
         summary: `Change what a ${kind} that was made here is to be, the whole of it`,
         response: schema,
+        example: { spec: resource.example.spec },
+        refusals: ["managed", "invalid"],
         ifMatch: "required",
       }),
       schema: { body: replaceBody(resource.specSchema) },
@@ -127,7 +137,13 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app.delete<{ Params: ById; Body: ReasonBody }>(
     `/${path}/:id`,
     {
-      config: managedRoute({ summary: `Delete a ${kind} that was made here`, response: RECEIPT, ifMatch: "optional" }),
+      config: managedRoute({
+        summary: `Delete a ${kind} that was made here`,
+        response: RECEIPT,
+        example: REASON_EXAMPLE,
+        refusals: ["managed"],
+        ifMatch: "optional",
+      }),
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
     },

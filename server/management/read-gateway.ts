@@ -19,7 +19,7 @@ export type ReadGateway = {
 const MAX_CREDENTIAL_LENGTH = 4096;
 
 /** As a ModelGateway's, with each provider's credential itself where that refers to a Secret. */
-export const GATEWAY_SPEC = withCredentials();
+export const GATEWAY_SPEC: Readonly<Record<string, unknown>> = { title: "GatewaySpec", ...withCredentials() };
 
 function withCredentials(): Record<string, unknown> {
   const spec = specSchema("ModelGateway");

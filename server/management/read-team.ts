@@ -13,7 +13,7 @@ export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks:
 const MAX_SECRET_LENGTH = 256;
 
 /** As a PlatformTeam's, with each webhook's signing secret itself where that refers to a Secret. */
-export const TEAM_SPEC = withSecrets();
+export const TEAM_SPEC: Readonly<Record<string, unknown>> = { title: "TeamSpec", ...withSecrets() };
 
 function withSecrets(): Record<string, unknown> {
   const spec = specSchema("PlatformTeam");

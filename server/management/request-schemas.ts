@@ -39,6 +39,7 @@ export const REASON = {
 
 export type ReasonBody = { reason?: string };
 export const REASON_BODY = { type: "object", additionalProperties: false, properties: { reason: REASON } } as const;
+export const REASON_EXAMPLE = { reason: "ticket 12" } as const;
 export type ReplaceBody = ReasonBody & { spec: unknown };
 
 /** The body that gives an object another spec. */

@@ -19,6 +19,8 @@ export type Resource<K extends ObjectKind, CreateBody extends ReasonBody> = Show
   readonly shown: Readonly<Record<string, object>>;
   readonly specSchema: object;
   readonly createSchema: object;
+  /** A body that makes one. */
+  readonly example: { readonly name: string; readonly team?: string; readonly spec: object };
   create(tx: Tx, context: ChangeContext, body: CreateBody): Promise<{ id: string }>;
   replace(tx: Tx, context: ChangeContext, stored: StoredOf[K], spec: unknown): Promise<void>;
   /** Checks the right to, where it is another one than to change. */

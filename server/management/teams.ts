@@ -35,6 +35,11 @@ export const TEAMS: Resource<"team", CreateBody> = {
     properties: { name: NEW_NAME, spec: TEAM_SPEC, reason: REASON },
   },
 
+  example: {
+    name: "research",
+    spec: { displayName: "Research", members: [{ role: "admin", group: "research-leads" }] },
+  },
+
   show: ({ name, displayName, namespaces, members, defaultLibrary, leakAction, webhooks, webhookSecrets }) => ({
     [UNSEEN]: webhookSecrets,
     namespaces,

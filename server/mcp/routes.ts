@@ -6,6 +6,7 @@ import type { ServerDeps } from "../deps.ts";
 import { problem, problemOf } from "../http/errors.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
+import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";
 import { TOOLS } from "./server.ts";
 
@@ -43,7 +44,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   app.post(
     PATH,
-    { config: { operation: "mcp.connect" }, onRequest: [requireBothTypes, requireJsonType] },
+    { config: { operation: "mcp.connect", describes: mcpPaths(PATH) }, onRequest: [requireBothTypes, requireJsonType] },
     async (request, reply) => {
       const message = readMessage(request.body);
       const operation = toolOf(message)?.operation;

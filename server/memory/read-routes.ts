@@ -23,7 +23,10 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Querystring: ListQuery }>(
     "/atoms",
     {
-      config: { operation: "atoms.list", docs: { summary: "List atoms, the newest first", response: ATOM_PAGE } },
+      config: {
+        operation: "atoms.list",
+        docs: { summary: "List atoms, the newest first", response: ATOM_PAGE, refusals: ["not_found"] },
+      },
       schema: { querystring: LIST_QUERY },
     },
     (request, reply) =>
@@ -50,7 +53,11 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
     {
       config: {
         operation: "atoms.search",
-        docs: { summary: "Search atoms by their text, the best first", response: SEARCH_RESULT },
+        docs: {
+          summary: "Search atoms by their text, the best first",
+          response: SEARCH_RESULT,
+          refusals: ["not_found"],
+        },
       },
       schema: { querystring: SEARCH_QUERY },
     },

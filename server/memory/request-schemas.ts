@@ -51,3 +51,10 @@ export const UPDATE_BODY = {
   required: ["id", "revision"],
   properties: { id: ATOM_ID, revision: REVISION, ...FIELDS },
 } as const;
+
+export const CREATE_EXAMPLE = {
+  content: "The deploy freeze ends on Monday.",
+  tags: ["deploy"],
+  importance: 7,
+} as const;
+export const UPDATE_EXAMPLE = { id: "...", revision: 1, content: "The deploy freeze ended on Monday." } as const;

@@ -7,7 +7,14 @@ import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
 import { NO_ATOM, noLibrary, requireLibrary } from "./problems.ts";
-import { CREATE_BODY, type CreateBody, UPDATE_BODY, type UpdateBody } from "./request-schemas.ts";
+import {
+  CREATE_BODY,
+  CREATE_EXAMPLE,
+  type CreateBody,
+  UPDATE_BODY,
+  UPDATE_EXAMPLE,
+  type UpdateBody,
+} from "./request-schemas.ts";
 import { ATOM } from "./response-schemas.ts";
 import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
 import { correctedLibrary, writeAs } from "./write-as.ts";
@@ -19,7 +26,16 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
   app.post<{ Body: CreateBody }>(
     "/atoms",
     {
-      config: { operation: "atoms.create", docs: { summary: "Save an atom", status: 201, response: ATOM } },
+      config: {
+        operation: "atoms.create",
+        docs: {
+          summary: "Save an atom",
+          status: 201,
+          response: ATOM,
+          example: CREATE_EXAMPLE,
+          refusals: ["not_found"],
+        },
+      },
       onRequest: requireJsonType,
       schema: { body: CREATE_BODY },
     },
@@ -44,7 +60,12 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
     {
       config: {
         operation: "atoms.update",
-        docs: { summary: "Correct an atom; its earlier revision is kept", response: ATOM },
+        docs: {
+          summary: "Correct an atom; its earlier revision is kept",
+          response: ATOM,
+          example: UPDATE_EXAMPLE,
+          refusals: ["not_found", "conflict"],
+        },
       },
       onRequest: requireJsonType,
       schema: { body: UPDATE_BODY },

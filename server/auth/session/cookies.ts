@@ -12,13 +12,14 @@ function isSecure({ publicUrl, tls }: Reached): boolean {
   return publicUrl === null ? tls !== null : publicUrl.protocol === "https:";
 }
 
-function nameOf(cookie: CookieName, reached: Reached): string {
+/** What a cookie is called where clients reach this server so. */
+export function cookieName(cookie: CookieName, reached: Reached): string {
   return `${isSecure(reached) ? "__Host-" : ""}${NAMES[cookie]}`;
 }
 
 /** What a cookie holds; undefined where there is none, or more than one: nobody could tell which of them is ours. */
 export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): string | undefined {
-  const start = `${nameOf(cookie, reached)}=`;
+  const start = `${cookieName(cookie, reached)}=`;
   const found = rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "cookie")
     .flatMap((value) => value.split(";"))
@@ -36,7 +37,7 @@ export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: rea
  */
 export function setCookie(cookie: CookieName, reached: Reached, value: string, maxAgeMs: number): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(maxAgeMs / 1_000)}`;
-  return `${nameOf(cookie, reached)}=${value}; ${attributes}${isSecure(reached) ? "; Secure" : ""}`;
+  return `${cookieName(cookie, reached)}=${value}; ${attributes}${isSecure(reached) ? "; Secure" : ""}`;
 }
 
 /** The value of a `Set-Cookie` that has a browser forget it. */

@@ -5,7 +5,7 @@ import { creationOf, type Made, markCreated } from "../creation.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
-import { REASON_BODY, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
+import { REASON_BODY, REASON_EXAMPLE, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
@@ -14,6 +14,7 @@ import { type ById, keyIdOf } from "./key-request.ts";
 import { type MakeKey, makeKeyOnce } from "./make-key.ts";
 import {
   CREATE_KEY_BODY,
+  CREATE_KEY_EXAMPLE,
   CREATE_VERSION_BODY,
   type CreateKeyBody,
   type CreateVersionBody,
@@ -29,7 +30,14 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
   app.post<{ Body: CreateKeyBody }>(
     "/keys",
     {
-      config: managedRoute({ summary: "Make a key", status: 201, response: KEY, idempotent: true }),
+      config: managedRoute({
+        summary: "Make a key",
+        status: 201,
+        response: KEY,
+        example: CREATE_KEY_EXAMPLE,
+        refusals: ["conflict", "exists", "invalid"],
+        idempotent: true,
+      }),
       schema: { body: CREATE_KEY_BODY },
     },
     async (request, reply) => {
@@ -46,6 +54,8 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       config: managedRoute({
         summary: "Change what a key that was made here is to be, the whole of it",
         response: KEY,
+        example: { spec: { preset: "MCPReadWrite", expiresAfter: "2160h" } },
+        refusals: ["conflict", "managed", "invalid"],
         ifMatch: "required",
       }),
       schema: { body: REPLACE_KEY_BODY },
@@ -67,6 +77,8 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       config: managedRoute({
         summary: "End a key that was made here, for ever",
         response: RECEIPT,
+        example: REASON_EXAMPLE,
+        refusals: ["conflict", "managed"],
         ifMatch: "optional",
       }),
       preValidation: bodyMayBeMissing,
@@ -89,6 +101,8 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
         summary: "Make a new version of a key that was made here",
         status: 201,
         response: KEY,
+        example: { overlap: "1h" },
+        refusals: ["conflict", "managed", "too_many_versions", "invalid"],
         idempotent: true,
       }),
       preValidation: bodyMayBeMissing,

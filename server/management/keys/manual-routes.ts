@@ -3,7 +3,7 @@ import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
-import { REASON_BODY, type ReasonBody } from "../request-schemas.ts";
+import { REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { revokeByHand, rotateByHand } from "./changes.ts";
 import { type ById, keyIdOf } from "./key-request.ts";
@@ -19,6 +19,7 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
       config: managedRoute({
         summary: "End a key and all its versions, for ever, wherever it is declared",
         response: RECEIPT,
+        example: REASON_EXAMPLE,
       }),
       preValidation: bodyMayBeMissing,
       schema: { body: REASON_BODY },
@@ -32,7 +33,13 @@ export function manualKeyRoutes(app: FastifyInstance, management: Management): v
   app.post<{ Params: ById; Body: RotateBody }>(
     "/keys/:id/rotate",
     {
-      config: managedRoute({ summary: "Ask for a new version of a declared key", status: 202, response: RECEIPT }),
+      config: managedRoute({
+        summary: "Ask for a new version of a declared key",
+        status: 202,
+        response: RECEIPT,
+        example: { revokeOld: false, ...REASON_EXAMPLE },
+        refusals: ["conflict", "too_many_versions"],
+      }),
       preValidation: bodyMayBeMissing,
       schema: { body: ROTATE_BODY },
     },

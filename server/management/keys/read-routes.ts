@@ -35,7 +35,7 @@ export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: 
 
   app.get<{ Params: ById }>(
     "/keys/:id",
-    { config: managedRoute({ summary: "Read a key", response: KEY }) },
+    { config: managedRoute({ summary: "Read a key", response: KEY, etag: true }) },
     async (request, reply) => {
       const rights = await rightsOf(store.db, principalOf(request));
       const id = keyIdOf(request);

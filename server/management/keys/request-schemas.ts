@@ -34,7 +34,10 @@ const DURATION = PLATFORM_KEY?.rotation?.properties?.overlap?.properties?.durati
 if (HASH === undefined || DURATION === undefined) throw new Error("the schema of PlatformKey is another than it was");
 
 /** As a PlatformKey's, without what only a controller can do. */
-export const KEY_SPEC = pickFields("PlatformKey", API_MANAGED_KEY_FIELDS);
+export const KEY_SPEC: Readonly<Record<string, unknown>> = {
+  title: "KeySpec",
+  ...pickFields("PlatformKey", API_MANAGED_KEY_FIELDS),
+};
 
 const SOURCE = {
   type: "object",
@@ -59,6 +62,11 @@ export const CREATE_KEY_BODY = {
   additionalProperties: false,
   required: ["name", "team", "spec"],
   properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: KEY_SPEC, source: SOURCE, reason: REASON },
+} as const;
+export const CREATE_KEY_EXAMPLE = {
+  name: "docs-agent",
+  team: "research",
+  spec: { preset: "MCPReadOnly", expiresAfter: "2160h" },
 } as const;
 export const CREATE_VERSION_BODY = {
   type: "object",

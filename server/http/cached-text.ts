@@ -1,0 +1,25 @@
+import { createHash } from "node:crypto";
+import type { RouteHandlerMethod } from "fastify";
+
+/**
+ * Answers with a text that is the same for as long as the process lives: made when it is first asked for, and sent again
+ * only to those who do not have it.
+ *
+ * @param type its media type
+ */
+export function cachedText(type: string, make: () => string): RouteHandlerMethod {
+  let made: { readonly text: Buffer; readonly etag: string } | undefined;
+  return (request, reply) => {
+    made ??= tagged(make());
+    const { text, etag } = made;
+    reply.headers({ etag, "cache-control": "no-cache" });
+    const known = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+    if (known?.includes(etag)) return reply.code(304).send();
+    return reply.type(type).send(text);
+  };
+}
+
+function tagged(content: string): { text: Buffer; etag: string } {
+  const text = Buffer.from(content);
+  return { text, etag: `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"` };
+}

@@ -1,0 +1,108 @@
+import type { FastifySchema, RouteOptions } from "fastify";
+import { areaOf } from "./areas.ts";
+import { type Answer, type Header, isSchema, type Operation, type Parameter } from "./format.ts";
+import { RATE_HEADERS } from "./rate-headers.ts";
+import { refusals } from "./refusals.ts";
+import type { RouteDocs } from "./route-docs.ts";
+import { refusalsOf } from "./route-refusals.ts";
+import { KEY_SECURITY, managementSecurity } from "./security.ts";
+
+/** A route's path as OpenAPI writes it. */
+export function templateOf(url: string): string {
+  return url.replace(/:(\w+)/g, "{$1}");
+}
+
+/** By which programs call an operation: its method and its path in one word. */
+export function operationIdOf(method: string, path: string): string {
+  return `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`;
+}
+
+/** An operation, as its route says. */
+export function describeRoute(route: RouteOptions, docs: RouteDocs, method: string): Operation {
+  const { url, schema = {}, config } = route;
+  const path = templateOf(url);
+  const { summary, status = 200 } = docs;
+  const isKeyed = config?.operation !== undefined;
+  return {
+    tags: [areaOf(path)],
+    summary,
+    operationId: operationIdOf(method, url),
+    parameters: [...pathParameters(url), ...queryParameters(schema), ...headerParameters(docs)],
+    ...(isSchema(schema.body) && {
+      requestBody: {
+        required: "required" in schema.body,
+        content: {
+          "application/json": { schema: schema.body, ...(docs.example !== undefined && { example: docs.example }) },
+        },
+      },
+    }),
+    responses: {
+      [status]: success(docs, isKeyed),
+      ...refusals(refusalsOf(route, docs, method), undefined, isKeyed ? { 429: RATE_HEADERS } : {}),
+    },
+    security: config?.management ? managementSecurity(method) : isKeyed ? KEY_SECURITY : [],
+  };
+}
+
+function success({ response, ifMatch, etag, idempotent }: RouteDocs, isKeyed: boolean): Answer {
+  const headers = {
+    ...(etag || idempotent || ifMatch === "required" ? { ETag: ETAG } : {}),
+    ...(idempotent ? { Location: LOCATION, "Idempotency-Replayed": REPLAYED } : {}),
+    ...(isKeyed ? RATE_HEADERS : {}),
+  };
+  return {
+    description: response === undefined ? "Done." : response.title,
+    ...(Object.keys(headers).length > 0 && { headers }),
+    ...(response && { content: { "application/json": { schema: response } } }),
+  };
+}
+
+const TEXT = { type: "string" } as const;
+const ETAG: Header = { description: "What a change of it names in If-Match.", required: true, schema: TEXT };
+const LOCATION: Header = { description: "The path of what was made.", required: true, schema: TEXT };
+const REPLAYED: Header = {
+  description: "`true` where it was made before.",
+  required: false,
+  schema: { const: "true" },
+};
+
+function pathParameters(url: string): Parameter[] {
+  return [...url.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({ name, in: "path", required: true, schema: TEXT }));
+}
+
+/** But for `key`, a credential's carrier, which is described as one. */
+function queryParameters({ querystring }: FastifySchema): Parameter[] {
+  if (!isSchema(querystring)) return [];
+  const required = Array.isArray(querystring.required) ? querystring.required : [];
+  return Object.entries(isSchema(querystring.properties) ? querystring.properties : {})
+    .filter(([name]) => name !== "key")
+    .map(([name, schema]) => ({
+      name,
+      in: "query",
+      required: required.includes(name),
+      schema: isSchema(schema) ? schema : {},
+    }));
+}
+
+function headerParameters({ ifMatch, idempotent }: RouteDocs): Parameter[] {
+  const headers: Parameter[] = [];
+  if (ifMatch !== undefined) {
+    headers.push({
+      name: "If-Match",
+      in: "header",
+      required: ifMatch === "required",
+      description: "The ETag that was read, or * for whatever there is.",
+      schema: TEXT,
+    });
+  }
+  if (idempotent) {
+    headers.push({
+      name: "Idempotency-Key",
+      in: "header",
+      required: false,
+      description: "Repeated within 24 hours, the request makes nothing twice.",
+      schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+    });
+  }
+  return headers;
+}

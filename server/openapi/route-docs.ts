@@ -1,0 +1,28 @@
+import type { ProblemCode } from "../http/errors.ts";
+import type { JsonSchema, Paths } from "./format.ts";
+
+/** What a route says of itself besides the schemas of what it takes. */
+export type RouteDocs = {
+  readonly summary: string;
+  /** Of a success; 200 where it is left out. */
+  readonly status?: number;
+  /** The body of its response; none where it is left out. A named one is described once. */
+  readonly response?: JsonSchema & { readonly title: string };
+  /** A body that it takes. */
+  readonly example?: unknown;
+  /** What it refuses with besides what its access, its parameters and its body bring with them. */
+  readonly refusals?: readonly ProblemCode[];
+  readonly ifMatch?: "required" | "optional";
+  /** Whether it answers with the entity tag of an object that is not changed by it. */
+  readonly etag?: true;
+  /** Whether it may be repeated with an Idempotency-Key. */
+  readonly idempotent?: true;
+};
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    docs?: RouteDocs;
+    /** Of a route that stands for several operations, or speaks another form than the rest: all of it, by path. */
+    describes?: Paths;
+  }
+}

@@ -1,0 +1,41 @@
+import type { RouteOptions } from "fastify";
+import { type ProblemCode, SAFE_METHODS } from "../http/errors.ts";
+import type { RouteDocs } from "./route-docs.ts";
+
+/** Of whatever a key opens. */
+export const KEY_REFUSALS = [
+  ...(["unauthorized", "forbidden", "rate_limited"] as const),
+  ...(["expectation_failed", "internal", "unavailable"] as const),
+] as const satisfies readonly ProblemCode[];
+/** Of a request that a key opens and that may bring a body. */
+export const KEY_BODY_REFUSALS = [
+  ...(["invalid_request", "request_timeout", "payload_too_large", "unsupported_media_type"] as const),
+] as const satisfies readonly ProblemCode[];
+
+const MANAGEMENT = [
+  ...(["unauthorized", "forbidden_origin", "expectation_failed", "internal", "unavailable"] as const),
+] as const satisfies readonly ProblemCode[];
+const BODY = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
+
+/**
+ * Every code that a route refuses with: what comes with its access, its path, its query, its body and its
+ * preconditions, and what it says itself.
+ */
+export function refusalsOf({ url, schema, config }: RouteOptions, docs: RouteDocs, method: string): ProblemCode[] {
+  const { ifMatch, idempotent, refusals = [] } = docs;
+  const [isKeyed, isManaged] = [config?.operation !== undefined, config?.management === true];
+  const hasParameters = url.includes("/:");
+  const isChange = !SAFE_METHODS.has(method);
+  return [
+    ...(isKeyed ? KEY_REFUSALS : []),
+    ...(isManaged ? MANAGEMENT : []),
+    ...(isManaged && isChange ? (["forbidden"] as const) : []),
+    ...(hasParameters ? (["not_found", "uri_too_long"] as const) : []),
+    ...(schema?.querystring === undefined ? [] : (["invalid_request"] as const)),
+    ...(isChange ? (isKeyed ? KEY_BODY_REFUSALS : BODY) : []),
+    ...(ifMatch === undefined ? [] : (["precondition_failed"] as const)),
+    ...(ifMatch === "required" ? (["precondition_required"] as const) : []),
+    ...(idempotent ? (["idempotency_mismatch"] as const) : []),
+    ...refusals,
+  ];
+}

@@ -1,0 +1,120 @@
+/** Holds the description to the server: every operation is called, and made to refuse in every way that it says. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { OpenApiDocument } from "../../../server/openapi/format.ts";
+import { PRODUCTS } from "../../../server/products.ts";
+import { until } from "../../env/until.ts";
+import { startHarness } from "../harness.ts";
+import { CALLS } from "./calls.ts";
+import { type Call, codeOf, codesOf, type Described, Judge, operationsOf, send } from "./described.ts";
+import { provoke } from "./provoke.ts";
+import { startWorld, type World } from "./world.ts";
+
+/** The same for everybody: of a server that asks no database. */
+const described = await (async () => {
+  const harness = await startHarness({ mounts: PRODUCTS });
+  const document: OpenApiDocument = JSON.parse(await (await fetch(`${harness.url}/openapi.json`)).text());
+  await harness.close();
+  return { document, operations: operationsOf(document) };
+})();
+const { document, operations } = described;
+const judge = new Judge(document);
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.close());
+
+/** Of these all calls wait at the same time: for an upstream that says nothing, and for a body that does not come. */
+const WAITED_FOR = ["gateway_timeout", "request_timeout"];
+/** What could be wrong with any request: an operation that is not said to refuse it takes it. */
+const AT_THE_DOOR = [
+  ...["unauthorized", "forbidden", "forbidden_origin", "rate_limited", "expectation_failed", "invalid_request"],
+  ...["payload_too_large", "unsupported_media_type", "not_found", "uri_too_long", "internal", "unavailable"],
+];
+
+test.for(operations.map((one) => [one.name, one] as const))("%s answers as it is described", async ([name, one]) => {
+  const calls = callOf(one);
+  const codes = codesOf(one.operation);
+  expect(Object.keys(calls.refused ?? {}).filter((code) => !codes.includes(code))).toEqual([]);
+  const valid = await calls.valid(world);
+  for (const code of codes) {
+    if (WAITED_FOR.includes(code)) continue;
+    const answer = await provoke(world, one, code, calls, valid);
+    expect.soft([name, code, judge.faultsOf(one, answer)], answer.text).toEqual([name, code, []]);
+    expect.soft([name, code, isOf(one, code, answer.status)], answer.text).toEqual([name, code, true]);
+    const shown = codeOf(answer.text) ?? code;
+    expect.soft([name, shown]).toEqual([name, code]);
+  }
+  for (const code of AT_THE_DOOR.filter((each) => !codes.includes(each))) {
+    const answer = await provoke(world, one, code, calls, await calls.valid(world));
+    expect.soft([name, code, judge.faultsOf(one, answer)], answer.text).toEqual([name, code, []]);
+  }
+  const answer = await send(world.url, valid);
+  expect(Object.keys(one.operation.responses).filter((status) => status.startsWith("2"))).toContain(`${answer.status}`);
+  expect(judge.faultsOf(one, answer)).toEqual([]);
+});
+
+test("what a manifest declares, and what is revoked, is shown as it is described", async () => {
+  const keys = [await world.declareKey({ versions: 3 }), await world.declareKey({ isOrphan: true })];
+  await world.manage("POST", `/keys/${keys[1]}/revoke`);
+  const shown = {
+    keys,
+    teams: [world.team.teamId],
+    libraries: [await world.declareLibrary("declared")],
+    gateways: [await world.declareGateway()],
+  };
+  for (const [path, ids] of Object.entries(shown)) {
+    for (const id of ids) {
+      const one = operations.find(({ name }) => name === `GET /api/v1/${path}/{id}`);
+      if (one === undefined) throw new Error(`nothing reads one of the ${path}`);
+      const { headers, method } = await callOf(one).valid(world);
+      const answer = await send(world.url, { method, headers, path: `/api/v1/${path}/${id}` });
+      expect.soft([path, answer.status, judge.faultsOf(one, answer)], answer.text).toEqual([path, 200, []]);
+    }
+  }
+});
+
+test("a body that does not come is answered as it is described, by every operation that says so", async () => {
+  const slow = operations.filter(({ operation }) => codesOf(operation).includes("request_timeout"));
+  const calls: (readonly [Described, Call])[] = [];
+  for (const one of slow) calls.push([one, await callOf(one).valid(world)]);
+  let answered = 0;
+  const waiting = calls.map(async ([one, { body: _, headers, ...call }]) => {
+    const json = { ...headers, "content-type": "application/json" };
+    const answer = await send(world.url, { ...call, headers: json, announced: 10 });
+    answered++;
+    return [one, answer] as const;
+  });
+  let later = world.harness.clock.monotonic();
+  await until("nobody waits any more", () => {
+    later += 60_000;
+    world.harness.streams.cutSlowBodies(later);
+    return answered === slow.length;
+  });
+  for (const [one, answer] of await Promise.all(waiting)) {
+    expect.soft([one.name, answer.status, judge.faultsOf(one, answer)]).toEqual([one.name, 408, []]);
+  }
+});
+
+test("an upstream that says nothing is answered for as it is described, by every operation that says so", async () => {
+  const slow = operations.filter(({ operation }) => codesOf(operation).includes("gateway_timeout"));
+  const answers = slow.map(async (one) => {
+    const call = await callOf(one).refused?.gateway_timeout?.(world);
+    if (call === undefined) throw new Error(`${one.name} has no call that waits`);
+    return [one, await send(world.url, call)] as const;
+  });
+  for (const [one, answer] of await Promise.all(answers)) {
+    expect.soft([one.name, answer.status, judge.faultsOf(one, answer)]).toEqual([one.name, 504, []]);
+  }
+});
+
+function callOf({ name }: Described) {
+  const calls = CALLS[name];
+  if (calls === undefined) throw new Error(`test/server/openapi/calls.ts has no call of ${name}: add one`);
+  return calls;
+}
+
+function isOf({ operation }: Described, code: string, status: number): boolean {
+  return operation.responses[status]?.["x-problem-codes"]?.includes(code) ?? false;
+}

@@ -1,0 +1,94 @@
+import type { ProblemCode } from "../../../server/http/errors.ts";
+import { unique } from "../../store/fixtures.ts";
+import type { Call } from "./described.ts";
+import { gatewayCalls } from "./gateway-calls.ts";
+import { managementCalls } from "./management-calls.ts";
+import type { World } from "./world.ts";
+
+export type Make = (world: World) => Call | Promise<Call>;
+
+/** How an operation is called: as it is meant, and so that it refuses with what is its own to refuse with. */
+export type Calls = { readonly valid: Make; readonly refused?: Partial<Record<ProblemCode, Make>> };
+
+/** A request with a key. */
+export function withKey({ key }: World, method: string, path: string, body?: object): Call {
+  const json = body === undefined ? {} : { "content-type": "application/json" };
+  return { method, path, headers: { "x-api-key": key, ...json }, ...(body && { body: JSON.stringify(body) }) };
+}
+
+/** Each described operation by its name. Whoever describes another one adds it here. */
+export const CALLS: Readonly<Record<string, Calls>> = {
+  "GET /openapi.json": { valid: () => ({ method: "GET", path: "/openapi.json", headers: {} }) },
+  "GET /api/v1/whoami": { valid: (world) => withKey(world, "GET", "/api/v1/whoami") },
+  "POST /api/v1/memory/mcp": {
+    valid: (world) => {
+      const call = withKey(world, "POST", "/api/v1/memory/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" });
+      return { ...call, headers: { ...call.headers, accept: "application/json, text/event-stream" } };
+    },
+  },
+  ...memoryCalls(""),
+  ...memoryCalls("/api/v1/memory"),
+  ...managementCalls(),
+  ...gatewayCalls(),
+};
+
+function memoryCalls(prefix: string): Record<string, Calls> {
+  const atoms = `${prefix}/atoms`;
+  const nowhere = "library=nowhere";
+  const atom = async (world: World) => {
+    const library = await libraryOf(world);
+    const { url, key } = world;
+    const saved = await fetch(`${url}/atoms`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ library, content: "remember this" }),
+    });
+    const made: { id: string; revision: number } = JSON.parse(await saved.text());
+    return made;
+  };
+  const patch = (world: World, id: string, revision: number) =>
+    withKey(world, "PATCH", atoms, { id, revision, content: unique("content") });
+  return {
+    [`GET ${atoms}`]: {
+      valid: (world) => withKey(world, "GET", `${atoms}?limit=5`),
+      refused: { not_found: (world) => withKey(world, "GET", `${atoms}?${nowhere}`) },
+    },
+    [`GET ${atoms}/search`]: {
+      valid: (world) => withKey(world, "GET", `${atoms}/search?q=remember`),
+      refused: { not_found: (world) => withKey(world, "GET", `${atoms}/search?q=remember&${nowhere}`) },
+    },
+    [`GET ${atoms}/{id}`]: { valid: async (world) => withKey(world, "GET", `${atoms}/${(await atom(world)).id}`) },
+    [`GET ${atoms}/{id}/revisions`]: {
+      valid: async (world) => withKey(world, "GET", `${atoms}/${(await atom(world)).id}/revisions`),
+    },
+    [`POST ${atoms}`]: {
+      valid: async (world) => withKey(world, "POST", atoms, { library: await libraryOf(world), content: "this" }),
+      refused: { not_found: (world) => withKey(world, "POST", atoms, { library: "nowhere", content: "this" }) },
+    },
+    [`PATCH ${atoms}`]: {
+      valid: async (world) => {
+        const { id, revision } = await atom(world);
+        return patch(world, id, revision);
+      },
+      refused: {
+        not_found: (world) => patch(world, "nothing", 1),
+        conflict: async (world) => patch(world, (await atom(world)).id, 7),
+      },
+    },
+    [`DELETE ${atoms}/{id}`]: {
+      valid: async (world) => withKey(world, "DELETE", `${atoms}/${(await atom(world)).id}`),
+    },
+  };
+}
+
+const libraries = new WeakMap<World, string>();
+
+/** A library of the team, as its keys name it. */
+async function libraryOf(world: World): Promise<string> {
+  const known = libraries.get(world);
+  if (known !== undefined) return known;
+  const name = unique("library");
+  await world.declareLibrary(name);
+  libraries.set(world, name);
+  return name;
+}

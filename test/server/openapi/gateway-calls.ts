@@ -1,0 +1,30 @@
+import { SERVED_PATHS, type ServedPath } from "../../../server/gateway/classify.ts";
+import { type Calls, type Make, withKey } from "./calls.ts";
+import type { World } from "./world.ts";
+
+/** Each path of the gateway: as they are classified. */
+export function gatewayCalls(): Record<string, Calls> {
+  return Object.fromEntries(
+    SERVED_PATHS.map((served) => [`${served.method} /g/{publicId}/${served.path}`, callsOf(served)]),
+  );
+}
+
+function callsOf({ method, path, dialect = "openai" }: ServedPath): Calls {
+  const route = `fast-${dialect}`;
+  const at =
+    (gateway: keyof World["gateways"], model = route): Make =>
+    (world) =>
+      withKey(
+        world,
+        method,
+        `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`,
+        method === "GET" ? undefined : path.includes("{model}") ? {} : { model },
+      );
+  if (method === "GET") {
+    return { valid: at("main"), ...(path.includes("{model}") && { refused: { not_found: at("main", "nothing") } }) };
+  }
+  return {
+    valid: at("main"),
+    refused: { not_found: at("bare"), bad_gateway: at("dead"), gateway_timeout: at("silent") },
+  };
+}
