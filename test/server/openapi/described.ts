@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { request } from "node:http";
-import { createRequire } from "node:module";
 import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Answer, OpenApiDocument, Operation } from "../../../server/openapi/format.ts";
@@ -116,14 +114,4 @@ export function codeOf(text: string): string | undefined {
   const { code, error }: { code?: unknown; error?: { code?: unknown; message?: unknown } } = JSON.parse(text);
   const coded = [code, error?.code, /^(\w+): /.exec(String(error?.message))?.[1]];
   return coded.find((one) => typeof one === "string");
-}
-
-const META = createRequire(import.meta.url).resolve("@seriousme/openapi-schema-validator/schemas/v3.1/schema.json");
-
-/** What OpenAPI 3.1's own schema says against a document. */
-export function metaFaultsOf(document: object): string[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
-  formats.default(ajv);
-  const validate = ajv.compile(JSON.parse(readFileSync(META, "utf8")));
-  return validate(document) ? [] : (validate.errors ?? []).map((fault) => `${fault.instancePath} ${fault.message}`);
 }

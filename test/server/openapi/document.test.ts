@@ -3,7 +3,8 @@ import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import { PRODUCTS } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { type Described, Judge, metaFaultsOf, operationsOf } from "./described.ts";
+import { type Described, Judge, operationsOf } from "./described.ts";
+import { metaFaultsOf } from "./meta-schema.ts";
 
 let harness: Harness;
 let document: OpenApiDocument;
