@@ -11,6 +11,7 @@ import { sampleLog } from "../runtime/log-sampler.ts";
 import { UnusableDatabaseError } from "../store/database/errors.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
+import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { assertUsable } from "../store/start-check.ts";
 import type { Mount } from "./app.ts";
 import { openConfiguredToken } from "./auth/bootstrap-token.ts";
@@ -32,10 +33,11 @@ import { sharedCells } from "./key-index/shared-cells.ts";
 import { createReceipts } from "./management/keys/receipt.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { PRODUCTS } from "./products.ts";
-import { startPruning } from "./pruning.ts";
+import { startRounds } from "./rounds.ts";
 import { Workers } from "./threads/workers.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { UsageBuffer } from "./usage.ts";
+import { NOTICE_INTERVAL_MS, noticeExpiries } from "./webhooks/expiry-notices.ts";
 import { startWebhooks } from "./webhooks/sender.ts";
 
 export type ServerOptions = {
@@ -159,7 +161,14 @@ export async function startServer({
     ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
     receipts: createReceipts(store, clock),
   });
-  const endPruning = startPruning({ store, retentionMs: config.retentionMs, log });
+  const endPruning = startRounds({
+    ...{ log, intervalMs: PRUNE_INTERVAL_MS, failure: "could not forget what is over; the next round tries again" },
+    round: (signal) => prune(store, config.retentionMs, signal),
+  });
+  const endNotices = startRounds({
+    ...{ log, intervalMs: NOTICE_INTERVAL_MS, failure: "could not look for keys that end; the next round tries again" },
+    round: (signal) => noticeExpiries(store, signal),
+  });
 
   const close = async (): Promise<void> => {
     draining = true;
@@ -167,7 +176,7 @@ export async function startServer({
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
     await Promise.all([usage.close(), refusals.close()]);
-    await Promise.all([upkeep.close(), endPruning(), webhooks.close()]);
+    await Promise.all([upkeep.close(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();
     await replica.close();
     await closeServer(admin);

@@ -89,7 +89,7 @@ function lastUsedTime(usedAt: number, before: unknown): string | undefined {
 
 /** The end that is near enough to be warned of: kept, so that it is told once, whoever leads. */
 function expiryWarned(observed: ObservedKey, key: StoredKey | undefined, now: number): string | undefined {
-  const notice = key && expiryNotice(observed, key, now);
+  const notice = key && expiryNotice(observed.declared, key, now);
   return notice !== undefined && notice.from <= now ? rfc3339(notice.expiry) : undefined;
 }
 

@@ -7,12 +7,12 @@ import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster
 import type { ControllerDeps } from "../deps.ts";
 import { retryingStatus } from "../object-status.ts";
 import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
-import { recordEvent } from "../record-event.ts";
 import { writeStatus } from "../status-write.ts";
 import { actOnKey } from "./key-actions.ts";
 import { type KeyObservation, observeKey } from "./key-observation.ts";
 import { keyStatus } from "./key-status.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
+import { tellNotices } from "./tell-notices.ts";
 
 /** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
 const MAX_STEPS = 32;
@@ -77,7 +77,7 @@ async function runUntilStable(deps: ControllerDeps, attempt: Attempt): Promise<R
       await recordSecret(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
-      await warnOfExpiry(deps, object, status);
+      await tellNotices(deps, object, status);
       await writeStatus(deps, object, status);
       deps.keyMemory.restarted.delete(object.uid);
       return { requeueAfterMs: Number.isFinite(plan.requeueAt) ? plan.requeueAt - now : undefined };
@@ -143,15 +143,4 @@ async function decide(
   if (!isTold || !NEEDS_READ.has(plan.action.do)) return { observation, plan };
   const read = await observeKey(deps, object, readSecretOf);
   return { observation: read, plan: planOf(read) };
-}
-
-/** Warns of an end that is near, once for each: the status keeps which one was warned of. */
-async function warnOfExpiry(
-  deps: ControllerDeps,
-  object: DeclaredObject<"PlatformKey">,
-  { expiryWarned, keyPrefix }: ObjectStatus,
-): Promise<void> {
-  if (expiryWarned === undefined || expiryWarned === object.status?.expiryWarned || object.deleting) return;
-  const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
-  await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
 }

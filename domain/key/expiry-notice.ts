@@ -1,9 +1,9 @@
+import type { DeclaredKey } from "./declared-key.ts";
 import { rotationDueAt } from "./issuance-policy.ts";
-import type { ObservedKey } from "./observed-key.ts";
 import { type StoredKey, versionIn } from "./stored-key.ts";
 
 /** How long before a key ends somebody is warned, in milliseconds. */
-const NOTICE = 7 * 24 * 3_600_000;
+export const EXPIRY_NOTICE_MS = 7 * 24 * 3_600_000;
 
 /** An end that somebody is to be warned of, and from when on. Milliseconds since the epoch. */
 type ExpiryNotice = { readonly expiry: number; readonly from: number };
@@ -12,7 +12,11 @@ type ExpiryNotice = { readonly expiry: number; readonly from: number };
  * The warning that a key wants. None for one that lives no longer than the notice itself, which was meant to be short;
  * nor for the end of a version that a rotation comes before.
  */
-export function expiryNotice({ declared }: ObservedKey, key: StoredKey, now: number): ExpiryNotice | undefined {
+export function expiryNotice(
+  declared: Pick<DeclaredKey, "expiresAt" | "rotationInterval">,
+  key: StoredKey,
+  now: number,
+): ExpiryNotice | undefined {
   const active = versionIn(key, "active");
   if (key.state === "revoked" || active === undefined) return undefined;
   const rotates = rotationDueAt(active, declared.rotationInterval, key.id);
@@ -22,7 +26,7 @@ export function expiryNotice({ declared }: ObservedKey, key: StoredKey, now: num
     { expiry: versionEnds ? active.expiresAt : null, since: active.mintedAt },
   ];
   const notices = ends.flatMap(({ expiry, since }) =>
-    expiry !== null && expiry - since > NOTICE ? [{ expiry, from: expiry - NOTICE }] : [],
+    expiry !== null && expiry - since > EXPIRY_NOTICE_MS ? [{ expiry, from: expiry - EXPIRY_NOTICE_MS }] : [],
   );
   return notices.sort((a, b) => a.expiry - b.expiry)[0];
 }

@@ -247,7 +247,7 @@ function nextDeadline(observed: ObservedKey, now: number): number {
     wantedVersion(observed, key, now)?.from,
     supersededReservation(key)?.from,
     ...key.versions.map((version) => (version.state === "retiring" ? retiringEndsAt(version) : null)),
-    expiryNotice(observed, key, now)?.from,
+    expiryNotice(observed.declared, key, now)?.from,
     nextAdoptionLook(observed, key, now),
     ...lateUsesKnownAt(observed.declared, key),
     observed.steadyFrom,

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import { openSealed } from "../../store/keyring.ts";
+import { recordUsage } from "../../store/keys/usage.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
-import { type Manifest, startWorld, team, type World } from "./fixtures/world.ts";
+import { HOUR, key, type Manifest, startWorld, team, type World } from "./fixtures/world.ts";
 
 const secretText = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
 const secret = (name: string, text: string, namespace = "dev"): Manifest => ({
@@ -17,6 +18,9 @@ const hook = (path: string, name: string, namespace = "dev") => ({
   events: ["key.revoked"],
   secretRef: { namespace, name },
 });
+
+const DAY = 24 * HOUR;
+const keyIdOf = (world: World, name: string) => String(world.get("PlatformKey", name)?.status?.keyID);
 
 describeWorlds("a team's webhook", (setup) => {
   /** By the paths of their URLs, the signing secrets in clear. */
@@ -79,5 +83,55 @@ describeWorlds("a team's webhook", (setup) => {
     await world.remove({ kind: "PlatformTeam", name: "team-a", namespace: "" });
     const left = await setup().store.db.selectFrom("team_webhooks").select("id").where("team_id", "=", id).execute();
     expect(left).toEqual([]);
+  });
+
+  it("is told of an end that is near, once for each, and of consumers that are late, once for each version", async (context) => {
+    const at = (days: number) => ({ expiresAt: new Date(start + days * DAY).toISOString() });
+    const start = Date.now();
+    const world = await startWorld(
+      context,
+      setup(),
+      secret("one", secretText(1)),
+      team("team-a", ["dev"], {
+        webhooks: [{ ...hook("a", "one"), events: ["key.expiring", "key.consumer_late", "key.rotated"] }],
+      }),
+      key("agent", at(30)),
+      key("late", { rotation: { trigger: "1" } }),
+    );
+    const { store } = setup();
+    const told = async (name: string) => {
+      const { id } = await store.db
+        .selectFrom("keys")
+        .select("id")
+        .where("id", "=", keyIdOf(world, name))
+        .executeTakeFirstOrThrow();
+      const rows = await store.db
+        .selectFrom("webhook_deliveries")
+        .selectAll()
+        .where("key_id", "=", id)
+        .orderBy("at")
+        .execute();
+      return rows.map(({ event, data }) => ({ event, ...data }));
+    };
+    await world.advance(23.5 * DAY);
+    await world.restart();
+    await world.advance(DAY);
+    const about = { event: "key.expiring", name: "agent", namespace: expect.any(String), version: 1 };
+    expect(await told("agent")).toMatchObject([{ ...about, expiresAt: at(30).expiresAt.replace(/\.\d+/, "") }]);
+    await world.declare(key("agent", at(29)));
+    expect((await told("agent")).map(({ event }) => event)).toEqual(["key.expiring", "key.expiring"]);
+
+    await world.declare(key("late", { rotation: { trigger: "2" } }));
+    await world.advance(23.99 * HOUR);
+    await recordUsage(store, [
+      { keyId: keyIdOf(world, "late"), version: 1, at: world.clock.now(), address: "192.0.2.7", userAgent: "curl/8" },
+    ]);
+    await world.advance(HOUR);
+    await world.advance(HOUR);
+    await world.restart();
+    expect(await told("late")).toMatchObject([
+      { event: "key.rotated", version: 2, succeeds: 1 },
+      { event: "key.consumer_late", version: 2, lateVersion: 1, address: "192.0.2.7", userAgent: "curl/8" },
+    ]);
   });
 });

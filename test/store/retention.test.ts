@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { createLog } from "../../runtime/log.ts";
-import { startPruning } from "../../server/pruning.ts";
+import { startRounds } from "../../server/rounds.ts";
 import { appendAudit } from "../../store/audit.ts";
 import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";
@@ -68,7 +68,10 @@ describeOnEachEngine("what is over", (store) => {
     await sql`insert into changes (seq, tx, kind, ref)
       select n, gen_random_uuid(), 'key', 'x' from generate_series(-5, -1) n`.execute(store().db);
     await sql`update feed set head = head + 100000`.execute(store().db);
-    const end = startPruning({ store: store(), retentionMs: 90 * DAY, log: createLog("silent") }, () => 0, 2);
+    const end = startRounds({
+      ...{ intervalMs: 2, random: () => 0, log: createLog("silent"), failure: "not forgotten" },
+      round: (signal) => prune(store(), 90 * DAY, signal),
+    });
     await until("it is forgotten", async () => {
       const old = await sql`select from changes where seq < 0`.execute(store().db);
       return old.rows.length === 0 && (await kinds(store(), prefix)).length === 0;

@@ -11,6 +11,8 @@ const WORDS: Readonly<Record<string, (detail: KeyEvent["detail"]) => string>> = 
   "key.retired": () => "Old versions ended",
   "key.policy_updated": ({ changed }) => `Changed: ${changedFields(changed)}`,
   "key.rotation_requested": () => "A new version was asked for",
+  "key.expiring": ({ expiresAt }) => `It was found to end soon, at ${expiresAt}`,
+  "key.consumer_late": ({ lateVersion }) => `Somebody was found to use version ${lateVersion} still`,
   "key.released": () => "Its declaration let go of it",
   "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
 };

@@ -1,0 +1,41 @@
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { change } from "../../store/database/change.ts";
+import { type KeyNotice, recordNotice } from "../../store/keys/key-notices.ts";
+import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { recordEvent } from "../record-event.ts";
+
+/**
+ * Tells what a status says for the first time of an end that is near, or of consumers that are late: the status keeps
+ * what was told, and the store too, for the team's webhooks.
+ */
+export async function tellNotices(
+  deps: ControllerDeps,
+  object: DeclaredObject<"PlatformKey">,
+  status: ObjectStatus,
+): Promise<void> {
+  if (object.deleting) return;
+  const { keyID: keyId, expiryWarned, keyPrefix } = status;
+  if (typeof keyId !== "string") return;
+  if (typeof expiryWarned === "string" && expiryWarned !== object.status?.expiryWarned) {
+    const message = `The key (${keyPrefix}...) expires at ${expiryWarned}: set a later end, or rotate it before then.`;
+    await recordEvent(deps, object, { type: "Warning", reason: "Expiring", message });
+    const detail = { expiresAt: expiryWarned };
+    await record(deps, { keyId, kind: "key.expiring", mark: Date.parse(expiryWarned), detail });
+  }
+  const late = lateVersionOf(status);
+  if (late !== undefined && late.lateVersion !== lateVersionOf(object.status)?.lateVersion) {
+    await record(deps, { keyId, kind: "key.consumer_late", mark: late.lateVersion, detail: late });
+  }
+}
+
+async function record({ store, fence }: ControllerDeps, notice: KeyNotice): Promise<void> {
+  await change(store, fence, (tx) => recordNotice(tx, notice));
+}
+
+function lateVersionOf(status: ObjectStatus | undefined) {
+  const use: unknown = status?.staleConsumer;
+  if (!isRecord(use) || typeof use.version !== "number") return undefined;
+  const { version: lateVersion, lastUsedTime: lastUsedAt = null, address = null, userAgent = null } = use;
+  return { lateVersion, lastUsedAt, address, userAgent };
+}

@@ -1,0 +1,78 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { noticeExpiries } from "../../../server/webhooks/expiry-notices.ts";
+import { change } from "../../../store/database/change.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import { activateVersion } from "../../../store/keys/key-versions.ts";
+import { updateKeyPolicy } from "../../../store/keys/keys.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { policyOf, reservationOf } from "../../store/fixtures.ts";
+import { deliveriesOf, makeToldTeam, SECRET } from "./fixtures.ts";
+
+const DAY = 24 * 3_600_000;
+
+describeOnEachEngine("The end of a key that no declaration governs", (opened) => {
+  /** A key that was made some days ago. */
+  async function makeKey(
+    team: Awaited<ReturnType<typeof makeToldTeam>>,
+    {
+      expiresAt,
+      expiresAfter = null,
+      cluster = "api",
+    }: { expiresAt: number | null; expiresAfter?: number | null; cluster?: string },
+  ) {
+    const store = opened();
+    const policy = policyOf({ expiresAt });
+    const reservation = reservationOf({ ...team, cluster }, { policy, expiresAfter, key: { namespace: "" } });
+    const keyId = reservation.key.id;
+    await change(store, null, (tx) => reserveVersion(tx, reservation));
+    await change(store, null, (tx) => activateVersion(tx, { keyId, number: 1, overlapMs: 0 }));
+    await sql`update key_versions set minted_at = minted_at - interval '20 days' where key_id = ${keyId}`.execute(
+      store.db,
+    );
+    return { keyId, policy };
+  }
+
+  test("is told a week before it comes, once, and again when it is another", async () => {
+    const store = opened();
+    const team = await makeToldTeam(store, ["https://hooks.example.com/keys"]);
+    const silent = await makeToldTeam(store, []);
+    const soon = Math.floor((Date.now() + 5 * DAY) / 1_000) * 1_000;
+    const key = await makeKey(team, { expiresAt: soon });
+    for (const other of [
+      { expiresAt: Date.now() + 8 * DAY },
+      { expiresAt: null },
+      { expiresAt: Date.now() - DAY },
+      // Its controller tells.
+      { expiresAt: soon, cluster: "c1" },
+    ]) {
+      await makeKey(team, other);
+    }
+    await makeKey(silent, { expiresAt: soon });
+    const look = () => noticeExpiries(store, new AbortController().signal);
+    const told = async () =>
+      (await deliveriesOf(store, team.teamId)).map(({ key_id, event, data }) => [key_id, event, data.expiresAt]);
+    await Promise.all([look(), look()]);
+    await look();
+    const timeOf = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+    expect(await told()).toEqual([[key.keyId, "key.expiring", timeOf(soon)]]);
+
+    const sooner = soon - DAY;
+    const update = {
+      keyId: key.keyId,
+      policy: { ...key.policy, expiresAt: sooner },
+      generation: 2,
+      expiresAfter: null,
+    };
+    await change(store, null, (tx) => updateKeyPolicy(tx, update));
+    await look();
+    expect((await told()).map(([, , at]) => at).sort()).toEqual([timeOf(sooner), timeOf(soon)]);
+    // Whoever asks for it later is told of ends that nobody was told of.
+    await silent.save({
+      webhooks: [{ url: "https://hooks.example.com/x", events: ["key.expiring"], secret: SECRET }],
+      generation: 2,
+    });
+    await look();
+    expect(await deliveriesOf(store, silent.teamId)).toHaveLength(1);
+  });
+});
