@@ -87,6 +87,7 @@ function productsOf(scopes: readonly (typeof SCOPES)[number][]): string {
 
 export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors: FormErrors): Html {
   const restricted = fields.libraryAccess === "Restricted";
+  const known = withBound(libraries, fields.libraries);
   const fault = errors.fields.get("libraries");
   return html`${labelled(
     "libraryAccess",
@@ -97,9 +98,9 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
     ) => html`<select ${attributes}><option value="All" ${flag("selected", !restricted)}>All of the team's libraries</option>
 <option value="Restricted" data-restricted ${flag("selected", restricted)}>Only those below</option></select>`,
   )}<fieldset class="for-restricted" id="libraries"><legend>Libraries</legend>${
-    libraries.length === 0
+    known.length === 0
       ? html`<p class="hint">There is no library yet: the key will reach none.</p>`
-      : libraries.map(
+      : known.map(
           ({ ref, title }, i) =>
             html`<div class="choice"><input type="checkbox" id="library-${i}" name="libraries" value="${ref}" ${flag("checked", fields.libraries.includes(ref))}><label for="library-${i}">${title}</label></div>`,
         )
@@ -111,6 +112,12 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
     errors,
     "What an MCP client writes to where it names no library.",
   )}`;
+}
+
+/** What is bound and is not offered stays what it is, such as a name without its namespace. */
+function withBound(offered: Bindings["libraries"], bound: readonly string[]): Bindings["libraries"] {
+  const others = bound.filter((one) => offered.every(({ ref }) => ref !== one));
+  return [...others.map((ref) => ({ ref, title: ref })), ...offered];
 }
 
 export function gatewayField(fields: KeyFields, { gateways }: Bindings, errors: FormErrors): Html {
@@ -133,8 +140,7 @@ function refField(
   errors: FormErrors,
   hint: string,
 ): Html {
-  // What is bound and was not offered stays what it is.
-  const known = value === "" || refs.some(({ ref }) => ref === value) ? refs : [{ ref: value, title: value }, ...refs];
+  const known = withBound(refs, value === "" ? [] : [value]);
   return labelled(
     id,
     label,

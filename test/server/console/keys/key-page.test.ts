@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../../env/until.ts";
 import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
@@ -222,6 +223,23 @@ describe("editing a key", () => {
     const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Sent twice" };
     for (const _ of [1, 2]) expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("Sent twice");
+  });
+
+  test("keeps a library that the form does not offer under the name that the key has for it", async () => {
+    await sql`insert into team_namespaces (cluster, namespace, team_id)
+      select 'api', 'pay-dev', id from teams where name = 'payments'`.execute(pages.store.db);
+    const rules = await pages.send("POST", "/libraries", {
+      ...{ name: "rules", team: "payments", namespace: "pay-dev", spec: {} },
+    });
+    expect(rules.status).toBe(201);
+    const libraryAccess = { mode: "Restricted", libraryRefs: [{ name: "rules" }] };
+    const { id } = await makeKey({ preset: "MCPReadOnly", libraryAccess });
+    const { text } = await pages.get(`/keys/${id}/edit`);
+    const chosen = [...text.matchAll(/name="libraries" value="([^"]+)"[^>]* checked/g)].map(([, ref = ""]) => ref);
+    const form = new URLSearchParams(formIn(text));
+    for (const ref of chosen) form.append("libraries", ref);
+    expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({ libraryAccess });
   });
 
   test("says beside a limit that it is none", async () => {
