@@ -58,9 +58,8 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     errors: FormErrors,
     once: string,
   ) {
-    const found = await listObjects(store.db, "team", { teamIds: visibleTeams(rights), limit: OFFERED_TEAMS });
-    const teams = found.filter(({ id }) => allows(rights, id, "make keys"));
-    const teamIds = visibleTeams(rights) === undefined ? undefined : teams.map(({ id }) => id);
+    const teamIds = visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
+    const teams = await listObjects(store.db, "team", { teamIds, limit: OFFERED_TEAMS });
     const viewer = viewerOf(request);
     const content = createContent({
       ...{ fields, errors, once, viewer },

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Pages, startPages } from "../pages.ts";
 
@@ -27,6 +28,20 @@ async function newForm(): Promise<Record<string, string>> {
 const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
 
 describe("making a key", () => {
+  test("is offered in the one team where somebody may, who looks at very many others", async () => {
+    await pages.send("POST", "/teams", { name: "zebra", spec: { members: [{ role: "member", subject: "wide" }] } });
+    await sql`insert into teams (id, cluster, name, display_name, state, generation)
+      select 'team_' || i, '', 'seen-' || i, '', 'active', 1 from generate_series(1000, 1200) i`.execute(
+      pages.store.db,
+    );
+    await sql`insert into team_members (team_id, role, kind, value)
+      select id, 'viewer', 'subject', 'wide' from teams where name like 'seen-%'`.execute(pages.store.db);
+    const visitor = await pages.as("wide");
+    expect((await visitor.get("/keys/new")).text).toContain('<option value="zebra"');
+    await sql`delete from team_members where role = 'viewer' and value = 'wide'`.execute(pages.store.db);
+    await sql`delete from teams where name like 'seen-%'`.execute(pages.store.db);
+  });
+
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
     const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
