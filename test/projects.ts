@@ -29,13 +29,30 @@ const ENDINGS = PROJECT_NAMES.filter((name) => name !== "npm");
 export function halvesOfNpm(): Record<"apart" | "together", { include: string[]; exclude: string[] }> {
   const { exclude } = filesOf("npm");
   return {
-    apart: { include: ["test/!(architecture|domain|server|store)/**/*.test.ts", ...APART], exclude },
-    together: { include: ["test/{architecture,domain,server,store}/**/*.test.ts"], exclude: [...exclude, ...APART] },
+    apart: { include: [`test/!(${SHARING.join("|")})/**/*.test.ts`, ...APART], exclude },
+    together: { include: [`test/{${SHARING.join(",")}}/**/*.test.ts`], exclude: [...exclude, ...APART] },
   };
 }
 
-/** What replaces timers or streams of its process, measures it, or starts threads in it. */
+/** The folders whose files share processes. */
+const SHARING = ["architecture", "cli", "controller", "domain", "faults", "server", "store"];
+
+/**
+ * What replaces timers or streams of its process, measures it, starts threads in it or listens to it, decides by leases
+ * in real time, or takes long.
+ */
 const APART = [
+  "test/cli/data-folders.test.ts",
+  "test/cli/up.test.ts",
+  "test/controller/files/careless.test.ts",
+  "test/controller/files/restless.test.ts",
+  "test/controller/files/tree-watch.test.ts",
+  "test/faults/clocks-and-stalls.test.ts",
+  "test/faults/feed.test.ts",
+  "test/faults/gap.test.ts",
+  "test/faults/kill.test.ts",
+  "test/faults/receipts.test.ts",
+  "test/faults/workers.test.ts",
   "test/server/auth/abuse.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
