@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
 import { until } from "../env/until.ts";
 import { key, team } from "./up.ts";
 
@@ -24,7 +24,7 @@ export function makeFolder(): string {
 /** `keyplane up` in such a folder. */
 export function up(folder: string, data: string, { port = "0", adminPort = "0", user = {} }: UpOptions = {}) {
   const args = ["up", "--manifests", "manifests", "--data", data, "--port", port, "--admin-port", adminPort];
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env: COMPILE_CACHE, ...user });
+  const child = spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], { cwd: folder, env: COMPILE_CACHE, ...user });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
   const ended = once(child, "close").then(([code]) => code);

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 import { key, makeHome, team } from "./up.ts";
@@ -20,7 +21,7 @@ export async function startGroup(context: TestContext, command: readonly string[
     cwd: ROOT,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...COMPILE_CACHE, ...env },
   });
   const { pid = 0 } = child;
   let output = "";

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { expect, test } from "vitest";
+import { SHORT_LIVED } from "../env/compile-cache.ts";
 import { until } from "../env/until.ts";
 import { isListening, MAIN, processesOf, startGroup } from "./process-group.ts";
 
 const NPM = ["npm", "run", "--silent", "keyplane", "--"];
+const NODE = [process.execPath, ...SHORT_LIVED, MAIN];
 
 test("c61: a SIGTERM to the npm that runs keyplane up ends all that it started, with exit code 0", async (context) => {
   const up = await startGroup(context, NPM);
@@ -24,7 +26,7 @@ test("c61: a Ctrl-C, which npm passes on besides, is one: it drains, says so, an
 });
 
 test("c61: a Ctrl-C that npm passes on as late as the process ends leaves its exit code 0", async (context) => {
-  const up = await startGroup(context, [process.execPath, MAIN], { npm_lifecycle_event: "keyplane" });
+  const up = await startGroup(context, NODE, { npm_lifecycle_event: "keyplane" });
   const passOn = () => {
     up.child.kill("SIGINT");
     if (up.child.exitCode === null && up.child.signalCode === null) setImmediate(passOn);
@@ -41,7 +43,7 @@ for (const [first, second] of [
   ["SIGTERM", "SIGINT"],
 ] as const) {
   test(`c61: a ${second} after a ${first} ends at once what is still draining`, async (context) => {
-    const up = await startGroup(context, [process.execPath, MAIN]);
+    const up = await startGroup(context, NODE);
     const call = await startCall(up.url, up.home.secretOf("dev", "agent"));
     up.child.kill(first);
     await until("it drains", async () => !(await isListening(up.url)));

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "../../cli/program.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
+import { makeDatabaseFolder } from "../env/database-folder.ts";
 import { copyEmbedded, keepCompiled } from "../env/embedded-database.ts";
 import { until } from "../env/until.ts";
 
@@ -57,7 +57,9 @@ export async function keyplaneProcess(args: readonly string[], env: Record<strin
 }
 
 function spawnMain(args: readonly string[], env: Record<string, string>) {
-  return spawn(process.execPath, [MAIN, ...args], { env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env } });
+  return spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], {
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE, ...env },
+  });
 }
 
 export type Home = ReturnType<typeof makeHome>;
@@ -66,7 +68,7 @@ export type UpProcess = Awaited<ReturnType<typeof startUpProcess>>;
 
 /** A folder for manifests and data, which goes with `remove()`. */
 export function makeHome() {
-  const folder = mkdtempSync(join(tmpdir(), "keyplane-cli-"));
+  const folder = makeDatabaseFolder("keyplane-cli-");
   const manifests = mkdtempSync(join(folder, "manifests-"));
   return {
     manifests,

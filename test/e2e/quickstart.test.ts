@@ -15,6 +15,7 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { ROOT, read } from "../architecture/sources.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { freePort } from "../env/free-port.ts";
 import { until } from "../env/until.ts";
 
@@ -52,7 +53,7 @@ afterAll(() => {
 
 function start(stubPort: string): ChildProcess {
   const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
-  const env = { ...process.env, MODEL_STUB_PORT: stubPort };
+  const env = { ...process.env, ...COMPILE_CACHE, MODEL_STUB_PORT: stubPort };
   return spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true, env });
 }
 

@@ -7,3 +7,9 @@ import { join } from "node:path";
 export const COMPILE_CACHE = {
   NODE_COMPILE_CACHE: join(import.meta.dirname, "../../node_modules/.cache/keyplane/compiled"),
 } as const;
+
+/**
+ * Before a command that runs PGlite for seconds: V8 compiles its WebAssembly, and does not optimize it besides, which
+ * takes half a second of the processor and pays off later.
+ */
+export const SHORT_LIVED = ["--liftoff-only"] as const;

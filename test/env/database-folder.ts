@@ -1,5 +1,4 @@
-import { statfsSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtempSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -15,8 +14,8 @@ const ENOUGH = 4 * 2 ** 30;
  *
  * @param prefix of its name
  */
-export function makeDatabaseFolder(prefix: string): Promise<string> {
-  return mkdtemp(join(hasMemory() ? IN_MEMORY : tmpdir(), prefix));
+export function makeDatabaseFolder(prefix: string): string {
+  return mkdtempSync(join(hasMemory() ? IN_MEMORY : tmpdir(), prefix));
 }
 
 function hasMemory(): boolean {

@@ -37,7 +37,7 @@ export function openEmptyEmbedded(): Promise<EmbeddedStore> {
 
 async function openCopy(of: "db" | "empty"): Promise<EmbeddedStore> {
   await keepCompiled();
-  const folder = await makeDatabaseFolder("keyplane-embedded-");
+  const folder = makeDatabaseFolder("keyplane-embedded-");
   await copy(of, join(folder, "db"));
   const store = await openPGlite(join(folder, "db"));
   return {

