@@ -13,7 +13,7 @@ import { gatewayConfig, upstreamConfig, writeNginx } from "./nginx.ts";
 import type { Contestant, Processes } from "./processes.ts";
 import { PUBLIC_ID, STREAM_PUBLIC_ID } from "./traffic.ts";
 
-const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
+export const KEYPLANE_COMMAND: string = join(import.meta.dirname, "../../cli/main.ts");
 
 /** The servers that are measured, and what stands behind them. */
 export type Contestants = {
@@ -88,7 +88,7 @@ export async function startContestants({
   ): Promise<Contestant> => {
     const port = await freePort();
     const flags = ["--port", String(port), "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
-    const args = [...nodeFlags, COMMAND, ...command, ...flags];
+    const args = [...nodeFlags, KEYPLANE_COMMAND, ...command, ...flags];
     return processes.start({ name, command: process.execPath, args, port, env });
   };
   const embedded = await fillEmbedded(folder, keys, upstreamUrls);
@@ -105,7 +105,7 @@ export async function startContestants({
 }
 
 /** What `keyplane up` is started with: a data folder that has the keys, and a folder that declares nothing. */
-async function fillEmbedded(
+export async function fillEmbedded(
   folder: string,
   keys: readonly string[],
   upstreamUrls: Readonly<Record<string, string>>,
@@ -120,7 +120,7 @@ async function fillEmbedded(
   return { env: { KEYPLANE_ENCRYPTION_KEY: encryptionKey }, flags: ["--manifests", manifests, "--data", data] };
 }
 
-async function startDatabase(
+export async function startDatabase(
   keys: readonly string[],
   upstreamUrls: Readonly<Record<string, string>>,
 ): Promise<BenchDatabase & { readonly env: Readonly<Record<string, string>> }> {

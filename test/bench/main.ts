@@ -1,6 +1,7 @@
 /** `npm run bench`: prints what deciding and forwarding cost here. What the tables mean: docs/performance.md. */
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { benchCallers } from "./callers.ts";
+import { benchConsole } from "./console.ts";
 import { benchController } from "./controller.ts";
 import { benchDecide } from "./decide.ts";
 import { benchGateway } from "./gateway.ts";
@@ -21,6 +22,7 @@ const BENCHES = {
   controller: benchController,
   memory: benchMemory,
   callers: benchCallers,
+  console: benchConsole,
 };
 const [only] = process.argv.slice(2);
 for (const [name, bench] of Object.entries(BENCHES)) {

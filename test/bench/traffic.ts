@@ -40,7 +40,14 @@ function answerOf(bytes: number): string {
 }
 
 /** What one run of load came to. */
-export type Load = { readonly requests: number; readonly refused: number; readonly perSecond: number };
+export type Load = {
+  readonly requests: number;
+  readonly refused: number;
+  readonly perSecond: number;
+  /** Milliseconds of a request. */
+  readonly p50: number;
+  readonly p99: number;
+};
 
 /** How a server wants to be called. */
 export type Call = { readonly path: string; readonly keys: readonly string[]; readonly headers?: readonly string[] };
@@ -89,6 +96,7 @@ export async function load(
     `-d${seconds}s`,
     "--timeout",
     "10s",
+    "--latency",
     "-s",
     script,
     `http://127.0.0.1:${port}/`,
@@ -100,7 +108,13 @@ export async function load(
   const isRefusedAsExpected = expected === "either" || refused === (expected === "2xx" ? 0 : requests);
   const isExpected = isRefusedAsExpected && !stdout.includes("Socket errors");
   if (!isExpected || !(requests > 0)) throw new Error(`the load met errors:\n${stdout}`);
-  return { requests, refused, perSecond };
+  return { requests, refused, perSecond, p50: wrkTime(stdout, "50%"), p99: wrkTime(stdout, "99%") };
+}
+
+/** Milliseconds of what wrk says in the unit that suits it. */
+function wrkTime(stdout: string, share: string): number {
+  const [, value, unit = ""] = new RegExp(`^ +${share} +([\\d.]+)(us|ms|s)$`, "m").exec(stdout) ?? [];
+  return Number(value) * ({ us: 0.001, ms: 1, s: 1_000 }[unit] ?? Number.NaN);
 }
 
 /** The bytes of one call, for {@link PATH} or another path. */

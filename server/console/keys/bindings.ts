@@ -1,9 +1,10 @@
 import type { Db } from "../../../store/database/change.ts";
 import { listObjects, type StoredObject } from "../../../store/objects.ts";
-import type { Bindings } from "./key-form.ts";
+import type { Bindings } from "./binding-fields.ts";
+import type { Offer } from "./key-form.ts";
 import { refName } from "./key-words.ts";
 
-/** A form offers so many at most; any other can be bound by the API. */
+/** A form offers so many of each kind at most; any other is written. */
 const OFFERED = 200;
 
 /**
@@ -11,15 +12,28 @@ const OFFERED = 200;
  */
 export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Bindings> {
   const [libraries, gateways] = await Promise.all([
-    listObjects(db, "library", { teamIds, limit: OFFERED }),
-    listObjects(db, "gateway", { teamIds, limit: OFFERED }),
+    listObjects(db, "library", { teamIds, limit: OFFERED + 1 }),
+    listObjects(db, "gateway", { teamIds, limit: OFFERED + 1 }),
   ]);
-  return { libraries: titled(libraries, teamIds), gateways: titled(gateways, teamIds) };
+  const isOfOne = teamIds?.length === 1;
+  const refOf = (object: StoredObject) => {
+    const value = refName(object);
+    return { value, title: isOfOne ? value : `${value} (${object.team})` };
+  };
+  return { libraries: offer(libraries, refOf), gateways: offer(gateways, refOf) };
 }
 
-function titled(objects: readonly StoredObject[], teamIds: readonly string[] | undefined) {
-  return objects.map(({ namespace, name, team }) => {
-    const ref = refName({ namespace, name });
-    return { ref, title: teamIds?.length === 1 ? ref : `${ref} (${team})` };
-  });
+/** The teams that somebody may make keys for, of these; undefined for every team. */
+export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Offer> {
+  const teams = await listObjects(db, "team", { teamIds, limit: OFFERED + 1 });
+  const isOnly = (name: string) => teams.filter((team) => team.name === name).length === 1;
+  return offer(
+    teams.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    ({ id, name, cluster }) =>
+      isOnly(name) ? { value: name, title: name } : { value: id, title: `${name} (${cluster})` },
+  );
+}
+
+function offer(objects: readonly StoredObject[], show: (object: StoredObject) => Offer["offered"][number]): Offer {
+  return { offered: objects.slice(0, OFFERED).map(show), isMore: objects.length > OFFERED };
 }

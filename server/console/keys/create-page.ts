@@ -1,15 +1,16 @@
 import { flag, type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import type { Viewer } from "../viewer.ts";
+import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import {
-  type Bindings,
+  chosenField,
+  displayNameField,
   errorSummary,
   expiresField,
   type FormErrors,
-  gatewayField,
-  labelled,
-  libraryFields,
+  limitFields,
+  type Offer,
   scopeFields,
   textField,
 } from "./key-form.ts";
@@ -19,7 +20,7 @@ export type CreateForm = {
   readonly errors: FormErrors;
   readonly bindings: Bindings;
   /** Those that a key can be made for. */
-  readonly teams: readonly string[];
+  readonly teams: Offer;
   /** By which the request is known again, however often it is sent. */
   readonly once: string;
   readonly viewer: Viewer;
@@ -33,12 +34,20 @@ ${errorSummary(errors)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
-${labelled("team", "Team", errors, (attributes) => html`<select ${attributes}>${teams.map((team) => html`<option value="${team}" ${flag("selected", team === fields.team)}>${team}</option>`)}</select>`)}</li>
+${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${displayNameField(fields, "Shown as", errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>
 <li class="panel"><h2>Generate</h2>${expiresField(fields, errors)}
+<details ${flag("open", hasLimits(fields, errors))}><summary>Limits</summary><div class="stack">${limitFields(fields, errors)}</div></details>
 <p class="hint">The key is shown once, on the next page. It is kept nowhere.</p>
 <p class="actions"><button class="primary">Generate key</button><a class="button" href="/dashboard/keys">Cancel</a></p></li>
 </ol></form></div>`;
+}
+
+const LIMITS = ["requestsPerMinute", "burst", "concurrent"] as const;
+
+/** Whether there is something to be seen among the limits, which few keys have. */
+function hasLimits(fields: KeyFields, errors: FormErrors): boolean {
+  return LIMITS.some((name) => fields[name] !== "" || errors.fields.has(name));
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { listObjects } from "../../../store/objects.ts";
 import { problem } from "../../http/errors.ts";
 import { principalOf } from "../../management/author.ts";
 import { changeContextOf } from "../../management/change-context.ts";
@@ -12,15 +11,12 @@ import { type FormBody, newOnce, readOnce } from "../forms.ts";
 import { layout } from "../layout.ts";
 import { sendPage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
-import { bindingsFor } from "./bindings.ts";
+import { bindingsFor, teamsFor } from "./bindings.ts";
 import { createContent } from "./create-page.ts";
 import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 import { showOnce } from "./show-once.ts";
-
-/** A form offers so many teams at most. */
-const OFFERED_TEAMS = 200;
 
 /** Making a key. */
 export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
@@ -59,12 +55,11 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     once: string,
   ) {
     const teamIds = visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
-    const teams = await listObjects(store.db, "team", { teamIds, limit: OFFERED_TEAMS });
     const viewer = viewerOf(request);
     const content = createContent({
       ...{ fields, errors, once, viewer },
       bindings: await bindingsFor(store.db, teamIds),
-      teams: teams.map(({ name }) => name).sort(),
+      teams: await teamsFor(store.db, teamIds),
     });
     return sendPage(reply, layout({ title: "Create key", section: "keys", viewer, content }));
   }

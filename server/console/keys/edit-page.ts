@@ -2,17 +2,9 @@ import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import type { Viewer } from "../viewer.ts";
+import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
 import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";
-import {
-  type Bindings,
-  errorSummary,
-  expiresField,
-  type FormErrors,
-  gatewayField,
-  libraryFields,
-  scopeFields,
-  textField,
-} from "./key-form.ts";
+import { displayNameField, errorSummary, expiresField, type FormErrors, limitFields, scopeFields } from "./key-form.ts";
 
 export type EditForm = {
   readonly key: KeyJson;
@@ -48,13 +40,11 @@ export function editContent(form: EditForm): Html {
 ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
 <input type="hidden" name="etag" value="${etag}">
-<section class="panel">${textField("displayName", "Display name", fields.displayName, errors, "What people call it. Its name stays.")}${scopeFields(fields, errors)}</section>
+<section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
 <section class="panel">${expiresField(fields, errors)}
-${textField("requestsPerMinute", LABELS.requestsPerMinute, fields.requestsPerMinute, errors, "Left empty, they are not limited.")}
-${textField("burst", LABELS.burst, fields.burst, errors, "Left empty, a minute's worth.")}
-${textField("concurrent", LABELS.concurrent, fields.concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}
+${limitFields(fields, errors)}
 <p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
 </form></div>`;
 }

@@ -19,6 +19,7 @@ const FIELDS = [
   { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
   { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
   { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
+  { path: "spec.rateLimit", field: "requestsPerMinute", label: "Requests a minute" },
 ] as const satisfies readonly { path: string; field: keyof KeyFields; label: string }[];
 
 /** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */

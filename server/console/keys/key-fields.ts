@@ -38,7 +38,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     preset: field(body, "preset"),
     scopes: choices(body, "scopes"),
     libraryAccess: field(body, "libraryAccess") === "Restricted" ? "Restricted" : "All",
-    libraries: choices(body, "libraries"),
+    libraries: [...choices(body, "libraries"), ...listed(field(body, "otherLibraries"))],
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
     expires: field(body, "expires"),
@@ -46,6 +46,14 @@ export function readKeyFields(body: FormBody): KeyFields {
     burst: field(body, "burst"),
     concurrent: field(body, "concurrent"),
   };
+}
+
+/** What was written with commas between. */
+function listed(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
 }
 
 export function fieldsOfSpec(spec: ApiManagedKeySpec): Omit<KeyFields, "name" | "team"> {

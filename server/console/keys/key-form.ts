@@ -2,11 +2,14 @@ import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
 import { type Content, flag, type Html, html } from "../html.ts";
 import { type KeyFields, productOfScope } from "./key-fields.ts";
 
-/** What a key can be bound to: references, and the words for them. */
-export type Bindings = {
-  readonly libraries: readonly { readonly ref: string; readonly title: string }[];
-  readonly gateways: readonly { readonly ref: string; readonly title: string }[];
+/** What can be chosen, by what a form sends for it. */
+export type Offer = {
+  readonly offered: readonly { readonly value: string; readonly title: string }[];
+  /** Whether there is more than that. */
+  readonly isMore: boolean;
 };
+/** An offer, and what it means to choose nothing; empty where something must be chosen. */
+type Choice = Offer & { readonly none: string };
 
 /** What is wrong with a form: of each field in its words, and of the whole. */
 export type FormErrors = {
@@ -85,74 +88,6 @@ function productsOf(scopes: readonly (typeof SCOPES)[number][]): string {
   return [...new Set(scopes.map(productOfScope))].join(" ");
 }
 
-export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors: FormErrors): Html {
-  const restricted = fields.libraryAccess === "Restricted";
-  const known = withBound(libraries, fields.libraries);
-  const fault = errors.fields.get("libraries");
-  return html`${labelled(
-    "libraryAccess",
-    "Library access",
-    errors,
-    (
-      attributes,
-    ) => html`<select ${attributes}><option value="All" ${flag("selected", !restricted)}>All of the team's libraries</option>
-<option value="Restricted" data-restricted ${flag("selected", restricted)}>Only those below</option></select>`,
-  )}<fieldset class="for-restricted" id="libraries"><legend>Libraries</legend>${
-    known.length === 0
-      ? html`<p class="hint">There is no library yet: the key will reach none.</p>`
-      : known.map(
-          ({ ref, title }, i) =>
-            html`<div class="choice"><input type="checkbox" id="library-${i}" name="libraries" value="${ref}" ${flag("checked", fields.libraries.includes(ref))}><label for="library-${i}">${title}</label></div>`,
-        )
-  }${fault && html`<p class="error">${fault}</p>`}</fieldset>${refField(
-    "defaultLibrary",
-    "MCP default library",
-    fields.defaultLibrary,
-    { none: "None: the team's default", refs: libraries },
-    errors,
-    "What an MCP client writes to where it names no library.",
-  )}`;
-}
-
-/** What is bound and is not offered stays what it is, such as a name without its namespace. */
-function withBound(offered: Bindings["libraries"], bound: readonly string[]): Bindings["libraries"] {
-  const others = bound.filter((one) => offered.every(({ ref }) => ref !== one));
-  return [...others.map((ref) => ({ ref, title: ref })), ...offered];
-}
-
-export function gatewayField(fields: KeyFields, { gateways }: Bindings, errors: FormErrors): Html {
-  const choice = { none: "Any of the team's gateways", refs: gateways };
-  return refField(
-    "gateway",
-    "Gateway",
-    fields.gateway,
-    choice,
-    errors,
-    "Bound to one, the key is refused by every other.",
-  );
-}
-
-function refField(
-  id: keyof KeyFields,
-  label: string,
-  value: string,
-  { none, refs }: { readonly none: string; readonly refs: Bindings["gateways"] },
-  errors: FormErrors,
-  hint: string,
-): Html {
-  const known = withBound(refs, value === "" ? [] : [value]);
-  return labelled(
-    id,
-    label,
-    errors,
-    (attributes) =>
-      html`<select ${attributes}><option value="">${none}</option>${known.map(
-        ({ ref, title }) => html`<option value="${ref}" ${flag("selected", ref === value)}>${title}</option>`,
-      )}</select>`,
-    hint,
-  );
-}
-
 export function expiresField({ expires }: KeyFields, errors: FormErrors): Html {
   return labelled(
     "expires",
@@ -161,4 +96,55 @@ export function expiresField({ expires }: KeyFields, errors: FormErrors): Html {
     (attributes) => html`<input ${attributes} type="datetime-local" value="${expires}">`,
     "In UTC. Left empty, the key works until it is revoked.",
   );
+}
+
+export function displayNameField({ displayName }: KeyFields, label: string, errors: FormErrors): Html {
+  return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
+}
+
+/** The fields of a rate limit. */
+export function limitFields({ requestsPerMinute, burst, concurrent }: KeyFields, errors: FormErrors): Html {
+  return html`${textField("requestsPerMinute", "Requests a minute", requestsPerMinute, errors, "Left empty, they are not limited.")}
+${textField("burst", "Requests at once", burst, errors, "Left empty, a minute's worth.")}
+${textField("concurrent", "Calls under way", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}`;
+}
+
+/** A choice of what there is; where there is more than a page offers, its name can be written. */
+export function chosenField(
+  id: keyof KeyFields,
+  label: string,
+  value: string,
+  { none, offered, isMore }: Choice,
+  errors: FormErrors,
+  hint?: string,
+): Html {
+  if (isMore) {
+    return labelled(
+      id,
+      label,
+      errors,
+      (attributes) =>
+        html`<input ${attributes} value="${value}" list="${id}-list" autocomplete="off" spellcheck="false"><datalist id="${id}-list">${offered.map(
+          (one) => html`<option value="${one.value}">${one.title}</option>`,
+        )}</datalist>`,
+      [hint, hint && " ", "There are more than are offered: write its name.", none && ` Left empty: ${none}.`],
+    );
+  }
+  const shown = withChosen(offered, value === "" ? [] : [value]);
+  return labelled(
+    id,
+    label,
+    errors,
+    (attributes) =>
+      html`<select ${attributes}>${none && html`<option value="">${none}</option>`}${shown.map(
+        (one) => html`<option value="${one.value}" ${flag("selected", one.value === value)}>${one.title}</option>`,
+      )}</select>`,
+    hint,
+  );
+}
+
+/** What was chosen and is not offered stays what it is, such as a name without its namespace. */
+export function withChosen(offered: Offer["offered"], chosen: readonly string[]): Offer["offered"] {
+  const others = chosen.filter((one) => offered.every(({ value }) => value !== one));
+  return [...others.map((value) => ({ value, title: value })), ...offered];
 }

@@ -83,7 +83,17 @@ describe("making a key", () => {
     expect(spec.gatewayRef).toBeUndefined();
   });
 
+  test("takes limits, and what people call it", async () => {
+    const limits = { displayName: "The checkout", requestsPerMinute: "60", burst: "10", concurrent: "3" };
+    expect((await pages.post("/keys/new", { ...(await newForm()), name: "limited", ...limits })).status).toBe(201);
+    const [{ spec }] = (await pages.send("GET", "/keys?name=limited")).body.items;
+    const rateLimit = { requestsPerMinute: 60, burst: 10, concurrent: 3 };
+    expect(spec).toMatchObject({ displayName: "The checkout", rateLimit });
+  });
+
   test.for([
+    ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
+    ["no number of calls", { concurrent: "many" }, "concurrent"],
     ["no name", { name: "" }, "name"],
     ["a name of 10,000 emoji", { name: "🔑".repeat(10_000) }, "name"],
     ["a name that is taken", { name: "taken" }, "name"],
@@ -104,6 +114,35 @@ describe("making a key", () => {
     expect(text).toContain(`value="${form.name}"`);
     expect(text).toContain(`name="once" value="${form.once}"`);
     expect(text.match(/<h1/g)).toHaveLength(1);
+  });
+
+  test("offers some of more teams, libraries and gateways than a page can hold, and takes any by its name", async () => {
+    const { db } = pages.store;
+    await sql`insert into teams (id, cluster, name, display_name, state, generation)
+      select 'team_' || n, 'c1', 'aaa-' || n, '', 'active', 1 from generate_series(1, 250) n`.execute(db);
+    await sql`insert into libraries (id, cluster, namespace, name, team_id, display_name, description, deletion_policy, state)
+      select 'lib_0' || n, cluster, '', 'many-' || n, teams.id, '', '', 'Retain', 'active'
+      from teams, generate_series(1, 250) n where teams.name = 'payments'`.execute(db);
+    const { text } = await pages.get("/keys/new");
+    for (const field of ["team", "defaultLibrary"]) expect(text).toContain(`list="${field}-list"`);
+    expect(text.match(/<option value="aaa-/g)?.length).toBeLessThanOrEqual(200);
+    const chosen = { libraryAccess: "Restricted", otherLibraries: "handbook, many-250", defaultLibrary: "many-250" };
+    const form = { ...(await newForm()), name: "of-many", ...chosen };
+    expect((await pages.post("/keys/new", form)).status).toBe(201);
+    const [{ id, spec }] = (await pages.send("GET", "/keys?name=of-many")).body.items;
+    const libraryRefs = [{ name: "handbook" }, { name: "many-250" }];
+    expect(spec).toMatchObject({ libraryAccess: { libraryRefs }, mcpDefaultLibraryRef: { name: "many-250" } });
+    // What the form to edit it does not offer is not lost by saving.
+    expect((await pages.get(`/keys/${id}/edit`)).text).toMatch(/value="many-250" checked/);
+    const wrong = await pages.post("/keys/new", {
+      ...form,
+      ...(await newForm()),
+      name: "of-none",
+      otherLibraries: "many-251",
+    });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toMatch(/value="many-251" checked/);
+    expect(wrong.text).toContain('class="error"');
   });
 
   test("b65: without the session's token, or from another page, changes nothing", async () => {

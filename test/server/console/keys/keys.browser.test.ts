@@ -203,8 +203,11 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
       await judge(page, `${name}-${colorScheme}-${width}`);
     }
     await page.goto(`${pages.url}/dashboard/keys/new`);
+    await page.getByText("Limits", { exact: true }).click();
+    await page.getByLabel("Requests at once").fill("5");
     await page.getByRole("button", { name: "Generate key" }).click();
     await judge(page, `create-refused-${colorScheme}-${width}`);
+    await page.getByLabel("Requests at once").fill("");
     await generate(page, unique("looked-at"));
     await judge(page, `shown-once-${colorScheme}-${width}`);
   });
