@@ -11,6 +11,9 @@ import { createLogoutJudge } from "./logout-token.ts";
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
 const INVALID = { error: "invalid_request" };
 
+/** Twice the longest token. Anybody may send a body here: none is to be held that can be no token. */
+const MAX_BODY = 16 << 10;
+
 /** Where an issuer says that somebody has signed out: their sessions end on every replica with the next request. */
 export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
   const { log } = deps;
@@ -18,6 +21,7 @@ export function logoutRoute(app: FastifyInstance, deps: ServerDeps): void {
 
   app.post("/backchannel-logout", {
     config: { public: true },
+    bodyLimit: MAX_BODY,
     errorHandler(error, request, reply) {
       const isAway = error instanceof IssuerUnavailableError;
       const shown = problemOf(error, request.method);
