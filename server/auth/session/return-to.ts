@@ -1,3 +1,5 @@
+import { containsKey } from "../../../domain/redact.ts";
+
 /** Where the console is served. */
 export const CONSOLE = "/dashboard";
 export const SIGN_IN = `${CONSOLE}/sign-in`;
@@ -13,7 +15,7 @@ const NOWHERE = "http://console.invalid";
 export function localPage(text: string | undefined): string {
   const home = `${CONSOLE}/`;
   if (text === undefined || text.length > MAX_LENGTH || !/^\/dashboard(?:[/?]|$)[!-~]*$/.test(text)) return home;
-  if (text.includes("\\") || !URL.canParse(text, NOWHERE)) return home;
+  if (containsKey(text) || text.includes("\\") || !URL.canParse(text, NOWHERE)) return home;
   const { origin, pathname, search } = new URL(text, NOWHERE);
   // A character that is encoded could spell the sign-in in another way.
   const isPage = origin === NOWHERE && /^\/dashboard(?:\/[^%]*)?$/.test(pathname) && !pathname.startsWith(SIGN_IN);

@@ -1,3 +1,4 @@
+import { keyPrefix } from "../../../domain/key/key-format.ts";
 import { isKeyId } from "../../../domain/key/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
@@ -20,9 +21,11 @@ const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): ListQuery {
   const { q, state, team, order, after } = query;
+  const text = queryText(q);
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
   return {
-    text: queryText(q),
+    // Of a whole key, which a page without its script sends, no more than may be shown.
+    text: text.startsWith("inf_") ? keyPrefix(text) : text,
     state: LISTED_STATES.find((one) => one === state),
     team: queryText(team),
     order: known,

@@ -82,6 +82,25 @@ describe("the list of keys", () => {
     expect(listed((await pages.get(search, { "hx-request": "true" })).text)).toEqual(["reader"]);
   });
 
+  test("finds the key of a whole secret that was sent by mistake, and repeats no more of it than its prefix", async () => {
+    const { body } = await pages.send("POST", "/keys", {
+      name: "pasted",
+      team: "payments",
+      spec: { preset: "MCPReadOnly" },
+    });
+    prefixes.set("pasted", body.prefix);
+    const search = `/keys?q=${body.secret}`;
+    expect((await pages.get(search)).headers.get("location")).toBe(`/dashboard/keys/${body.id}`);
+    const { text } = await pages.get(search, { "hx-request": "true" });
+    expect(listed(text)).toEqual(["pasted"]);
+    expect(text).not.toContain(body.secret);
+    const signedOut = await pages.get(search, { cookie: "" });
+    expect([signedOut.status, signedOut.headers.get("location")]).toEqual([
+      303,
+      "/dashboard/sign-in?returnTo=%2Fdashboard%2F",
+    ]);
+  });
+
   test("shows what people wrote as text, and never as markup", async () => {
     const { text } = await pages.get("/keys?q=%3Cscript%3E%22");
     expect(text).toContain("&lt;script&gt;&quot;");
