@@ -213,6 +213,16 @@ export async function holdsNamespace(db: Db, teamId: string, cluster: string, na
   return held !== undefined;
 }
 
+/** The namespaces that a team holds, by their names. */
+export async function namespacesOfTeam(db: Db, teamId: string): Promise<{ cluster: string; namespace: string }[]> {
+  return db
+    .selectFrom("team_namespaces")
+    .select(["cluster", "namespace"])
+    .where("team_id", "=", teamId)
+    .orderBy("namespace")
+    .execute();
+}
+
 /** The names of teams, deleted ones too, by their ids. */
 export async function teamNames(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();

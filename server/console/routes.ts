@@ -11,6 +11,7 @@ import { protectPages } from "./headers.ts";
 import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
 import { keyEditRoutes } from "./keys/edit-routes.ts";
+import { keyExportRoutes } from "./keys/export-routes.ts";
 import { keyPageRoutes } from "./keys/key-routes.ts";
 import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
@@ -33,6 +34,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyPageRoutes(app, management);
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
+  keyExportRoutes(app, management);
   libraryRoutes(app, management);
   teamRoutes(app, management);
   auditRoutes(app, deps);

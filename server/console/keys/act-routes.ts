@@ -16,7 +16,7 @@ import { type FormBody, field, newOnce, readOnce } from "../forms.ts";
 import { viewerOf } from "../viewer.ts";
 import { OVERLAPS, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
 import { formErrorsOf } from "./form-errors.ts";
-import { seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
+import { requireMadeByHand, seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
 import { showOnce } from "./show-once.ts";
 
 type Asked = { Params: ById; Body: FormBody };
@@ -64,6 +64,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
   app.get<{ Params: ById }>("/keys/:id/rotate", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
+    if (key.declaredIn === null) requireMadeByHand(key);
     const content = rotateContent({ key, viewer: viewerOf(request), refused: "" }, newOnce());
     return sendKeyPage(request, reply, `Rotate ${key.name}`, content);
   });
@@ -78,6 +79,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
         await rotateByHand(context, id, field(request.body, "revokeOld") === "yes");
         return reply.redirect(`/dashboard/keys/${id}`, 303);
       }
+      requireMadeByHand(key);
       const overlap = overlapOf(field(request.body, "overlap"));
       const creation = creationBy(request, once, ["console", id, overlap]);
       const make = makeKeyOnce(management, creation, context.rights, (tx) =>
@@ -96,6 +98,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
 function suspensionRoute(app: FastifyInstance, management: Management): void {
   app.post<Asked>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
     const { key } = await seeKey(management, request);
+    requireMadeByHand(key);
     const state = field(request.body, "state");
     if (state !== "Active" && state !== "Suspended") {
       throw problem("invalid_request", "The form is incomplete: open the key's page again.");

@@ -1,6 +1,7 @@
 import type { Db } from "../../../store/database/change.ts";
 import { listObjects, type StoredObject } from "../../../store/objects.ts";
 import type { Bindings } from "./binding-fields.ts";
+import type { Ref, RefNames } from "./key-fields.ts";
 import type { Offer } from "./key-form.ts";
 import { refName } from "./key-words.ts";
 
@@ -9,18 +10,34 @@ const OFFERED = 200;
 
 /**
  * What keys of these teams can be bound to; undefined for all teams. Where there is more than one, each says whose it is.
+ *
+ * @param namespace of a key that is in one: there a name alone means what is in it, and what is in none has no name
  */
-export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Bindings> {
+export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined, namespace = ""): Promise<Bindings> {
   const [libraries, gateways] = await Promise.all([
     listObjects(db, "library", { teamIds, limit: OFFERED + 1 }),
     listObjects(db, "gateway", { teamIds, limit: OFFERED + 1 }),
   ]);
+  const isNameable = (object: StoredObject) => namespace === "" || object.namespace !== "";
   const isOfOne = teamIds?.length === 1;
   const refOf = (object: StoredObject) => {
     const value = refName(object);
     return { value, title: isOfOne ? value : `${value} (${object.team})` };
   };
-  return { libraries: offer(libraries, refOf), gateways: offer(gateways, refOf) };
+  return { libraries: offer(libraries, refOf, isNameable), gateways: offer(gateways, refOf, isNameable) };
+}
+
+/** How a form names what the spec of a key in a namespace refers to: in the words in which it is offered. */
+export function refNamesFor(namespace: string, { libraries, gateways }: Bindings): RefNames {
+  const namer =
+    ({ offered }: Offer) =>
+    (ref: Ref) => {
+      const named = refName({ namespace: ref.namespace ?? namespace, name: ref.name });
+      // Without a namespace it is the only one of that name, wherever that is.
+      const [only, ...more] = offered.filter(({ value }) => value === named || value.endsWith(`/${named}`));
+      return only === undefined || more.length > 0 ? named : only.value;
+    };
+  return { library: namer(libraries), gateway: namer(gateways) };
 }
 
 /** The teams that somebody may make keys for, of these; undefined for every team. */
@@ -34,6 +51,10 @@ export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): 
   );
 }
 
-function offer(objects: readonly StoredObject[], show: (object: StoredObject) => Offer["offered"][number]): Offer {
-  return { offered: objects.slice(0, OFFERED).map(show), isMore: objects.length > OFFERED };
+function offer(
+  objects: readonly StoredObject[],
+  show: (object: StoredObject) => Offer["offered"][number],
+  isOffered: (object: StoredObject) => boolean = () => true,
+): Offer {
+  return { offered: objects.slice(0, OFFERED).filter(isOffered).map(show), isMore: objects.length > OFFERED };
 }

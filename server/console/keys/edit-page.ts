@@ -3,6 +3,7 @@ import { type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import type { Viewer } from "../viewer.ts";
 import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { refNamesFor } from "./bindings.ts";
 import { fieldsOfSpec, type KeyFields } from "./key-fields.ts";
 import { displayNameField, errorSummary, expiresField, type FormErrors, limitFields, scopeFields } from "./key-form.ts";
 
@@ -50,8 +51,8 @@ ${limitFields(fields, errors)}
 }
 
 /** What was typed stays in the form; what is stored by now stands beside it. */
-function outdated({ key, fields }: EditForm): Html {
-  const stored = fieldsOfSpec(key.spec);
+function outdated({ key, fields, bindings }: EditForm): Html {
+  const stored = fieldsOfSpec(key.spec, refNamesFor(key.namespace, bindings));
   const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
   return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>

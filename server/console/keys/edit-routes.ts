@@ -10,11 +10,12 @@ import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field } from "../forms.ts";
 import { viewerOf } from "../viewer.ts";
-import { bindingsFor } from "./bindings.ts";
+import type { Bindings } from "./binding-fields.ts";
+import { bindingsFor, refNamesFor } from "./bindings.ts";
 import { editContent } from "./edit-page.ts";
 import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
-import { fieldsOfSpec, readKeyFields, specOfFields } from "./key-fields.ts";
-import { seeKey, sendKeyPage } from "./key-routes.ts";
+import { fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
+import { requireMadeByHand, seeKey, sendKeyPage } from "./key-routes.ts";
 
 /** Changing what a key that was made here may do, without a new secret. */
 export function keyEditRoutes(app: FastifyInstance, management: Management): void {
@@ -23,14 +24,11 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
   app.get<{ Params: ById }>("/keys/:id/edit", { config: { console: true } }, async (request, reply) => {
     const { key, rights } = await seeKey(management, request);
     requireRight(rights, key.teamId, "change keys");
-    if (key.declaredIn !== null)
-      throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
+    requireMadeByHand(key);
     if (key.state === "revoked") throw problem("conflict", "The key is revoked, which is final: make a new one.");
+    const bindings = await bindingsFor(store.db, [key.teamId], key.namespace);
     const content = editContent({
-      key,
-      fields: fieldsOfKey(key),
-      errors: NO_ERRORS,
-      bindings: await bindingsFor(store.db, [key.teamId]),
+      ...{ key, bindings, fields: fieldsOfKey(key, bindings), errors: NO_ERRORS },
       etag: etagOf(key),
       isOutdated: false,
       viewer: viewerOf(request),
@@ -43,6 +41,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     { config: { console: true } },
     async (request, reply) => {
       const { key } = await seeKey(management, request);
+      requireMadeByHand(key);
       const fields = { ...readKeyFields(request.body), name: key.name, team: key.team };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});
@@ -58,7 +57,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
         if (isOutdated && isDeepStrictEqual(now.spec, spec)) return reply.redirect(`/dashboard/keys/${key.id}`, 303);
         const content = editContent({
           ...{ key: now, fields, errors, isOutdated },
-          bindings: await bindingsFor(store.db, [key.teamId]),
+          bindings: await bindingsFor(store.db, [key.teamId], key.namespace),
           // Whoever has seen what is stored now may replace it.
           etag: isOutdated ? etagOf(now) : etag,
           viewer: viewerOf(request),
@@ -69,6 +68,6 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
   );
 }
 
-function fieldsOfKey({ name, team, spec }: KeyJson) {
-  return { ...fieldsOfSpec(spec), name, team };
+function fieldsOfKey({ name, namespace, team, spec }: KeyJson, bindings: Bindings): KeyFields {
+  return { ...fieldsOfSpec(spec, refNamesFor(namespace, bindings)), name, team };
 }

@@ -2,7 +2,6 @@ import { isScope, PRESETS, type Preset, type Scope } from "../../../domain/acces
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../forms.ts";
-import { refName } from "./key-words.ts";
 
 /** A key as the form of it has it: what was typed, whatever it is. */
 export type KeyFields = {
@@ -56,16 +55,21 @@ function listed(text: string): string[] {
     .filter((part) => part !== "");
 }
 
-export function fieldsOfSpec(spec: ApiManagedKeySpec): Omit<KeyFields, "name" | "team"> {
+/** A reference as a spec has it. */
+export type Ref = { readonly name: string; readonly namespace?: string };
+/** How a form names what a spec refers to. */
+export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
+
+export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyFields, "name" | "team"> {
   const { displayName, preset, scopes, libraryAccess, mcpDefaultLibraryRef, gatewayRef, expiresAt, rateLimit } = spec;
   return {
     displayName: displayName ?? "",
     preset: preset ?? "",
     scopes: scopes ?? [],
     libraryAccess: libraryAccess?.mode === "Restricted" ? "Restricted" : "All",
-    libraries: (libraryAccess?.libraryRefs ?? []).map(refName),
-    defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refName(mcpDefaultLibraryRef),
-    gateway: gatewayRef === undefined ? "" : refName(gatewayRef),
+    libraries: (libraryAccess?.libraryRefs ?? []).map(refs.library),
+    defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
+    gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
     expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).slice(0, 19),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
     burst: String(rateLimit?.burst ?? ""),
@@ -124,7 +128,7 @@ function isPreset(text: string): text is Preset {
   return Object.hasOwn(PRESETS, text);
 }
 
-function refOf(text: string): { name: string; namespace?: string } {
+function refOf(text: string): Ref {
   const slash = text.indexOf("/");
   return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }

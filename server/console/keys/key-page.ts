@@ -7,7 +7,16 @@ import { csrfField } from "../layout.ts";
 import { ago, moment } from "../times.ts";
 import type { Viewer } from "../viewer.ts";
 import { eventList } from "./key-event-list.ts";
-import { bindingsOf, declarationOf, endOfVersion, inWords, scopeChips, stateBadge, versionBadge } from "./key-words.ts";
+import {
+  bindingsOf,
+  declarationOf,
+  endOfVersion,
+  inWords,
+  isMadeByHand,
+  scopeChips,
+  stateBadge,
+  versionBadge,
+} from "./key-words.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
@@ -35,7 +44,7 @@ ${receipt(key, now)}${key.state === "suspended" && suspension(key)}
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
-${key.declaredIn && managed(key)}
+${key.declaredIn && managed(key)}${key.managedBy !== null && managedByProgram(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
@@ -44,14 +53,15 @@ ${key.declaredIn && managed(key)}
 }
 
 function actions({ key, mayChange, mayRevoke, viewer }: KeyPage): Html | string {
-  const { id, state, declaredIn, namespace } = key;
+  const { id, state, declaredIn } = key;
   if (state === "revoked") return "";
-  const isOwn = declaredIn === null && namespace === "";
-  return html`<div class="actions">${mayChange && isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
-    mayChange && html`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`
-  }${mayChange && isOwn && suspendForm(key, viewer)}${
-    mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`
-  }</div>`;
+  const isOwn = mayChange && isMadeByHand(key);
+  return html`<div class="actions">${isOwn && html`<a class="button" href="/dashboard/keys/${id}/edit">Edit</a>`}${
+    (isOwn || (mayChange && declaredIn !== null)) &&
+    html`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`
+  }${isOwn && suspendForm(key, viewer)}${
+    isOwn && html`<a class="button" href="/dashboard/keys/${id}/manifest">Export as manifest</a>`
+  }${mayRevoke && html`<a class="button danger" href="/dashboard/keys/${id}/revoke">Revoke</a>`}</div>`;
 }
 
 function suspendForm({ id, spec }: KeyJson, { csrf }: Viewer): Html {
@@ -135,6 +145,14 @@ function versions(key: KeyJson, now: number): Html {
     ];
     return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" class="whole" data-label="${label}">${content}</td>`)}</tr>`;
   })}</tbody></table>`;
+}
+
+/** Where a key is changed that a program manages by the API. */
+function managedByProgram(managedBy: string): Html {
+  return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
+<p>A Pulumi program manages this key as the resource below, and is where it is changed and rotated: what would be changed here, its next <code>pulumi up</code> would take back. Revoking it here always works, and always wins.</p>
+<pre id="managedBy" tabindex="0" aria-label="The resource's URN">${managedBy}</pre>
+<p class="actions"><button type="button" data-copy="managedBy">Copy URN</button></p></section>`;
 }
 
 /** Where a declared key is changed, and by what. */

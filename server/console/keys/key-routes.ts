@@ -4,6 +4,7 @@ import { readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { problem } from "../../http/errors.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
+import { RELEASED, requireUnmanaged } from "../../management/keys/changes.ts";
 import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
@@ -33,6 +34,16 @@ export async function seeKey(
 export async function seeRequests({ store, clock }: Management, keyId: string): Promise<Requests> {
   const now = clock.now();
   return requestsOf(await readRequestCounts(store.db, keyId, beginOfRequests(now)), now);
+}
+
+/**
+ * @throws Problem `managed` or `conflict` for a key that is changed elsewhere: its page says where, and shows what to
+ *   change
+ */
+export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["key"]): void {
+  if (declaredIn !== null) throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
+  if (released) throw problem("conflict", RELEASED);
+  requireUnmanaged({ managedBy });
 }
 
 /** The page of one key. */

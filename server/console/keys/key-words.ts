@@ -61,8 +61,21 @@ export function declarationOf({
   declaredIn,
   namespace,
   name,
-}: Pick<KeyJson, "declaredIn" | "namespace" | "name">): string {
-  return declaredIn === null ? "Console or API" : `${refName({ namespace, name })} in ${declaredIn.cluster}`;
+  released,
+  managedBy,
+}: Pick<KeyJson, "declaredIn" | "namespace" | "name" | "released" | "managedBy">): string {
+  if (declaredIn !== null) return `${refName({ namespace, name })} in ${declaredIn.cluster}`;
+  if (released) return `Nowhere any more: ${refName({ namespace, name })} has let go of it`;
+  return managedBy ?? "Console or API";
+}
+
+/** Whether the console is where a key is changed. */
+export function isMadeByHand({
+  declaredIn,
+  released,
+  managedBy,
+}: Pick<KeyJson, "declaredIn" | "released" | "managedBy">) {
+  return declaredIn === null && !released && managedBy === null;
 }
 
 /** When a version ends, or ended, as far as that is known; RFC 3339. */

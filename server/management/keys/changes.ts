@@ -15,10 +15,11 @@ import { type Action, type Rights, requireRight, sees } from "../rights.ts";
 import { type ReadKey, readKey, resolvePolicy } from "./read-key.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
+export const RELEASED = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
 /** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
-function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
+export function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action): LoadedKey {
   if (key === undefined || !sees(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, action);
   return key;
@@ -28,12 +29,23 @@ function requireKey(key: LoadedKey | undefined, rights: Rights, action: Action):
 export function requireApiManaged({ cluster, namespace, name, ownerUid }: LoadedKey): void {
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
-    throw problem("conflict", "The declaration of this key has let go of it: it can be revoked, and nothing else.");
+    throw problem("conflict", RELEASED);
   }
   throw problem(
     "managed",
     `PlatformKey ${namespace}/${name} (uid ${ownerUid}, cluster ${cluster}) declares this key: change it there. It can be revoked here.`,
   );
+}
+
+/** @throws Problem `managed` for a key that something manages by the API, such as a Pulumi program */
+export function requireUnmanaged({ managedBy }: Pick<LoadedKey, "managedBy">): void {
+  if (managedBy === null) return;
+  throw problem("managed", `${managedBy} manages this key: change it in its program. It can be revoked here.`);
+}
+
+/** @throws Problem `conflict` for a revoked key */
+export function requireLiving({ state }: LoadedKey): void {
+  if (state === "revoked") throw problem("conflict", REVOKED);
 }
 
 /**
@@ -88,7 +100,7 @@ export async function rotateByHand(
 ): Promise<number | null> {
   const { askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await findKey(tx, keyId), rights, "change keys");
-    if (key.state === "revoked") throw problem("conflict", REVOKED);
+    requireLiving(key);
     if (key.cluster === API_CLUSTER) {
       throw problem("conflict", "No controller delivers this key: POST .../versions makes a new version of it.");
     }
@@ -153,6 +165,6 @@ export async function lockLivingApiManagedKey(
 ): Promise<LoadedKey> {
   const key = requireKey(await lockKey(tx, keyId), rights, action);
   requireApiManaged(key);
-  if (key.state === "revoked") throw problem("conflict", REVOKED);
+  requireLiving(key);
   return key;
 }

@@ -1,3 +1,4 @@
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import { retiringEndsAt } from "../../../domain/key/version-room.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -25,6 +26,10 @@ export type KeyJson = {
   readonly createdAt: string;
   /** The object that declares it; null for a key that no declaration governs. */
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
+  /** Its declaration has let go of it, and nothing governs it any more: it can be revoked, and nothing else. */
+  readonly released: boolean;
+  /** What manages a key that was made here, such as the URN of a Pulumi resource; null for nothing. */
+  readonly managedBy: string | null;
   readonly rotationRequestedAt: string | null;
   /** What the key is to be, in the fields of a PlatformKey. */
   readonly spec: ApiManagedKeySpec;
@@ -82,6 +87,8 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
     lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
     createdAt: iso(key.createdAt),
     declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
+    released: key.ownerUid === null && key.cluster !== API_CLUSTER,
+    managedBy: key.managedBy,
     rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
     spec,
     revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },

@@ -7,9 +7,10 @@ import { pageOf, readCursor } from "../paging.ts";
 import { withEtag } from "../preconditions.ts";
 import { pageSchema } from "../response-schemas.ts";
 import { rightsOf, visibleTeams } from "../rights.ts";
+import { exportKey } from "./export-key.ts";
 import { type ById, keyIdOf } from "./key-request.ts";
-import { LIST_QUERY, type ListQuery } from "./request-schemas.ts";
-import { KEY } from "./response-schemas.ts";
+import { LIST_QUERY, type ListQuery, MANIFEST_QUERY, type ManifestQuery } from "./request-schemas.ts";
+import { KEY, KEY_MANIFEST } from "./response-schemas.ts";
 import { showKey, showKeys } from "./shown-key.ts";
 
 /** Keys to look at, wherever they are declared. */
@@ -41,6 +42,22 @@ export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: 
       const id = keyIdOf(request);
       const receiptOf = await receipts.read();
       return withEtag(reply, await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id));
+    },
+  );
+
+  app.get<{ Params: ById; Querystring: ManifestQuery }>(
+    "/keys/:id/manifest",
+    {
+      config: managedRoute({
+        summary: "Export a key that was made here as a PlatformKey which takes it over",
+        response: KEY_MANIFEST,
+        refusals: ["conflict", "managed", "invalid"],
+      }),
+      schema: { querystring: MANIFEST_QUERY },
+    },
+    async (request) => {
+      const rights = await rightsOf(store.db, principalOf(request));
+      return (await exportKey(store.db, rights, keyIdOf(request), request.query.namespace)).manifest;
     },
   );
 }

@@ -16,6 +16,7 @@ import {
 
 /** What the routes of keys take: a schema, and the type of what has passed it. */
 export type ListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
+export type ManifestQuery = { namespace?: string };
 export type RotateBody = ReasonBody & { revokeOld: boolean };
 /** A secret that the caller has made, by its hash. */
 export type SourceJson = { hash: { sha256: string; prefix: string } };
@@ -51,6 +52,13 @@ export const LIST_QUERY = {
   type: "object",
   additionalProperties: false,
   properties: { ...PAGE, team: NAME, namespace: NAME, name: NAME, state: { type: "string", enum: LISTED_STATES } },
+} as const;
+export const MANIFEST_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    namespace: { ...NAME, description: "One that the key's team holds; the first of them where it is left out." },
+  },
 } as const;
 export const ROTATE_BODY = {
   type: "object",

@@ -1,3 +1,7 @@
+import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
+import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
+import { pickFields } from "../../../domain/manifest/json-schema.ts";
+import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { CHANGE, closed, declaredIn, RECEIPT_FIELDS, TEXT, TIME, TIME_OR_NULL } from "../response-schemas.ts";
 import { KEY_SPEC } from "./request-schemas.ts";
 
@@ -10,6 +14,18 @@ const VERSION = closed("Version", {
   retiresAt: TIME_OR_NULL,
   expiresAt: TIME_OR_NULL,
   lastUsedAt: TIME_OR_NULL,
+});
+
+/** A declaration that takes a key over. */
+export const KEY_MANIFEST = closed("KeyManifest", {
+  apiVersion: { const: API_VERSION },
+  kind: { const: "PlatformKey" },
+  metadata: closed("KeyManifestMetadata", {
+    name: TEXT,
+    namespace: TEXT,
+    annotations: closed("TakeOverAnnotation", { [TAKE_OVER_ANNOTATION]: TEXT }),
+  }),
+  spec: pickFields("PlatformKey", [...API_MANAGED_KEY_FIELDS, "source"]),
 });
 
 /** A key as it is shown. */
@@ -30,6 +46,14 @@ export const KEY = closed(
     lastUsedAt: TIME_OR_NULL,
     createdAt: TIME,
     declaredIn: declaredIn("PlatformKey"),
+    released: {
+      type: "boolean",
+      description: "Its declaration has let go of it: it can be revoked, and nothing else.",
+    },
+    managedBy: {
+      type: ["string", "null"],
+      description: "What manages a key that was made here, such as the URN of a Pulumi resource; null for nothing.",
+    },
     rotationRequestedAt: TIME_OR_NULL,
     spec: KEY_SPEC,
     revocation: {

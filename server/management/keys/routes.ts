@@ -6,7 +6,7 @@ import { keyReadRoutes } from "./read-routes.ts";
 
 /**
  * Keys in the management API (spec §7, docs/decisions/management-api.md). A secret is in one answer alone: the one to
- * the request that had it minted. Digests are in none.
+ * the request that had it minted. Digests are in none but an export's.
  */
 export function keyRoutes(app: FastifyInstance, management: Management): void {
   keyReadRoutes(app, management);

@@ -104,6 +104,7 @@ function keyCalls(): Record<string, Calls> {
   };
   const replace = (id: string, spec: object = SPEC) => withToken("PUT", `/keys/${id}`, { spec }, IF_MATCH);
   const version = (id: string, fields: object = {}) => withToken("POST", `/keys/${id}/versions`, fields);
+  const manifest = (id: string, query = "") => withToken("GET", `/keys/${id}/manifest${query}`);
   const rotate = (id: string) => withToken("POST", `/keys/${id}/rotate`, {});
   return {
     "GET /api/v1/keys": {
@@ -114,6 +115,14 @@ function keyCalls(): Record<string, Calls> {
       },
     },
     "GET /api/v1/keys/{id}": { valid: async (world) => withToken("GET", `/keys/${(await make(world)).id}`) },
+    "GET /api/v1/keys/{id}/manifest": {
+      valid: async (world) => manifest((await make(world)).id),
+      refused: {
+        conflict: async (world) => manifest(await revoked(world)),
+        managed: async (world) => manifest(await world.declareKey()),
+        invalid: async (world) => manifest((await make(world)).id, "?namespace=nowhere"),
+      },
+    },
     "POST /api/v1/keys": {
       valid: (world) => withToken("POST", "/keys", body(world)),
       refused: {
