@@ -5,6 +5,7 @@ import { auditObject } from "./audit-objects.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { PublicIdTakenError } from "./database/errors.ts";
 import { newId } from "./database/ids.ts";
+import { DATABASE_NOW } from "./database/times.ts";
 import { sealingKeyring } from "./encryption-key.ts";
 import { isSealedAs, type Keyring, openSealed, seal, unseal } from "./keyring.ts";
 
@@ -118,14 +119,14 @@ async function saveUpstreams(
     const old = stored.find((row) => row.name === name);
     const kept = old !== undefined && isSealedAs(sealing, old.credential, credential, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
-    if (old !== undefined && !kept && credentialOf(keyring, old.credential, gatewayId) !== credential) {
-      changedCredentials.push(name);
-    }
+    const stays = old !== undefined && (kept || credentialOf(keyring, old.credential, gatewayId) === credential);
+    if (old !== undefined && !stays) changedCredentials.push(name);
     const row = {
       position,
       dialect,
       base_url: baseUrl,
       credential: kept ? old.credential : credential === null ? null : seal(sealing, credential, gatewayId),
+      credential_at: stays ? old.credential_at : DATABASE_NOW,
     };
     await tx
       .insertInto("gateway_upstreams")

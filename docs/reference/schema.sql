@@ -66,6 +66,7 @@ create table gateway_upstreams (
   dialect text not null,
   base_url text not null,
   credential bytea,
+  credential_at timestamp with time zone,
   constraint gateway_upstreams_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(id) ON DELETE CASCADE,
   constraint gateway_upstreams_pkey PRIMARY KEY (gateway_id, name)
 );
@@ -305,6 +306,16 @@ create table teams (
   leak_action text default 'Alert'::text not null,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
+);
+create table upstream_outcomes (
+  gateway_id text not null,
+  upstream text not null,
+  answered_at timestamp with time zone,
+  status integer,
+  failed_at timestamp with time zone,
+  failure text,
+  constraint upstream_outcomes_gateway_id_upstream_fkey FOREIGN KEY (gateway_id, upstream) REFERENCES gateway_upstreams(gateway_id, name) ON DELETE CASCADE,
+  constraint upstream_outcomes_pkey PRIMARY KEY (gateway_id, upstream)
 );
 create table usage_lost (
   until timestamp with time zone,

@@ -7,6 +7,7 @@ import { createReceipts } from "../management/keys/receipt.ts";
 import { assetRoutes } from "./assets.ts";
 import { auditRoutes } from "./audit/audit-routes.ts";
 import { parseForms } from "./forms.ts";
+import { gatewayPageRoutes } from "./gateways/gateway-routes.ts";
 import { protectPages } from "./headers.ts";
 import { keyActRoutes } from "./keys/act-routes.ts";
 import { keyCreateRoutes } from "./keys/create-routes.ts";
@@ -36,6 +37,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyEditRoutes(app, management);
   keyExportRoutes(app, management);
   libraryRoutes(app, management);
+  gatewayPageRoutes(app, management, deps.config);
   teamRoutes(app, management);
   auditRoutes(app, deps);
 }

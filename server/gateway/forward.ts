@@ -16,6 +16,7 @@ import type { ForwardedBody } from "./requested-model.ts";
 import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "./resolve.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream-attempt.ts";
 import { isFallbackStatus, isRedirect, SILENT, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
 import type { UpstreamTimes } from "./upstream-times.ts";
 
 /** What forwarding needs of the server. */
@@ -23,6 +24,7 @@ export type ForwardingDeps = {
   readonly pools: UpstreamPools;
   readonly log: Logger;
   readonly times: UpstreamTimes;
+  readonly outcomes: UpstreamOutcomes;
 };
 
 /** A call that has been let through and resolved. */
@@ -196,6 +198,7 @@ class Exchange implements AttemptListener {
     status: number,
     parsed: Readonly<IncomingHttpHeaders>,
   ): void {
+    this.#deps.outcomes.answered(this.#call.gatewayId, attempt.candidate.upstream, status);
     if (isFallbackStatus(status) && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
@@ -247,11 +250,10 @@ class Exchange implements AttemptListener {
 
   /** An upstream failed: the next is asked if it may be, and the client is told if not. */
   onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
-    const upstream = attempt.candidate.upstream.name;
-    this.#deps.log.warn(
-      { gatewayId: this.#call.gatewayId, upstream, error, status: shown.status },
-      "an upstream failed",
-    );
+    const { gatewayId } = this.#call;
+    const { upstream } = attempt.candidate;
+    this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
+    this.#deps.log.warn({ gatewayId, upstream: upstream.name, error, status: shown.status }, "an upstream failed");
     if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);

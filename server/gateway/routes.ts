@@ -19,6 +19,7 @@ import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
 import { type Resolved, resolve } from "./resolve.ts";
 import { observeUpstreams } from "./upstream-metrics.ts";
+import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream-outcomes.ts";
 import { type SlotLimits, slotLimits } from "./upstream-slots.ts";
 import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream-times.ts";
 
@@ -43,8 +44,13 @@ export function gatewayRoutes(
   const guard = createAddressGuard(deps.config.allowedPrivateUpstreams);
   const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
   observeUpstreams(deps.metrics.registry, pools);
-  const gateway: GatewayDeps = { ...deps, forwarding: { pools, log: deps.log, times } };
-  app.addHook("onClose", () => pools.close());
+  const outcomes = new UpstreamOutcomes(deps.clock.now);
+  const gateway: GatewayDeps = { ...deps, forwarding: { pools, log: deps.log, times, outcomes } };
+  const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
+  app.addHook("onClose", () => {
+    clearInterval(flush);
+    return pools.close();
+  });
   app.decorateRequest("gatewayCall", undefined);
   app.decorateRequest("gatewayTarget", undefined);
   const refuse: Refuse = (request, reply, shown) => {

@@ -117,6 +117,7 @@ type GatewayUpstreamsTable = {
   base_url: string;
   /** Sealed by the keyring with the gateway's id. */
   credential: Uint8Array | null;
+  credential_at: Date | null;
 };
 
 type KeysTable = {

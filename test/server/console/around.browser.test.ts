@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { recordOutcomes } from "../../../store/upstream-outcomes.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { until } from "../../env/until.ts";
 import { judge, openWindow, THEMES, WIDTHS } from "./looked-at.ts";
@@ -12,6 +13,7 @@ let complaints: string[] = [];
 let keyId: string;
 let libraryId: string;
 let teamId: string;
+let gatewayId: string;
 let atomId: string;
 
 const MEMBERS = [
@@ -34,7 +36,15 @@ beforeAll(async () => {
   const upstreams = ["primary", "spare"].map((name) => ({
     ...{ name, dialect: "openai", baseURL: `https://${name}.models.example/v1`, credential: "sk-credential" },
   }));
-  await send("POST", "/gateways", { name: "models", team: "payments", spec: { upstreams, routes: [] } });
+  const fallbacks = [{ upstream: "spare", upstreamModel: "gpt-5-mini" }];
+  const quick = { model: "quick", routeID: "quick", upstream: "primary", upstreamModel: "gpt-5-nano", fallbacks };
+  const routed = { upstreams, routes: [quick], publicID: "payments-models" };
+  gatewayId = (await send("POST", "/gateways", { name: "models", team: "payments", spec: routed })).body.id;
+  const heard = { gatewayId, answeredAt: Date.now() - 60_000, status: 200, failedAt: null, failure: null };
+  await recordOutcomes(pages.store.db, [
+    { ...heard, upstream: "primary" },
+    { ...heard, upstream: "spare", failedAt: Date.now(), failure: "The upstream cannot be reached." },
+  ]);
   const spec = { preset: "GatewayDefault", gatewayRef: { name: "models" } };
   const { body, headers } = await send("POST", "/keys", { name: "checkout-assistant", team: "payments", spec });
   keyId = body.id;
@@ -122,6 +132,9 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
       library: `/libraries/${libraryId}`,
       "library-found": `/libraries/${libraryId}?q=refunds`,
       "library-empty": `/libraries/${libraryId}?tag=none`,
+      gateways: "/gateways",
+      "gateways-empty": "/gateways?team=none",
+      gateway: `/gateways/${gatewayId}`,
       teams: "/team",
       "teams-empty": "/team?team=none",
       team: `/team/${teamId}`,
@@ -129,7 +142,8 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });
     for (const [name, path] of Object.entries(paths)) {
-      await page.goto(`${pages.url}/dashboard${path}`);
+      const answer = await page.goto(`${pages.url}/dashboard${path}`);
+      expect({ name, status: answer?.status() }).toEqual({ name, status: 200 });
       await judge(page, `${name}-${colorScheme}-${width}`);
     }
   });

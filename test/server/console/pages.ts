@@ -17,8 +17,11 @@ export type Visitor = ReturnType<typeof visitorOf>;
 /** A server on an embedded database, whose pages the installation's own looks at, who came by a one-time link. */
 export async function startPages(store?: Store) {
   const own = store ?? (await openEmbedded());
-  const issuer = { KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" };
-  const api = await startApi(own, issuer, undefined, managementToken("console", TOKEN));
+  const env = {
+    ...{ KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" },
+    KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8",
+  };
+  const api = await startApi(own, env, undefined, managementToken("console", TOKEN));
   const browser = await signIn(own);
   return {
     ...api,

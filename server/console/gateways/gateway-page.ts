@@ -1,0 +1,103 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { StoredGateway } from "../../../store/objects.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { urlOf } from "../query-text.ts";
+import { moment } from "../times.ts";
+import { countText, type GatewayFigures } from "./gateways-page.ts";
+import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";
+
+/** What a gateway's page shows. */
+export type GatewayPage = GatewayFigures & {
+  readonly gateway: StoredGateway;
+  /** Where clients reach this server, without a slash at its end. */
+  readonly publicUrl: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+export function gatewayContent(page: GatewayPage): Html {
+  const { gateway } = page;
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlOf("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>
+<section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">As calls have shown, of every replica, within seconds: nothing is sent to an upstream for this page.</p></section>
+<div class="columns"><div class="stack">
+<section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
+</div><div class="stack">
+<section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table(label: string, columns: readonly string[], rows: readonly (readonly Content[])[]): Html {
+  return html`<table class="table" role="table" aria-label="${label}"><thead role="rowgroup"><tr role="row">${columns.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${rows.map(
+    (cells) =>
+      html`<tr role="row">${cells.map((content, i) => html`<td role="cell" data-label="${columns[i]}"><span>${content}</span></td>`)}</tr>`,
+  )}</tbody></table>`;
+}
+
+function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): Html {
+  if (upstreams.length === 0) {
+    return html`<p class="muted">None: it forwards nothing. Declare one under <code>spec.upstreams</code>.</p>`;
+  }
+  const columns = ["Upstream", "State", "Last heard of", "Credential", "Base URL", "Dialect"];
+  const rows = upstreams.map(({ name, dialect, baseUrl, hasCredential }) => {
+    const state = stateOf(id, name);
+    return [
+      html`<strong>${name}</strong>`,
+      healthBadge(healthOf(state, hasCredential)),
+      lastHeard(state, now),
+      credentialWords(state, hasCredential, now),
+      html`<code>${baseUrl}</code>`,
+      dialect,
+    ];
+  });
+  return table("Upstreams", columns, rows);
+}
+
+function routes({ routes, routesOnly }: StoredGateway): Html {
+  const others = routesOnly
+    ? "Only the models below may be asked for."
+    : "Any other model is asked of the first upstream that speaks the caller's dialect.";
+  if (routes.length === 0) {
+    return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
+  }
+  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks }) => [
+    html`<strong>${model}</strong><span class="line muted small"><code>${routeId}</code></span>`,
+    `${upstreamModel} at ${upstream}`,
+    fallbacks.length === 0
+      ? html`<span class="muted">None</span>`
+      : fallbacks.map((one) => html`<span class="line">${one.upstreamModel} at ${one.upstream}</span>`),
+  ]);
+  return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails"], rows)}`;
+}
+
+function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
+  const base = `${publicUrl}/g/${publicId}`;
+  const urls = [
+    { title: "OpenAI SDK", url: `${base}/v1`, id: "url-openai" },
+    { title: "Gemini and Anthropic SDKs", url: base, id: "url-base" },
+  ];
+  return html`<dl class="facts">${urls.map(
+    ({ title, url, id }) =>
+      html`<dt>${title}</dt><dd><code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" aria-label="Copy the base URL of ${title}">Copy</button></dd>`,
+  )}</dl>`;
+}
+
+function facts({ gateway, boundKeys, now }: GatewayPage): Html {
+  const { id, publicId, team, teamId, createdAt } = gateway;
+  const rows: readonly (readonly [string, Content])[] = [
+    [
+      "Keys",
+      html`${countText(boundKeys.get(id))} bound to it alone; those of the team that are bound to none may use it too. <a href="${urlOf("/dashboard/keys", { team })}">Keys of the team</a>`,
+    ],
+    ["Team", html`<a href="/dashboard/team/${teamId}">${team}</a>`],
+    ["Public id", html`<code>${publicId}</code>`],
+    ["Declared in", declaredIn(gateway)],
+    ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
+    ["Id", html`<code>${id}</code>`],
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { listObjects } from "../../../store/objects.ts";
+import { countBoundKeys, upstreamStates } from "../../../store/upstream-outcomes.ts";
+import { reachedAt } from "../../auth/session/reached-at.ts";
+import type { ServerConfig } from "../../config.ts";
+import { principalOf } from "../../management/author.ts";
+import type { Management } from "../../management/context.ts";
+import { rightsOf } from "../../management/rights.ts";
+import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import type { Html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { layout } from "../layout.ts";
+import { queryText, readAfterId } from "../query-text.ts";
+import { seeObject } from "../seen-object.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { gatewayContent } from "./gateway-page.ts";
+import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
+
+const PAGE = 50;
+
+/** Gateways with their routes, and how their upstreams were last heard of: of a credential no more than that there is one. */
+export function gatewayPageRoutes(
+  app: FastifyInstance,
+  { store, clock }: Management,
+  config: Pick<ServerConfig, "publicUrl">,
+): void {
+  app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
+    "/gateways",
+    { config: { console: true } },
+    async (request, reply) => {
+      const query = { team: queryText(request.query.team), afterId: readAfterId(request.query.after) };
+      const rights = await rightsOf(store.db, principalOf(request));
+      const teamIds = await askedTeams(store.db, rights, query.team);
+      const found = await listObjects(store.db, "gateway", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
+      const shown = found.slice(0, PAGE);
+      const list = {
+        query,
+        gateways: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
+        nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
+        teams: await offeredTeams(store.db, rights),
+        ...(await figuresOf(shown.map(({ id }) => id))),
+      };
+      return send(request, reply, "Gateways", gatewaysContent(list));
+    },
+  );
+
+  app.get<{ Params: { id: string } }>("/gateways/:id", { config: { console: true } }, async (request, reply) => {
+    const rights = await rightsOf(store.db, principalOf(request));
+    const gateway = await seeObject(store.db, "gateway", rights, request.params.id);
+    const page = {
+      gateway,
+      publicUrl: reachedAt(request, config),
+      now: clock.now(),
+      ...(await figuresOf([gateway.id])),
+    };
+    return send(request, reply, refName(gateway), gatewayContent(page));
+  });
+
+  async function figuresOf(ids: readonly string[]): Promise<GatewayFigures> {
+    const [states, boundKeys] = await Promise.all([upstreamStates(store.db, ids), countBoundKeys(store.db, ids)]);
+    return {
+      boundKeys,
+      stateOf: (gatewayId, upstream) =>
+        states.find((state) => state.gatewayId === gatewayId && state.upstream === upstream),
+    };
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
+  return sendPage(reply, layout({ title, section: "gateways", viewer: viewerOf(request), content }));
+}

@@ -1,0 +1,94 @@
+import type { StoredGateway } from "../../../store/objects.ts";
+import type { BoundKeys, UpstreamState } from "../../../store/upstream-outcomes.ts";
+import { teamField } from "../asked-teams.ts";
+import { declaredIn } from "../declared-in.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { refName } from "../keys/key-words.ts";
+import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { urlOf } from "../query-text.ts";
+import { healthBadge, healthOf } from "./upstream-words.ts";
+
+/** What the list of gateways is asked for. */
+export type GatewaysQuery = { readonly team: string; readonly afterId: string | undefined };
+
+/** What is known of gateways besides how they are declared. */
+export type GatewayFigures = {
+  stateOf(gatewayId: string, upstream: string): UpstreamState | undefined;
+  readonly boundKeys: ReadonlyMap<string, BoundKeys>;
+};
+
+export type GatewayList = GatewayFigures & {
+  readonly query: GatewaysQuery;
+  readonly gateways: readonly StoredGateway[];
+  /** The last id of this page, where there is another. */
+  readonly nextId: string | undefined;
+  /** Names to choose from. */
+  readonly teams: readonly string[];
+};
+
+const PATH = "/dashboard/gateways";
+const COLUMNS = ["Gateway", "Upstreams", "Routes", "Keys bound to it", "Team", "Declared in"];
+/** More upstreams of one gateway are on its own page. */
+const SHOWN_UPSTREAMS = 8;
+
+export function gatewaysContent(list: GatewayList): Html {
+  const { query, gateways, nextId, teams } = list;
+  const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });
+  return html`<div class="head"><h1>Gateways</h1></div>
+${
+  (teams.length > 1 || query.team !== "") &&
+  html`<form class="panel" role="search" aria-label="Gateways" ${searchForm(PATH)}><div class="filters short">${teamField(query.team, teams)}<button>Search</button></div></form>`
+}
+<div id="results" class="panel flush">${gateways.length === 0 ? nothing(query) : table(list)}${
+    gateways.length > 0 &&
+    foot({
+      said: countOnPage(gateways.length, "gateway", "gateways"),
+      first: query.afterId && url(undefined),
+      next: nextId && url(nextId),
+      isPartial: false,
+    })
+  }</div>`;
+}
+
+/** With roles that the narrow layout would take away: there a row is a card. */
+function table({ gateways, boundKeys, stateOf }: GatewayList): Html {
+  return html`<table class="table" role="table" aria-label="Gateways"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
+    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
+  )}</tr></thead><tbody role="rowgroup">${gateways.map((gateway) => {
+    const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
+    const more = upstreams.length - SHOWN_UPSTREAMS;
+    const cells: readonly (readonly [string, Content])[] = [
+      [
+        "Gateway",
+        html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><span class="line muted small"><code>${publicId}</code></span>`,
+      ],
+      [
+        "Upstreams",
+        upstreams.length === 0
+          ? html`<span class="muted">None: it forwards nothing</span>`
+          : html`${upstreams
+              .slice(0, SHOWN_UPSTREAMS)
+              .map(
+                ({ name, hasCredential }) =>
+                  html`<span class="line">${name} ${healthBadge(healthOf(stateOf(id, name), hasCredential))}</span>`,
+              )}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`,
+      ],
+      ["Routes", html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`],
+      ["Keys bound to it", countText(boundKeys.get(id))],
+      ["Team", team],
+      ["Declared in", declaredIn(gateway)],
+    ];
+    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
+  })}</tbody></table>`;
+}
+
+export function countText(bound: BoundKeys | undefined): string {
+  return bound === undefined ? "0" : `${bound.keys}${bound.isMore ? " and more" : ""}`;
+}
+
+function nothing({ team, afterId }: GatewaysQuery): Html {
+  if (team !== "" || afterId !== undefined) {
+    return html`<div class="empty"><h2>No gateway is like this</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all gateways</a></div>`;
+  }
+  return html`<div class="empty"><h2>No gateways yet</h2><p class="muted">A gateway takes a team's calls to models with a key of ours, and makes them with the provider's. Declare a ModelGateway, or have an admin of the team make one by the API.</p><a class="button" href="/dashboard/team">To the team</a></div>`;
+}

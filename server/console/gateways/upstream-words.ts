@@ -1,0 +1,36 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
+import type { UpstreamState } from "../../../store/upstream-outcomes.ts";
+import { type Content, type Html, html } from "../html.ts";
+import { ago } from "../times.ts";
+
+type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | "" };
+
+/** Whether an upstream answers, as far as calls have shown: nobody asks it for a page. */
+export function healthOf(state: UpstreamState | undefined, hasCredential: boolean): Health {
+  if (!hasCredential) return { word: "No credential", tone: "bad" };
+  const { answeredAt = null, status = null, failedAt = null } = state ?? {};
+  if (failedAt !== null && failedAt >= (answeredAt ?? 0)) return { word: "Does not answer", tone: "bad" };
+  if (answeredAt === null) return { word: "Not asked yet", tone: "" };
+  if (status === null || status < 400) return { word: "Answers", tone: "good" };
+  // A caller's own mistakes are answered so too.
+  return { word: `Answers with ${status}`, tone: status >= 500 ? "bad" : "warn" };
+}
+
+export function healthBadge({ word, tone }: Health): Html {
+  return html`<span class="badge ${tone}">${word}</span>`;
+}
+
+/** When it was last heard of, and how. */
+export function lastHeard(state: UpstreamState | undefined, now: number): Content {
+  const { answeredAt = null, status = null, failedAt = null, failure = null } = state ?? {};
+  if (answeredAt === null && failedAt === null) return html`<span class="muted">No call since it is known</span>`;
+  return html`${answeredAt !== null && html`<span class="line">Answered ${status} ${ago(rfc3339Millis(answeredAt), now)}</span>`}${
+    failedAt !== null && html`<span class="line">Failed ${ago(rfc3339Millis(failedAt), now)}: ${failure}</span>`
+  }`;
+}
+
+export function credentialWords(state: UpstreamState | undefined, hasCredential: boolean, now: number): Content {
+  if (!hasCredential) return html`<strong>None</strong>: nothing is forwarded`;
+  const { credentialAt = null } = state ?? {};
+  return credentialAt === null ? "There" : html`There, read ${ago(rfc3339Millis(credentialAt), now)}`;
+}

@@ -1,0 +1,137 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { until } from "../../../env/until.ts";
+import { type Pages, startPages } from "../pages.ts";
+
+const CREDENTIAL = "sk-the-provider-s-own-credential";
+const HOSTILE = "<script>alert(1)</script>";
+
+let pages: Pages;
+let gateway: { id: string; publicID: string };
+let secret: string;
+/** What the upstream answers. */
+let status = 200;
+const asked: string[] = [];
+const upstream = createServer((request, response) => {
+  asked.push(`${request.method} ${request.url}`);
+  request.resume().on("end", () => response.writeHead(status).end("{}"));
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+  const { port } = upstream.address() as AddressInfo;
+  pages = await startPages();
+  const members = [{ role: "viewer", subject: "vera" }];
+  await pages.send("POST", "/teams", { name: "payments", spec: { members } });
+  await pages.send("POST", "/teams", { name: "research", spec: { members: [{ role: "admin", subject: "rob" }] } });
+  const spec = {
+    upstreams: [
+      { name: "primary", dialect: "openai", baseURL: `http://127.0.0.1:${port}`, credential: CREDENTIAL },
+      { name: "spare", dialect: "openai", baseURL: "https://spare.example", credential: CREDENTIAL },
+    ],
+    routes: [
+      {
+        ...{ model: HOSTILE, routeID: "quick", upstream: "primary", upstreamModel: "gpt" },
+        fallbacks: [{ upstream: "spare", upstreamModel: "other" }],
+      },
+    ],
+  };
+  const made = await pages.send("POST", "/gateways", { name: "models", team: "payments", spec });
+  expect(made.status, made.text).toBe(201);
+  gateway = made.body;
+  const bound = { preset: "GatewayDefault", gatewayRef: { name: "models" } };
+  secret = (await pages.send("POST", "/keys", { name: "caller", team: "payments", spec: bound })).body.secret;
+});
+afterAll(async () => {
+  await pages.close();
+  upstream.close();
+});
+
+async function call(): Promise<number> {
+  const answer = await fetch(`${pages.url}/g/${gateway.publicID}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}`, "content-type": "application/json" },
+    body: JSON.stringify({ model: "gpt", messages: [] }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** The state of the upstream `primary`, as the gateway's page has it. */
+async function shown(): Promise<string | undefined> {
+  const { text } = await pages.get(`/gateways/${gateway.id}`);
+  return /primary<\/strong>[\s\S]*?<span class="badge \w*">([^<]+)</.exec(text)?.[1];
+}
+
+describe("a gateway's page", () => {
+  test("b64: shows that there is a credential, and nothing of it; base URLs, routes and fallbacks", async () => {
+    const { text } = await pages.get(`/gateways/${gateway.id}`);
+    expect(text).not.toContain(CREDENTIAL);
+    expect(text).toContain(`${pages.url}/g/${gateway.publicID}/v1`);
+    expect(text).toContain("There, read ");
+    expect(text).toContain("gpt at primary");
+    expect(text).toContain("other at spare");
+    expect(text).toContain("1 bound to it alone");
+    expect(text).not.toContain(HOSTILE);
+  });
+
+  test("says how an upstream was last heard of by calls, and sends it nothing itself", async () => {
+    expect(await shown()).toBe("Not asked yet");
+    expect(asked).toEqual([]);
+    expect(await call()).toBe(200);
+    await until("it has answered", async () => (await shown()) === "Answers");
+    status = 503;
+    await call();
+    await until("it has answered with an error", async () => (await shown()) === "Answers with 503");
+    const calls = asked.length;
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
+    expect(await call()).toBe(502);
+    await until("it has failed", async () => (await shown()) === "Does not answer");
+    expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("The upstream cannot be reached.");
+    expect((await pages.get("/gateways")).text).toContain("Does not answer");
+    expect(asked).toHaveLength(calls);
+  });
+
+  test("keeps since when a credential is there until it is another", async () => {
+    const since = async () => {
+      const { rows } = await sql<{ at: Date }>`
+        select credential_at as at from gateway_upstreams where name = 'spare'`.execute(pages.store.db);
+      return rows[0]?.at;
+    };
+    const replace = async (credential: string) => {
+      const { body, headers } = await pages.send("GET", `/gateways/${gateway.id}`);
+      const [primary, spare] = body.spec.upstreams;
+      const spec = { ...body.spec, upstreams: [primary, { ...spare, credential }] };
+      const etag = headers.get("etag") ?? "";
+      expect((await pages.send("PUT", `/gateways/${gateway.id}`, { spec }, { "if-match": etag })).status).toBe(200);
+    };
+    const first = await since();
+    await replace(CREDENTIAL);
+    expect(await since()).toEqual(first);
+    await replace("sk-another");
+    expect(await since()).not.toEqual(first);
+  });
+
+  test("is there for the team's viewer, and not for another team's admin", async () => {
+    const path = `/gateways/${gateway.id}`;
+    const [vera, rob] = [await pages.as("vera"), await pages.as("rob")];
+    expect((await vera.get(path)).status).toBe(200);
+    expect((await rob.get(path)).status).toBe(404);
+    expect((await vera.get("/gateways")).text).toContain("models");
+    expect((await rob.get("/gateways")).text).toContain("No gateways yet");
+    expect((await rob.get("/gateways?team=payments")).text).toContain("No gateway is like this");
+  });
+
+  test("b66: is gone with the next request for a member who was removed", async () => {
+    const vera = await pages.as("vera");
+    await sql`delete from team_members where value = 'vera'`.execute(pages.store.db);
+    expect((await vera.get(`/gateways/${gateway.id}`)).status).toBe(404);
+  });
+
+  test.for(["?after=x", "?after=%00"])("refuses the list at %s", async (search) => {
+    expect((await pages.get(`/gateways${search}`)).status).toBe(400);
+  });
+});
