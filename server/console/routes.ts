@@ -18,6 +18,7 @@ import { keyListRoutes } from "./keys/list-routes.ts";
 import { libraryRoutes } from "./libraries/library-routes.ts";
 import { showProblems } from "./problem-page.ts";
 import { teamRoutes } from "./team/team-routes.ts";
+import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -39,5 +40,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   libraryRoutes(app, management);
   gatewayPageRoutes(app, management, deps.config);
   teamRoutes(app, management);
+  webhookRoutes(app, management);
   auditRoutes(app, deps);
 }

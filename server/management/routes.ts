@@ -12,6 +12,7 @@ import { keyRoutes } from "./keys/routes.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { objectRoutes } from "./object-routes.ts";
 import { TEAMS } from "./teams.ts";
+import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
 /** The management API (spec §7, docs/api.md): what the Pulumi provider and the commands use. */
 export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -28,5 +29,6 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
+  webhookDeliveryRoutes(app, management);
   consoleLinkRoutes(app, deps);
 }

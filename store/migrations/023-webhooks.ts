@@ -37,7 +37,7 @@ create table webhook_deliveries (
 create index webhook_deliveries_due on webhook_deliveries (due_at) where state = 'pending';
 create index webhook_deliveries_due_to on webhook_deliveries (webhook_id, due_at) where state = 'pending';
 create index webhook_deliveries_of_team on webhook_deliveries (team_id, at, id);
-create index webhook_deliveries_by_time on webhook_deliveries (at) where state <> 'pending';
+create index webhook_deliveries_by_time on webhook_deliveries (at, id);
 
 -- What people were warned of, so that it is told once: of each key one end, and one late version.
 create table key_notices (

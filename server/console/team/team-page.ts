@@ -36,6 +36,7 @@ export function teamContent(page: TeamPage): Html {
     { title: "Keys", path: "/dashboard/keys" },
     { title: "Libraries", path: "/dashboard/libraries" },
     { title: "Gateways", path: "/dashboard/gateways" },
+    { title: "Webhooks", path: "/dashboard/webhooks" },
     { title: "Audit log", path: "/dashboard/audit" },
   ].map(({ title, path }) => html`<a class="button" href="${urlOf(path, { team: name })}">${title}</a>`)}</p></div>
 <div class="columns"><div class="stack">

@@ -29,7 +29,12 @@ beforeAll(async () => {
     expect(answer.status, answer.text).toBeLessThan(300);
     return answer;
   };
-  const team = { displayName: "Payments", members: MEMBERS, namespaces: ["payments-dev", "payments-prod"] };
+  const webhooks = ["/keys", `/${"a-long-path/".repeat(8)}`].map((path) => ({
+    ...{ url: `https://127.0.0.1:9${path}`, events: ["key.revoked", "key.rotated", "key.consumer_late"] },
+    secret: `whsec_${Buffer.alloc(32, 1).toString("base64")}`,
+  }));
+  const namespaces = ["payments-dev", "payments-prod"];
+  const team = { displayName: "Payments", members: MEMBERS, namespaces, webhooks };
   teamId = (await send("POST", "/teams", { name: "payments", spec: team })).body.id;
   await send("POST", "/teams", { name: "research", spec: { members: [] } });
   await fillLibrary(send);
@@ -138,6 +143,8 @@ describe.each(THEMES)("Every page around the keys, %s", (colorScheme) => {
       teams: "/team",
       "teams-empty": "/team?team=none",
       team: `/team/${teamId}`,
+      webhooks: "/webhooks",
+      "webhooks-empty": "/webhooks?team=research",
       atom: `/libraries/${libraryId}/atoms/${atomId}`,
     };
     const page = await open("/audit", { colorScheme, viewport: { width, height: 900 } });

@@ -42,8 +42,37 @@ export function managementCalls(): Record<string, Calls> {
       declared: (world) => world.declareGateway(),
     }),
     "POST /api/v1/leaks": { valid: () => withToken("POST", "/leaks", { leaks: [{ sha256: sha256("no key") }] }) },
+    "GET /api/v1/teams/{id}/webhook-deliveries": {
+      valid: async (world) => withToken("GET", `/teams/${(await toldTeam(world)).teamId}/webhook-deliveries?limit=5`),
+    },
+    "POST /api/v1/webhook-deliveries/{id}/redeliver": {
+      valid: async (world) => redeliver((await toldTeam(world)).deliveryId),
+      refused: {
+        conflict: async (world) => {
+          const { teamId, deliveryId } = await toldTeam(world);
+          await world.manage("PUT", `/teams/${teamId}`, { spec: {} }, IF_MATCH);
+          return redeliver(deliveryId);
+        },
+      },
+    },
     "POST /api/v1/console-links": { valid: () => withToken("POST", "/console-links") },
   };
+}
+
+function redeliver(id: string): Call {
+  return withToken("POST", `/webhook-deliveries/${id}/redeliver`, { reason: "the receiver was away" });
+}
+
+/** A team with a webhook that nobody answers, which has a revocation to be told of. */
+async function toldTeam(world: World): Promise<{ teamId: string; deliveryId: string }> {
+  const name = unique("told");
+  const secret = `whsec_${createHash("sha256").update(name).digest("base64")}`;
+  const webhooks = [{ url: "https://127.0.0.1:9/keys", events: ["key.revoked"], secret }];
+  const { id: teamId } = await world.manage("POST", "/teams", { name, spec: { webhooks } });
+  const key = await world.manage("POST", "/keys", { name, team: name, spec: SPEC });
+  await world.manage("POST", `/keys/${key.id}/revoke`);
+  const told = world.store.db.selectFrom("webhook_deliveries").select("id").where("key_id", "=", key.id);
+  return { teamId, deliveryId: (await told.executeTakeFirstOrThrow()).id };
 }
 
 type Kind = {

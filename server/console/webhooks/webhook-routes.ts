@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { listDeliveries, listWebhooks } from "../../../store/webhooks/delivery-log.ts";
+import { principalOf } from "../../management/author.ts";
+import { changeContextOf } from "../../management/change-context.ts";
+import type { Management } from "../../management/context.ts";
+import { allows, rightsOf } from "../../management/rights.ts";
+import { redeliverByHand } from "../../management/webhook-deliveries.ts";
+import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import { layout } from "../layout.ts";
+import { queryText, readAfterId } from "../query-text.ts";
+import { sendPage } from "../send-page.ts";
+import { viewerOf } from "../viewer.ts";
+import { webhooksContent } from "./webhooks-page.ts";
+
+const PAGE = 50;
+/** A team has five at most. */
+const MAX_WEBHOOKS = 100;
+
+type Asked = { Querystring: Readonly<Record<string, unknown>> };
+
+/** Webhooks and what they were told: everybody who has a role in the team may look, an admin may have one told again. */
+export function webhookRoutes(app: FastifyInstance, management: Management): void {
+  const { store, clock } = management;
+
+  app.get<Asked>("/webhooks", { config: { console: true } }, async (request, reply) => {
+    const query = readQuery(request);
+    const rights = await rightsOf(store.db, principalOf(request));
+    const teamIds = await askedTeams(store.db, rights, query.team);
+    const webhooks = await listWebhooks(store.db, teamIds, MAX_WEBHOOKS + 1);
+    const found = await listDeliveries(store.db, { teamIds, afterId: query.afterId, limit: PAGE + 1 });
+    const deliveries = found.slice(0, PAGE);
+    const viewer = viewerOf(request);
+    const content = webhooksContent({
+      ...{ query, deliveries, viewer },
+      webhooks: webhooks.slice(0, MAX_WEBHOOKS),
+      areMore: webhooks.length > MAX_WEBHOOKS,
+      nextId: found.length > PAGE ? deliveries.at(-1)?.id : undefined,
+      teams: await offeredTeams(store.db, rights),
+      mayRedeliver: (teamId) => allows(rights, teamId, "change the team"),
+      now: clock.now(),
+    });
+    return sendPage(reply, layout({ title: "Webhooks", section: "team", viewer, content }));
+  });
+
+  app.post<{ Params: { id: string } }>(
+    "/webhooks/deliveries/:id/redeliver",
+    { config: { console: true } },
+    async (request, reply) => {
+      const context = await changeContextOf(management, request, {});
+      await redeliverByHand(context, request.params.id);
+      return reply.redirect("/dashboard/webhooks", 303);
+    },
+  );
+}
+
+function readQuery({ query }: FastifyRequest<Asked>) {
+  return { team: queryText(query.team), afterId: readAfterId(query.after) };
+}

@@ -1,0 +1,113 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../database/change.ts";
+
+/** A delivery as the log has it. Times are milliseconds since the epoch. */
+export type LoggedDelivery = {
+  readonly id: string;
+  readonly teamId: string;
+  readonly team: string;
+  readonly url: string;
+  readonly event: string;
+  readonly keyId: string;
+  /** The key's name when it happened. */
+  readonly keyName: string;
+  readonly at: number;
+  readonly state: "pending" | "delivered" | "failed" | "stopped";
+  readonly tries: number;
+  /** Of one that waits: when it is tried next. */
+  readonly nextTryAt: number | null;
+  readonly triedAt: number | null;
+  /** The status of the last answer; null for none. */
+  readonly status: number | null;
+  /** Why it was not delivered; null for one that was, or was not tried yet. */
+  readonly why: string | null;
+};
+
+/** A webhook, and how much waits for it. */
+export type LoggedWebhook = {
+  readonly id: string;
+  readonly teamId: string;
+  readonly team: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly hasSecret: boolean;
+  /** No more are counted than {@link MAX_COUNTED}. */
+  readonly waiting: number;
+};
+
+export const MAX_COUNTED = 1_000;
+
+const COLUMNS = sql`d.id, d.team_id as "teamId", t.name as team, d.url, d.event, d.key_id as "keyId",
+  coalesce(d.data->>'name', d.key_id) as "keyName", ${ms("d.at")} as at, d.state, d.tries,
+  ${ms("d.due_at")} as "nextTryAt", ${ms("d.tried_at")} as "triedAt", d.status, d.error as why`;
+
+/**
+ * A page of the log, the latest first. However long it is, each team is asked for a page of its own at most.
+ *
+ * @param teamIds undefined for all there are
+ * @param afterId the last of the page before; undefined for the first page
+ */
+export async function listDeliveries(
+  db: Db,
+  {
+    teamIds,
+    afterId,
+    limit,
+  }: { readonly teamIds: readonly string[] | undefined; readonly afterId: string | undefined; readonly limit: number },
+): Promise<LoggedDelivery[]> {
+  const isAfter =
+    afterId === undefined
+      ? sql`true`
+      : sql`(at, id) < ((select at from webhook_deliveries where id = ${afterId}), ${afterId})`;
+  const page = sql`order by at desc, id desc limit ${limit}`;
+  const picked =
+    teamIds === undefined
+      ? sql`(select * from webhook_deliveries where ${isAfter} ${page}) d`
+      : sql`unnest(${[...teamIds]}::text[]) as of_team (id) cross join lateral (
+          select * from webhook_deliveries where team_id = of_team.id and ${isAfter} ${page}) d`;
+  const { rows } = await sql<LoggedDelivery>`
+    select ${COLUMNS} from ${picked} join teams t on t.id = d.team_id
+    order by d.at desc, d.id desc limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** One of them, locked until the transaction ends. */
+export async function lockDelivery(tx: Tx, id: string): Promise<LoggedDelivery | undefined> {
+  const { rows } = await sql<LoggedDelivery>`
+    select ${COLUMNS} from webhook_deliveries d join teams t on t.id = d.team_id
+    where d.id = ${id} for update of d`.execute(tx);
+  return rows[0];
+}
+
+/**
+ * Has a delivery told again from the beginning, under its id; one that waits is told at once.
+ *
+ * @returns whether there is still the webhook that it is for
+ */
+export async function redeliver(tx: Tx, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    update webhook_deliveries d set state = 'pending', tries = 0, due_at = statement_timestamp(), claim = null
+    from (select id from team_webhooks for share) w where d.id = ${id} and w.id = d.webhook_id
+    returning d.id`.execute(tx);
+  return rows.length > 0;
+}
+
+/** The webhooks of teams, by their names. @param teamIds undefined for all there are */
+export async function listWebhooks(
+  db: Db,
+  teamIds: readonly string[] | undefined,
+  limit: number,
+): Promise<LoggedWebhook[]> {
+  const { rows } = await sql<LoggedWebhook>`
+    select w.id, w.team_id as "teamId", t.name as team, w.url, w.events, w.secret is not null as "hasSecret",
+      (select count(*) from (select from webhook_deliveries where webhook_id = w.id and state = 'pending'
+        limit ${MAX_COUNTED}) waiting) as waiting
+    from team_webhooks w join teams t on t.id = w.team_id
+    where ${teamIds === undefined ? sql`true` : sql`w.team_id = any(${[...teamIds]}::text[])`}
+    order by t.name, w.url limit ${limit}`.execute(db);
+  return rows;
+}
+
+function ms(time: string) {
+  return sql.raw<number>(`(extract(epoch from ${time}) * 1000)::float8`);
+}
