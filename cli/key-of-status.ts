@@ -55,6 +55,7 @@ const NO_VERSION: StoredVersion = {
   rotationTrigger: null,
   heals: null,
   lastUsedAt: null,
+  leakedAt: null,
 };
 
 /**

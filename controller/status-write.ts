@@ -13,7 +13,7 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
 
 /**
  * Writes what was found of an object at rest. Where it is not ready, for a reason or in words that its status does not
- * have yet, an event says so too: once, and not at every look.
+ * have yet, an event says so too, and so it does of a leak: once, and not at every look.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const ready = findCondition(status.conditions, "Ready");
@@ -24,6 +24,10 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   if (ready?.status === "False" && isNews && !isInOrder && !object.deleting) {
     const { reason, message } = ready;
     await recordEvent(deps, object, { type: "Warning", reason, message });
+  }
+  const leaked = findCondition(status.conditions, "Leaked");
+  if (leaked !== undefined && leaked.message !== findCondition(object.status?.conditions, "Leaked")?.message) {
+    await recordEvent(deps, object, { type: "Warning", reason: leaked.reason, message: leaked.message });
   }
   await deps.cluster.writeStatus(object, status);
 }

@@ -8,6 +8,7 @@ export const CONDITION_TYPES = [
   "Enforced",
   "Rotating",
   "StaleConsumers",
+  "Leaked",
   "Reconciling",
   "Stalled",
 ] as const;
@@ -39,6 +40,7 @@ export const REASONS = {
   // what somebody has to do something about
   OldVersionInUse: "Have that consumer read the Secret again before then.",
   EndedInUse: "Have that consumer read the Secret again: what it holds is refused.",
+  LeakReported: "Make a new version and end this one with keyplane rotate --revoke-old, or revoke the key.",
   Invalid: "Correct the declaration as the message says.",
   NamespaceUnclaimed: "Add this namespace to spec.namespaces of a PlatformTeam.",
   ReferenceNotFound: "Declare what is referred to, or correct its name and namespace.",

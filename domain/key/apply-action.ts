@@ -141,6 +141,7 @@ function reserve(
     expiresAt: expiresAfter === null ? null : mintedAt + expiresAfter,
     rotationTrigger,
     lastUsedAt: null,
+    leakedAt: null,
   };
   const others = changeVersions(key, (one) =>
     one.number === voids && one.state === "reserved" ? { state: "voided" } : undefined,

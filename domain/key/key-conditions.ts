@@ -3,6 +3,7 @@ import { rfc3339 } from "../rfc3339.ts";
 import { contestedSecret } from "./contested-secret.ts";
 import { issuanceBlock, NAMESPACE_TERMINATES } from "./issuance-block.ts";
 import { isLost, isTampered, type RotationReason, wantedVersion } from "./issuance-policy.ts";
+import { leakedCondition } from "./leak.ts";
 import { nextRotation } from "./next-rotation.ts";
 import { deliveredVersion, governedKey, isOutdated, type ObservedKey } from "./observed-key.ts";
 import { staleConsumers } from "./stale-consumers.ts";
@@ -25,6 +26,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
     enforced(observed, key),
     rotating(observed, key, now),
     staleConsumers(observed, key, now),
+    ...leakedCondition(key, now),
     ...(ready.status === "True" ? delayedRotation(observed, now) : progressOf(ready)),
   ];
 }

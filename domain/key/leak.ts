@@ -1,5 +1,9 @@
 import type { KeyRecord } from "../access/key-record.ts";
+import { condition, type StatedCondition } from "../conditions.ts";
 import type { Spec } from "../manifest/kinds.ts";
+import { rfc3339 } from "../rfc3339.ts";
+import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
+import { retiringEndsAt } from "./version-room.ts";
 
 /** What a team wants done with a key that leaked: nothing is revoked that no declaration asked for. */
 export type LeakAction = "Revoke" | "Alert";
@@ -44,4 +48,18 @@ export function leakResponse(
   if (state === "retired" || state === "revoked") return "none";
   if (action === "Alert") return "alert";
   return versionState === "retiring" ? "end version" : "revoke key";
+}
+
+/** What a key's status says of leaks: there only as long as a version that was reported works, or may again. */
+export function leakedCondition(key: StoredKey | undefined, now: number): StatedCondition[] {
+  const told = (key?.versions ?? []).flatMap((version) => {
+    const { number, prefix, leakedAt } = version;
+    if (leakedAt === null || !mayWork(version, now)) return [];
+    return `Version ${number} (${prefix}...) was reported as leaked at ${rfc3339(leakedAt)}.`;
+  });
+  return told.length === 0 ? [] : [condition("Leaked", "True", "LeakReported", told.join(" "))];
+}
+
+function mayWork(version: StoredVersion, now: number): boolean {
+  return isLiving(version) && (version.state !== "retiring" || now < retiringEndsAt(version));
 }

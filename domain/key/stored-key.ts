@@ -52,6 +52,8 @@ export type StoredVersion = {
   /** Of one that was minted since the Secret was lost or edited: which of both, and when that was noticed. */
   readonly heals: { readonly reason: HealReason; readonly at: number } | null;
   readonly lastUsedAt: number | null;
+  /** When somebody first reported that its secret has leaked; null for never. */
+  readonly leakedAt: number | null;
 };
 
 /** Which key it is, and whose. */

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import type { FeedPosition } from "./replicas.ts";
 
-/** A declared key that somebody changed by hand: revoked it, or asked for a new version of it. */
+/** A declared key that somebody changed by hand: revoked it, asked for a new version of it, or reported it as leaked. */
 type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
 
 type ManualKeyChanges = {
@@ -14,7 +14,7 @@ type ManualKeyChanges = {
 };
 
 /**
- * The keys of a cluster that were revoked by hand, or have a rotation asked for, and changed after `last`; all, after a
+ * The keys of a cluster that were revoked by hand, have a rotation asked for or a version that leaked, and changed after `last`; all, after a
  * gap.
  */
 export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
@@ -26,7 +26,8 @@ export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Fee
     ), by_hand as (
       select k.id as "keyId", k.namespace, k.name from keys k
       where k.cluster = ${cluster} and k.owner_uid is not null
-        and (k.revocation_reason in ('ByHand', 'Leaked') or (k.state <> 'revoked' and k.rotation_requested_at is not null))
+        and (k.revocation_reason in ('ByHand', 'Leaked') or (k.state <> 'revoked' and k.rotation_requested_at is not null)
+          or exists (select from key_leaks where key_id = k.id))
         and ((select gap from feed_now)
           or k.id in (select ref from changes where seq > ${seq}::bigint and kind = 'key'))
     )

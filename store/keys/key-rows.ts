@@ -51,6 +51,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       ${TEAM_HOLDS_NAMESPACE} as team_holds_namespace,
       v.number, v.digest, v.prefix, v.state as version_state, v.minted_at, v.activated_at, v.retire_at,
       v.expires_at as version_expires_at, v.rotation_trigger, v.heals, v.heals_at, v.source_kind, u.last_used_at,
+      l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
       s.marks as secret_marks
     from picked k
@@ -59,6 +60,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       from key_versions where key_id = k.id and state <> 'voided'
     ) v on v.state not in ('retired', 'revoked') or v.place <= ${SHOWN_VERSIONS}
     left join key_usage u on u.key_id = k.id and u.version = v.number
+    left join key_leaks l on l.key_id = k.id and l.version = v.number
     left join key_secrets s on s.key_id = k.id)`;
 }
 
@@ -94,7 +96,8 @@ export const KEY_ROW_COLUMNS =
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst concurrent generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks last_number number digest prefix version_state minted_at activated_at
-  retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at`.split(/\s+/);
+  retire_at version_expires_at rotation_trigger heals heals_at source_kind last_used_at
+  leaked_at`.split(/\s+/);
 
 /** All null, `number` too, for a key without a version. */
 type VersionColumns = Omit<
@@ -104,6 +107,7 @@ type VersionColumns = Omit<
   version_state: string;
   version_expires_at: Date | null;
   last_used_at: Date | null;
+  leaked_at: Date | null;
 };
 
 /** Casts: what the database says is passed on as it is, so that a state of a later build is refused, not lost. */
@@ -178,5 +182,6 @@ function toVersion(row: VersionColumns): StoredVersion {
     heals:
       row.heals === null || row.heals_at === null ? null : { reason: row.heals as HealReason, at: toMs(row.heals_at) },
     lastUsedAt: toMs(row.last_used_at),
+    leakedAt: toMs(row.leaked_at),
   };
 }

@@ -1,13 +1,15 @@
 import { expect, it } from "vitest";
+import { actOnLeak } from "../../server/leaks/act.ts";
 import { revokeByHand, rotateByHand } from "../../server/management/keys/changes.ts";
 import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { registerReplica } from "../../store/feed/replicas.ts";
+import { findSecrets } from "../../store/keys/key-leaks.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";
-import { key, startWorld, type World, type WorldSetup } from "./fixtures/world.ts";
+import { key, startWorld, team, type World, type WorldSetup } from "./fixtures/world.ts";
 
 const MINUTE = 60_000;
 
@@ -35,6 +37,35 @@ describeWorldsOnEachEngine("what is done by hand", (setup) => {
     await world.declare(key("agent", { rotation: { trigger: "again" } }));
     expect((await world.stored("agent")).versions.map(({ state }) => state)).toEqual(["revoked"]);
     expect([world.decide(plaintext), await world.keyIn("agent")]).toEqual(["unauthorized", undefined]);
+  });
+
+  it("tells the declaration's status of a leak, and with an event, until no leaked version is left", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"));
+    const { id, versions } = await world.stored("agent");
+    const digest = versions[0]?.digest ?? "";
+    const report = { reporter: "member", by: { actor: "somebody" } } as const;
+    const [secret] = await findSecrets(world.store.db, [digest]);
+    if (secret === undefined) throw new Error("the key is not found by its digest");
+    expect((await actOnLeak(world.store, secret, report)).outcome).toBe("alerted");
+    await until("the condition", () => world.condition("Leaked", "agent") === "True/LeakReported");
+    expect(world.condition("Ready", "agent")).toBe("True/Ready");
+    await world.advance(MINUTE);
+    const events = () => world.lines.filter((line) => line.includes("LeakReported: Version 1 (inf_"));
+    await until("the event", () => events().length === 1);
+    await rotateByHand(byHand(world), id, true);
+    await until("it is over", () => world.condition("Leaked", "agent") === undefined);
+    expect(events()).toHaveLength(1);
+  });
+
+  it("ends a declared key that leaked, where its team says so", async (context) => {
+    const leaks = { leaks: { action: "Revoke" } };
+    const world = await startWorld(context, setup(), team("team-a", ["dev"], leaks), key("agent"));
+    const { versions } = await world.stored("agent");
+    const [secret] = await findSecrets(world.store.db, [versions[0]?.digest ?? ""]);
+    if (secret === undefined) throw new Error("the key is not found by its digest");
+    await actOnLeak(world.store, secret, { reporter: "github", by: { actor: "github" } });
+    await revoked(world, "agent");
+    expect(world.condition("Leaked", "agent")).toBeUndefined();
   });
 
   it("rotates a key once", async (context) => {

@@ -1257,7 +1257,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, SecretDelivered, Enforced, Rotating, StaleConsumers, Leaked, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

@@ -13,6 +13,7 @@ const WORDS: Readonly<Record<string, (detail: KeyEvent["detail"]) => string>> = 
   "key.rotation_requested": () => "A new version was asked for",
   "key.expiring": ({ expiresAt }) => `It was found to end soon, at ${expiresAt}`,
   "key.consumer_late": ({ lateVersion }) => `Somebody was found to use version ${lateVersion} still`,
+  "key.leaked": ({ version, reporter, url }) => `Version ${version} was reported as leaked${reportedBy(reporter, url)}`,
   "key.released": () => "Its declaration let go of it",
   "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
 };
@@ -25,6 +26,11 @@ export function eventList(events: readonly KeyEvent[], now: number): Html {
       typeof why === "string" && html`<span>“${why}”</span>`
     }<span class="muted small">${actor} · ${moment(rfc3339Millis(at), now)}</span></li>`;
   })}</ul>`;
+}
+
+function reportedBy(reporter: unknown, url: unknown): string {
+  if (reporter === "anonymous") return ", by nobody known";
+  return reporter === "github" ? `, by GitHub${typeof url === "string" ? `: ${url}` : ""}` : "";
 }
 
 function changedFields(changed: unknown): string {

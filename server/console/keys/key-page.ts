@@ -13,10 +13,12 @@ import {
   endOfVersion,
   inWords,
   isMadeByHand,
+  LEAKED_BADGE,
   scopeChips,
   stateBadge,
   versionBadge,
 } from "./key-words.ts";
+import { leakNotice } from "./leak-notice.ts";
 import type { Requests } from "./request-bars.ts";
 import { requestsContent } from "./requests-chart.ts";
 import { timeline } from "./timeline.ts";
@@ -39,7 +41,7 @@ export function keyContent(page: KeyPage): Html {
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1></div>${actions(
     page,
   )}</div>
-${receipt(key, now)}${key.state === "suspended" && suspension(key)}
+${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "suspended" && suspension(key)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
@@ -138,7 +140,7 @@ function versions(key: KeyJson, now: number): Html {
     const cells: readonly (readonly [string, Html | string])[] = [
       ["Version", String(number)],
       ["Prefix", html`<code>${prefix}</code>`],
-      ["State", html`<span>${versionBadge(version)}</span>`],
+      ["State", html`<span>${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}</span>`],
       ["Since", ago(activatedAt ?? mintedAt, now)],
       ["Ends", end === null ? "No end" : ago(end, now)],
       ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],

@@ -21,6 +21,17 @@ export function stateBadge(state: KeyJson["state"]): Html {
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
+const MAY_WORK: ReadonlySet<string> = new Set(["reserved", "active", "retiring"]);
+
+/** The versions that were reported as leaked, and work or may again. */
+export function leakedVersions({ state, versions }: Pick<KeyJson, "state" | "versions">): VersionJson[] {
+  if (state === "revoked") return [];
+  return versions.filter((version) => version.leakedAt !== null && MAY_WORK.has(version.state));
+}
+
+/** On a line of its own, so that no table gets wider by it. */
+export const LEAKED_BADGE = html`<span class="line"><span class="badge bad">Leaked</span></span>`;
+
 export function toneOfVersion({ state }: VersionJson): Tone {
   return VERSION_TONES[state] ?? "";
 }

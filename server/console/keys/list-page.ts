@@ -5,7 +5,7 @@ import { teamField } from "../asked-teams.ts";
 import { flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { ago } from "../times.ts";
-import { bindingsOf, declarationOf, scopeChips, stateBadge } from "./key-words.ts";
+import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopeChips, stateBadge } from "./key-words.ts";
 import { type ListQuery, listUrl } from "./list-query.ts";
 
 /** What the list of keys shows. */
@@ -70,7 +70,7 @@ function row(key: KeyJson, now: number): Html {
   const cells: readonly (readonly [string, Html | string, string?])[] = [
     ["Name", nameOf(key)],
     ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`, "whole"],
-    ["State", html`<span>${stateBadge(key.state)}</span>`, "whole"],
+    ["State", html`<span>${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}</span>`, "whole"],
     ["Scopes", scopeChips(key.scopes)],
     ["Bound to", html`<span>${bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)}</span>`],
     ["Last use", key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now), "whole"],

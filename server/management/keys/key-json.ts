@@ -46,6 +46,8 @@ export type VersionJson = {
   readonly retiresAt: string | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
+  /** When it was first reported as leaked. */
+  readonly leakedAt: string | null;
 };
 
 /** What is shown of a key and is not in its row. */
@@ -82,6 +84,7 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
       retiresAt: iso(version.state === "retiring" ? retiringEndsAt(version) : version.retireAt),
       expiresAt: iso(version.expiresAt),
       lastUsedAt: iso(version.lastUsedAt),
+      leakedAt: iso(version.leakedAt),
     })),
     expiresAt: ends.length === 0 ? null : iso(Math.min(...ends)),
     lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),

@@ -14,6 +14,7 @@ const VERSION = closed("Version", {
   retiresAt: TIME_OR_NULL,
   expiresAt: TIME_OR_NULL,
   lastUsedAt: TIME_OR_NULL,
+  leakedAt: { ...TIME_OR_NULL, description: "When it was first reported as leaked." },
 });
 
 /** A declaration that takes a key over. */

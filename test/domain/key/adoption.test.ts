@@ -120,6 +120,7 @@ function version(number: number, state: StoredVersion["state"]): StoredVersion {
     rotationTrigger: "now",
     heals: null,
     lastUsedAt: null,
+    leakedAt: null,
   };
 }
 

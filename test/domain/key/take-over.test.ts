@@ -8,7 +8,7 @@ const SECRET = `inf_${"k".repeat(57)}`;
 const version = (number: number, state: "active" | "retiring", secret: string) => ({
   ...{ number, state, digest: keyDigest(secret), prefix: secret.slice(0, 12), imported: false, mintedAt: 0 },
   ...{ activatedAt: 0, retireAt: state === "retiring" ? 1 : null, expiresAt: null, rotationTrigger: null },
-  ...{ heals: null, lastUsedAt: null },
+  ...{ heals: null, lastUsedAt: null, leakedAt: null },
 });
 const BEFORE = `inf_${"b".repeat(57)}`;
 const KEY: TakeOverCandidate = {

@@ -3,8 +3,9 @@ import { expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { manualKeyChanges } from "../../../store/feed/manual-key-changes.ts";
 import type { FeedPosition } from "../../../store/feed/replicas.ts";
+import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
+import { findKey, releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../fixtures.ts";
@@ -40,6 +41,21 @@ describeOnEachEngine("What was changed by hand", (store) => {
     expect((await ask(key.cluster, before)).keys).toMatchObject([{ keyId: key.id }]);
     await store().db.updateTable("keys").set({ rotation_requested_at: null }).where("id", "=", key.id).execute();
     expect((await ask(key.cluster, before)).keys).toEqual([]);
+  });
+
+  test("is a leak, once, and the revocation that it led to", async () => {
+    const key = await makeKey();
+    const [{ digest } = { digest: "" }] = (await findKey(store().db, key.id))?.versions ?? [];
+    const [secret] = await findSecrets(store().db, [digest]);
+    if (secret === undefined) throw new Error("the key is not found by its digest");
+    const report = () => run(store(), (tx) => recordLeak(tx, secret, { reporter: "github", by: { actor: "github" } }));
+    const before = await feedHead(store());
+    expect(await report()).toBe(true);
+    expect((await ask(key.cluster, before)).keys).toMatchObject([{ keyId: key.id }]);
+    const after = await feedHead(store());
+    expect([await report(), await feedHead(store())]).toEqual([false, after]);
+    await run(store(), (tx) => revokeKey(tx, key.id, "Leaked"));
+    expect((await ask(key.cluster, after)).keys).toMatchObject([{ keyId: key.id }]);
   });
 
   test("is none of what a declaration does, of another cluster, or of a key that nothing declares", async () => {

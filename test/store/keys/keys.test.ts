@@ -107,6 +107,7 @@ describeOnEachEngine("A key", (store) => {
           expiresAt: NOW + 1,
           rotationTrigger: "2026-11",
           lastUsedAt: null,
+          leakedAt: null,
         },
       ],
     });

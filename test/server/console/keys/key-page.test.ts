@@ -54,6 +54,22 @@ describe("a key's page", () => {
     expect(text).not.toContain(secret);
   });
 
+  test("says that a version has leaked, as the list does, until it has ended", async () => {
+    const { id, name, secret } = await makeKey();
+    const row = async () => (await pages.get(`/keys?q=${name}`)).text.split("<tbody")[1] ?? "";
+    expect(await row()).not.toContain(">Leaked<");
+    await pages.send("POST", "/leaks", { leaks: [{ key: secret }] });
+    const { text } = await pages.get(`/keys/${id}`);
+    expect(text).toContain("<strong>Leaked.</strong> Version 1");
+    expect(text).toContain("Version 1 was reported as leaked");
+    expect(await row()).toContain(">Leaked<");
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    expect((await pages.get(`/keys/${id}`)).text).toContain("until its overlap ends");
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    expect((await pages.get(`/keys/${id}`)).text).not.toContain("<strong>Leaked.</strong>");
+    expect(await row()).not.toContain(">Leaked<");
+  });
+
   test("goes on to what happened earlier", async () => {
     const { id } = await makeKey();
     for (let i = 0; i < 12; i++) await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });

@@ -212,3 +212,25 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     await judge(page, `shown-once-${colorScheme}-${width}`);
   });
 });
+
+describe("A leaked key in a browser", () => {
+  test.each(THEMES.flatMap((theme) => [320, 1_280].map((width) => [theme, width] as const)))(
+    "is seen at once, in %s at %d pixels",
+    async (theme, width) => {
+      const { id, name } = await makeKey();
+      const { secret } = (await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" })).body;
+      await pages.send("POST", "/leaks", { leaks: [{ key: secret }] });
+      const page = await open(`/keys/${id}`, { viewport: { width, height: 900 }, colorScheme: theme });
+      expect(await page.locator(".notice").innerText()).toContain("Leaked. Version 2");
+      const wider = await page
+        .locator(".panel")
+        .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth));
+      expect(wider).toHaveLength(0);
+      await judge(page, `leaked-key-${theme}-${width}`);
+      await page.goto(`${pages.url}/dashboard/keys?q=${name}`);
+      expect(await page.locator("tbody").innerText()).toContain("Leaked");
+      await judge(page, `leaked-list-${theme}-${width}`);
+      expect(complaints).toEqual([]);
+    },
+  );
+});
