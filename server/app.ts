@@ -25,6 +25,7 @@ export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 /** The patterns of the routes that need no key: all of them. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/",
+  "/docs",
   "/openapi.json",
   "/api/v1/leaks",
   ASSETS_ROUTE,
@@ -91,6 +92,7 @@ export async function buildApp(
     done();
   });
   const describe = collectDocs(app, deps.config);
+  app.decorate("describeApi", describe);
   app.get(
     "/openapi.json",
     { config: { public: true, docs: DESCRIPTION } },

@@ -19,6 +19,8 @@ export type Page = {
   readonly section?: (typeof SECTIONS)[number]["id"] | undefined;
   /** Null for nobody who is signed in. */
   readonly viewer: Viewer | null;
+  /** What leads through the page in place of the console's sections. */
+  readonly side?: Html;
   /** Has the h1. */
   readonly content: Content;
 };
@@ -32,7 +34,7 @@ const HTMX_CONFIG = JSON.stringify({
 });
 
 /** A whole page of the console. */
-export function layout({ title, section, viewer, content }: Page): Html {
+export function layout({ title, section, viewer, side, content }: Page): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -53,7 +55,7 @@ export function layout({ title, section, viewer, content }: Page): Html {
 <a href="/docs">API reference</a>
 ${viewer && signedIn(viewer)}
 </header>
-${viewer && navigation(section)}
+${side ?? (viewer && navigation(section))}
 <main id="main" tabindex="-1">
 ${content}
 </main>

@@ -4,15 +4,25 @@ import { protectPages } from "../console/headers.ts";
 import { showErrors } from "../console/problem-page.ts";
 import { sendPage } from "../console/send-page.ts";
 import type { ServerDeps } from "../deps.ts";
+import { cachedText } from "../http/cached-text.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
+import { docsPage } from "./docs-page.ts";
 import { landingPage } from "./landing-page.ts";
 
-/** The pages for everybody (spec §8): what runs here. No session is looked at, and no database is asked. */
+/**
+ * The pages for everybody (spec §8): what runs here, and how it is called. No session is looked at, and no database is
+ * asked.
+ */
 export function homeRoutes(app: FastifyInstance, { config, log }: ServerDeps): void {
   protectPages(app, config);
   app.addHook("onRequest", refuseForeignHosts(config));
   showErrors(app, log);
   app.get("/", { config: { public: true } }, (request, reply) =>
     sendPage(reply, landingPage(reachedAt(request, config))),
+  );
+  app.get(
+    "/docs",
+    { config: { public: true } },
+    cachedText("text/html; charset=utf-8", () => String(docsPage(app.describeApi()))),
   );
 }

@@ -11,7 +11,7 @@ const AREAS = [
     name: "Gateway",
     at: /^\/g\//,
     description:
-      "Models of providers, by a key with a `gateway:*` scope: the paths of the OpenAI, Anthropic and Gemini APIs behind the base URL `/g/{publicId}`. What is sent and answered passes byte by byte, but for the credential and the name of a logical route. What the gateway refuses by itself has the form of the path's API.",
+      "Models of providers, by a key with a `gateway:*` scope: the paths of the OpenAI, Anthropic and Gemini APIs behind the base URL `/g/{publicId}`. What is sent and answered passes byte by byte, but for the credential and the name of a logical route. Each path of Gemini's that calls a model is served under `v1` too. What the gateway refuses by itself has the form of the path's API.",
   },
   {
     name: "Keys",

@@ -43,7 +43,7 @@ export function collectDocs(
 const INFO = {
   summary: "Keys of an AI platform: their management, and the memory and the models that they open.",
   description:
-    "Every refusal has a code and says what to do. Besides those that an operation names, any request is refused that is no HTTP/1.1 as RFC 9112 has it (400), whose head is longer than 16 KiB (431), or by a method that its path does not have (405).",
+    "Of several carriers of a key the first that is there applies, whatever it holds. Every refusal has a code and says what to do. Besides those that an operation names, any request is refused that is no HTTP/1.1 as RFC 9112 has it (400), whose head is longer than 16 KiB (431), or by a method that its path does not have (405).",
 } as const;
 
 /** Schemas with a title: described once, and referred to by it. */

@@ -1,5 +1,5 @@
 import type { ProblemCode } from "../http/errors.ts";
-import type { JsonSchema, Paths } from "./format.ts";
+import type { JsonSchema, OpenApiDocument, Paths } from "./format.ts";
 
 /** What a route says of itself besides the schemas of what it takes. */
 export type RouteDocs = {
@@ -20,6 +20,10 @@ export type RouteDocs = {
 };
 
 declare module "fastify" {
+  interface FastifyInstance {
+    /** What all routes say of themselves, once the server is ready. */
+    describeApi(): OpenApiDocument;
+  }
   interface FastifyContextConfig {
     docs?: RouteDocs;
     /** Of a route that stands for several operations, or speaks another form than the rest: all of it, by path. */

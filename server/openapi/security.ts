@@ -3,18 +3,19 @@ import type { ServerConfig } from "../config.ts";
 import { SAFE_METHODS } from "../http/errors.ts";
 import type { Operation, SecurityScheme } from "./format.ts";
 
-const KEY =
-  "An API key. Where several carriers hold one, the first of vendorHeader, queryKey, bearerKey and apiKeyHeader applies.";
-
+/** What lets callers in, a key's carriers in the order in which they are looked at. */
 export function securitySchemes(config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">) {
   return {
-    bearerKey: { type: "http", scheme: "bearer", description: KEY },
-    apiKeyHeader: { type: "apiKey", in: "header", name: "X-API-Key", description: KEY },
-    vendorHeader: { type: "apiKey", in: "header", name: config.vendorHeader, description: KEY },
+    vendorHeader: {
+      ...{ type: "apiKey", in: "header", name: config.vendorHeader },
+      description: "An API key, as the vendor's SDKs send it. Looked at first.",
+    },
     queryKey: {
       ...{ type: "apiKey", in: "query", name: "key" },
-      description: `${KEY} An address is written down in more places than a header: prefer a header.`,
+      description: "An API key. Looked at second; an address is written down in more places than a header.",
     },
+    bearerKey: { type: "http", scheme: "bearer", description: "An API key. Looked at third." },
+    apiKeyHeader: { type: "apiKey", in: "header", name: "X-API-Key", description: "An API key. Looked at last." },
     managementToken: {
       ...{ type: "http", scheme: "bearer" },
       description: "The installation's token, or a JWT of a configured issuer. No API key is one.",

@@ -10,6 +10,7 @@ import { operationsOf } from "../server/openapi/described.ts";
 /** The patterns of routes that no program is meant to call: who they are for. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "GET /": "people",
+  "GET /docs": "people",
   "GET /dashboard/assets/:name": "the pages",
   "GET /dashboard/sign-in": "people",
   "GET /dashboard/callback": "browsers that come back from an issuer",

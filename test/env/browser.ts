@@ -26,7 +26,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
 }
 
 /** Runs in the page. */
-const JUDGE = `axe.run().then(({ violations }) => [
+const JUDGE = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => [
   ...violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")),
   ...(document.documentElement.scrollWidth > innerWidth ? ["it is wider than its window"] : []),
 ])`;

@@ -30,7 +30,7 @@ describe("the products' routes", () => {
   test("need a key, but for what says what there is, the way to sign in, what pages look like, and reports of leaks", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
     const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
-    expect(open.sort()).toEqual(["/", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort());
+    expect(open.sort()).toEqual(["/", "/docs", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort());
     expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...open].sort());
     expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
   });

@@ -8,8 +8,14 @@ import { type Harness, startHarness } from "../harness.ts";
 
 /** Where pictures of the pages are put, for whoever wants to look at them; none are taken where it is not said. */
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
-const PATHS = { landing: "/" };
-const WIDTHS = [320, 390, 1_280] as const;
+const PATHS = { landing: "/", docs: "/docs" };
+/** Each theme on a phone and on a desk, and the narrowest that there is. */
+const LOOKS = [
+  ["light", 320],
+  ["dark", 390],
+  ["light", 1_280],
+  ["dark", 1_280],
+] as const;
 
 let harness: Harness;
 let browser: Browser;
@@ -18,8 +24,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([browser?.close(), harness?.close()]));
 
-describe.each(["light", "dark"] as const)("Every page for everybody, %s", (colorScheme) => {
-  test.for(WIDTHS)("is accessible, fits into a window of %i pixels, and complains of nothing", async (width) => {
+describe("Every page for everybody", () => {
+  test.for(LOOKS)("is accessible, %s and %i pixels wide, and complains of nothing", async ([colorScheme, width]) => {
     const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } });
     const complaints: string[] = [];
     page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
@@ -31,6 +37,23 @@ describe.each(["light", "dark"] as const)("Every page for everybody, %s", (color
     expect(complaints).toEqual([]);
     await page.close();
   });
+});
+
+test("The reference's navigation leads to each of its parts, and stays in view", async () => {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+  await page.goto(`${harness.url}/docs`);
+  const links = await page.getByRole("navigation", { name: "On this page" }).getByRole("link").all();
+  expect(links.length).toBeGreaterThan(40);
+  const last = page.getByRole("link", { name: "Schemas" });
+  await last.click();
+  expect(page.url()).toMatch(/#schemas$/);
+  const isInView = (selector: string) =>
+    page.locator(selector).evaluate((element: { getBoundingClientRect(): { top: number } }) => {
+      const { top } = element.getBoundingClientRect();
+      return top >= 0 && top < 900;
+    });
+  expect([await isInView("#schemas"), await isInView(".contents > ul")]).toEqual([true, true]);
+  await page.close();
 });
 
 async function judge(page: Page, name: string): Promise<void> {

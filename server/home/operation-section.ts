@@ -1,0 +1,90 @@
+import { type Content, type Html, html } from "../console/html.ts";
+import type { Answer, JsonSchema, Operation } from "../openapi/format.ts";
+import { exampleCall } from "./example-call.ts";
+import { inline, prose } from "./prose.ts";
+import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
+import { rows } from "./table.ts";
+
+export type Shown = { readonly method: string; readonly path: string; readonly operation: Operation };
+
+/** One operation: what it takes, what it answers, what it refuses with, and a call of it. */
+export function operationSection({ method, path, operation }: Shown): Html {
+  const { operationId, summary, description, parameters, responses } = operation;
+  const codes = Object.entries(responses).flatMap(([status, answer]) =>
+    (answer["x-problem-codes"] ?? []).map((code) => ({ status, code })),
+  );
+  const example = `example-${operationId}`;
+  return html`<article class="panel" id="${operationId}" aria-labelledby="h-${operationId}">
+<h3 class="operation" id="h-${operationId}"><span class="method">${method}</span> <code>${path}</code></h3>
+<p><strong>${summary}.</strong> <span class="hint">${opening(operation)}</span></p>
+${description && prose(description)}
+${
+  parameters.length > 0 &&
+  html`<h4>Parameters</h4>${rows(
+    `Parameters of ${method} ${path}`,
+    ["Name", "In", "Type", "What it is"],
+    parameters.map((one) => [
+      html`<code>${one.name}</code>${one.required ? html` <span class="hint">required</span>` : ""}`,
+      one.in,
+      typeOf(one.schema),
+      html`${one.description === undefined ? "" : inline(one.description)}${descriptionOf(one.schema)}`,
+    ]),
+  )}`
+}
+${bodyOf(method, path, operation)}
+<h4>Answers</h4>
+${rows(
+  `Answers of ${method} ${path}`,
+  ["Status", "Body", "Headers"],
+  Object.entries(responses)
+    .filter(([, answer]) => answer["x-problem-codes"] === undefined)
+    .map(([status, answer]) => [
+      status === "default" ? "other" : html`<code>${status}</code>`,
+      answerBody(answer),
+      headersOf(answer),
+    ]),
+)}
+${
+  codes.length > 0 &&
+  html`<h4>Refusals</h4><p class="chips">${codes.map(
+    ({ status, code }) => html`<a class="chip" href="#code-${code}">${status} ${code}</a>`,
+  )}</p>`
+}
+<h4>An example</h4>
+<div class="paste"><pre tabindex="0"><code id="${example}">${exampleCall(method, path, operation)}</code></pre><button type="button" data-copy="${example}" aria-label="Copy the call of ${method} ${path}">Copy</button></div>
+</article>`;
+}
+
+function bodyOf(method: string, path: string, { requestBody }: Operation): Content {
+  if (requestBody === undefined) return "";
+  return html`<h4>Body</h4>${Object.entries(requestBody.content).map(
+    ([type, { schema }]) =>
+      html`<p><code>${type}</code>${requestBody.required ? "" : ", which may be left out"}</p>${schemaTable(schema, `Body of ${method} ${path}`)}`,
+  )}`;
+}
+
+function answerBody({ description, content = {} }: Answer): Html {
+  const bodies = Object.entries(content).map(([type, { schema }]) => ({ type, schema }));
+  // The name of a body is its description.
+  const isNamed = bodies.some(({ schema }) => schema.$ref !== undefined);
+  return html`${isNamed ? "" : html`<span class="line">${inline(description)}</span>`}${bodies.map(
+    ({ type, schema }) => html`<span class="line">${shape(schema)}<code>${type}</code></span>`,
+  )}`;
+}
+
+function shape(schema: JsonSchema): Content {
+  return Object.keys(schema).length === 0 ? "" : html`${typeOf(schema)}, `;
+}
+
+function headersOf({ headers = {} }: Answer): Html {
+  return html`${Object.entries(headers).map(
+    ([name, { description }]) =>
+      html`<span class="line"><code>${name}</code> <span class="hint">${inline(description)}</span></span>`,
+  )}`;
+}
+
+function opening({ security }: Operation): string {
+  if (security.some((one) => "bearerKey" in one)) return "With an API key.";
+  if (security.some((one) => Object.keys(one).length === 0)) return "With or without a token.";
+  return security.length > 0 ? "With a token of the management, or a session." : "For everybody.";
+}

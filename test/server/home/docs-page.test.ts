@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PROBLEMS } from "../../../server/http/errors.ts";
+import { PRODUCTS } from "../../../server/products.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { codesOf, operationsOf } from "../openapi/described.ts";
+
+let harness: Harness;
+let page: string;
+beforeAll(async () => {
+  harness = await startHarness({ mounts: PRODUCTS });
+  page = await (await fetch(`${harness.url}/docs`)).text();
+});
+afterAll(() => harness.close());
+
+test("the reference shows every operation, its refusals and every schema, each by an anchor of its own", async () => {
+  const document = harness.app.describeApi();
+  const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const operations = operationsOf(document);
+  const shown = operations.filter(({ operation }) => ids.includes(operation.operationId));
+  const missing = operations.filter((one) => !shown.includes(one)).map(({ path }) => path);
+  expect(missing.filter((path) => !/models\/\{model\}:|^\/api\/v1\/memory\/atoms/.test(path))).toEqual([]);
+  expect(shown.length).toBeGreaterThan(40);
+  for (const name of Object.keys(document.components.schemas)) expect(ids).toContain(`schema-${name}`);
+  for (const { operation } of shown) for (const code of codesOf(operation)) expect(ids).toContain(`code-${code}`);
+  expect(Object.keys(PROBLEMS).filter((code) => !ids.includes(`code-${code}`))).toEqual([]);
+});
+
+test("the reference links to nothing that is not on it, but for pages that there are", () => {
+  const links = [...page.matchAll(/href="([^"]+)"/g)].map(([, to = ""]) => to);
+  const broken = links.filter((to) => to.startsWith("#") && !page.includes(`id="${to.slice(1)}"`));
+  expect(broken).toEqual([]);
+  expect(links.filter((to) => /^https?:/.test(to))).toEqual([]);
+});
+
+test("the reference's calls carry the key by a file, and bodies that a shell takes for one word", () => {
+  const calls = [...page.matchAll(/<code id="example-[^"]+">([^<]+)</g)].map(([, text = ""]) =>
+    text.replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&amp;", "&").replaceAll("&lt;", "<"),
+  );
+  expect(calls.length).toBeGreaterThan(40);
+  for (const call of calls) {
+    expect(call).toMatch(/^curl/);
+    expect(call).not.toMatch(/-H '(Authorization|X-API-Key)/i);
+    const [, body] = /-d '([^']*)'/.exec(call) ?? [];
+    if (body !== undefined) expect(() => JSON.parse(body)).not.toThrow();
+  }
+});
+
+test("the reference is made once: whoever has it is not sent it again", async () => {
+  const first = await fetch(`${harness.url}/docs`);
+  const etag = first.headers.get("etag") ?? "";
+  expect(first.headers.get("cache-control")).toBe("no-cache");
+  expect(first.headers.get("content-security-policy")).toContain("default-src 'none'");
+  const again = await fetch(`${harness.url}/docs`, { headers: { "if-none-match": etag } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  expect((await fetch(`${harness.url}/docs`, { headers: { "if-none-match": '"another"' } })).status).toBe(200);
+});
