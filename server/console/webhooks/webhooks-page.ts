@@ -128,6 +128,7 @@ function row(delivery: LoggedDelivery, page: WebhooksPage): Cell[] {
         mayRedeliver(delivery.teamId) &&
         html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${keyName}">Redeliver</button></form>`
       }`,
+      "whole",
     ],
   ];
 }
