@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makeTeam } from "../../store/fixtures.ts";
+import { type PageResponse, type Pages, startPages, type Visitor } from "./pages.ts";
+
+const ROLES = ["admin", "member", "viewer"] as const;
+/** And somebody of another team. */
+const PEOPLE = [...ROLES, "stranger"] as const;
+type Person = (typeof PEOPLE)[number];
+
+/** What each is answered by a page: the admin, the member, the viewer, and the stranger. */
+const PAGES: Readonly<Record<string, readonly [number, number, number, number]>> = {
+  "/": [303, 303, 303, 303],
+  "/keys": [200, 200, 200, 200],
+  "/keys/new": [200, 200, 403, 200],
+  "/keys/:key": [200, 200, 200, 404],
+  "/keys/:key/edit": [200, 200, 403, 404],
+  "/keys/:key/rotate": [200, 200, 403, 404],
+  "/keys/:key/revoke": [200, 200, 403, 404],
+  "/keys/:key/manifest": [200, 200, 403, 404],
+  "/keys/:key/manifest.yaml": [200, 200, 403, 404],
+  "/libraries": [200, 200, 200, 200],
+  "/libraries/:library": [200, 200, 200, 404],
+  "/libraries/:library/atoms/:atom": [200, 200, 200, 404],
+  "/gateways": [200, 200, 200, 200],
+  "/gateways/:gateway": [200, 200, 200, 404],
+  "/team": [303, 303, 303, 303],
+  "/team/:team": [200, 200, 200, 404],
+  "/audit": [200, 200, 200, 200],
+  "/audit/export": [200, 200, 200, 200],
+  "/webhooks": [200, 200, 200, 200],
+};
+
+/** What each is answered by a form, with fields that a member's would be taken with. */
+const FORMS: Readonly<Record<string, { fields: Record<string, string>; statuses: (typeof PAGES)[string] }>> = {
+  "/keys/new": {
+    fields: { name: "made-by", team: "payments", preset: "MCPReadOnly" },
+    statuses: [201, 201, 403, 422],
+  },
+  "/keys/:key/edit": { fields: { preset: "MCPReadOnly", displayName: "Changed" }, statuses: [303, 303, 403, 404] },
+  "/keys/:key/state": { fields: { state: "Suspended" }, statuses: [303, 303, 403, 404] },
+  "/keys/:key/rotate": { fields: { overlap: "1h" }, statuses: [201, 201, 403, 404] },
+  "/keys/:key/revoke": { fields: {}, statuses: [303, 303, 403, 404] },
+};
+
+/** What is held to the roles where there is something to do it to. */
+const ELSEWHERE = [
+  // test/server/console/webhooks/webhooks.test.ts
+  "post /webhooks/deliveries/:/redeliver",
+];
+
+let pages: Pages;
+const people = new Map<Person, Visitor>();
+/** Ids, by what stands for them in a path. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  pages = await startPages();
+  const members = ROLES.map((role) => ({ role, kind: "subject", value: role }) as const);
+  const { teamId } = await makeTeam(pages.store, { name: "payments", members, namespaces: ["payments-dev"] });
+  ids.team = teamId;
+  const others = [{ role: "admin", subject: "stranger" }];
+  await pages.send("POST", "/teams", { name: "research", spec: { members: others } });
+  for (const person of PEOPLE) people.set(person, await pages.as(person));
+  const team = "payments";
+  ids.library = (await pages.send("POST", "/libraries", { name: "handbook", team, spec: {} })).body.id;
+  const upstreams = [{ name: "u", dialect: "openai", baseURL: "https://u.example", credential: "c" }];
+  const gateway = { name: "models", team, spec: { upstreams, routes: [] } };
+  ids.gateway = (await pages.send("POST", "/gateways", gateway)).body.id;
+  const writer = { name: "writer", team, spec: { preset: "MCPReadWrite" } };
+  const { body } = await pages.send("POST", "/keys", writer);
+  const atom = await fetch(`${pages.url}/atoms`, {
+    method: "POST",
+    headers: { "x-api-key": body.secret, "content-type": "application/json" },
+    body: JSON.stringify({ library: "handbook", content: "Refunds need two people." }),
+  });
+  ids.atom = String(Object(await atom.json()).id);
+});
+afterAll(() => pages.close());
+
+function visitor(person: Person): Visitor {
+  const found = people.get(person);
+  if (found === undefined) throw new Error(`nobody is the ${person}`);
+  return found;
+}
+
+const pathOf = (pattern: string) => pattern.replace(/:(\w+)/g, (_, name) => ids[name] ?? "");
+
+/** A key for one form alone: what is done to it changes what it is. */
+async function newKey(name: string): Promise<{ id: string; secret: string }> {
+  const made = await pages.send("POST", "/keys", { name, team: "payments", spec: { preset: "MCPReadOnly" } });
+  expect(made.status, made.text).toBe(201);
+  ids.key = made.body.id;
+  return made.body;
+}
+
+describe("The console's pages and forms", () => {
+  test("are all in the tables of this file", () => {
+    const folder = join(import.meta.dirname, "../../../server/console");
+    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const served = sources.flatMap((file) =>
+      [...readFileSync(join(folder, file), "utf8").matchAll(/\.(get|post)(?:<[^(]*>)?\(\s*"(\/[^"]*)"/g)].map(
+        ([, method, path = ""]) => `${method} ${shapeOf(path)}`,
+      ),
+    );
+    const known = [
+      ...ELSEWHERE,
+      ...Object.keys(PAGES).map((path) => `get ${shapeOf(path)}`),
+      ...Object.keys(FORMS).map((path) => `post ${shapeOf(path)}`),
+    ];
+    expect(served.filter((route) => route !== `get ${shapeOf("/assets/:name")}`).sort()).toEqual(known.sort());
+  });
+
+  test.for(Object.entries(PAGES))("let each role see %s or not", async ([pattern, expected]) => {
+    await newKey(`seen${pattern.replace(/\W+/g, "-")}-x`);
+    const answers: PageResponse[] = [];
+    for (const person of PEOPLE) answers.push(await visitor(person).get(pathOf(pattern)));
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+    for (const { text } of answers.filter(({ status }) => status === 403)) {
+      expect(text).toContain("admin or member");
+    }
+    for (const { text } of answers.filter(({ status }) => status === 404)) expect(text).not.toContain("payments");
+  });
+
+  test.for(Object.entries(FORMS))(
+    "take %s of those whose role allows it, and change nothing for others",
+    async ([pattern, { fields, statuses }]) => {
+      const answers: number[] = [];
+      for (const [i, person] of PEOPLE.entries()) {
+        const key = await newKey(`form-${person}${pattern.replace(/\W+/g, "-")}-x`);
+        const { headers, body: before } = await pages.send("GET", `/keys/${key.id}`);
+        const given = {
+          ...fields,
+          ...(fields.name === undefined ? {} : { name: `${fields.name}-${person}` }),
+          ...{ once: randomBytes(18).toString("base64url"), etag: headers.get("etag") ?? "" },
+        };
+        const { status, text } = await visitor(person).post(pathOf(pattern), given);
+        answers.push(status);
+        if ((statuses[i] ?? 0) < 400) continue;
+        expect(text).not.toMatch(/inf_\w{57}/);
+        expect((await pages.send("GET", `/keys/${key.id}`)).body).toEqual(before);
+        expect(await pages.tryKey(key.secret)).toBe(200);
+        const { body } = await pages.send("GET", "/keys?name=made-by-viewer");
+        expect(body.items).toEqual([]);
+      }
+      expect(answers).toEqual(statuses);
+    },
+  );
+});
+
+/** Whatever its parameters are called. */
+function shapeOf(path: string): string {
+  return path.replace(/:\w+/g, ":");
+}
