@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
 import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
+import { makeDatabaseFolder } from "../env/database-folder.ts";
 import { until } from "../env/until.ts";
 import { key, team } from "./up.ts";
 
@@ -12,8 +13,8 @@ const MAIN = join(ROOT, "cli/main.ts");
 
 /** A folder with a team and a key to declare, until the test has finished. */
 export function makeFolder(): string {
-  // Where everybody may come: /tmp may be closed to others.
-  const folder = mkdtempSync("/tmp/keyplane-folders-");
+  // Where everybody may come: the folder of temporary files may be closed to others.
+  const folder = makeDatabaseFolder("keyplane-folders-", "/tmp");
   chmodSync(folder, 0o755);
   mkdirSync(join(folder, "manifests"));
   writeFileSync(join(folder, "manifests/all.yaml"), team("team-a", "dev") + key("agent"));

@@ -13,9 +13,10 @@ const ENOUGH = 4 * 2 ** 30;
  * times as much of the processor as the tests on it. What a crash leaves on a disk is not for such a folder to show.
  *
  * @param prefix of its name
+ * @param onDisk where it is made without that much memory
  */
-export function makeDatabaseFolder(prefix: string): string {
-  return mkdtempSync(join(hasMemory() ? IN_MEMORY : tmpdir(), prefix));
+export function makeDatabaseFolder(prefix: string, onDisk = tmpdir()): string {
+  return mkdtempSync(join(hasMemory() ? IN_MEMORY : onDisk, prefix));
 }
 
 function hasMemory(): boolean {

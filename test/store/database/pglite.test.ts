@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { sql } from "kysely";
@@ -13,13 +12,14 @@ import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
 import type { EmbeddedStore } from "../../../store/database/store.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
+import { makeDatabaseFolder } from "../../env/database-folder.ts";
 import { copyEmbedded, openEmbedded } from "../../env/embedded-database.ts";
 import { readSnapshot, teamDraft } from "../fixtures.ts";
 
 describe("The embedded database", () => {
   let folder = "";
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "keyplane-pglite-"));
+  beforeEach(() => {
+    folder = makeDatabaseFolder("keyplane-pglite-");
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
