@@ -88,7 +88,7 @@ export async function startInstallation(opened?: Store) {
   }
 
   return {
-    ...{ api, store, github, teams, post },
+    ...{ api, store, github, teams, post, issuer: issuer.url },
     async makeKey(team: keyof typeof teams, spec: object = { preset: "MCPReadOnly" }) {
       const { body } = await api.send("POST", "/keys", { name: unique("key"), team: teams[team], spec });
       const { id, name, prefix, secret }: Record<"id" | "name" | "prefix" | "secret", string> = body;

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { until } from "../../env/until.ts";
+import { unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";
+import { ownPage, signIn } from "../auth/session/sign-in.ts";
 import { TOKEN } from "../management/api.ts";
-import { type Installation, sha256, startInstallation, type Who } from "./installation.ts";
+import { deliveriesOf, SECRET } from "../webhooks/fixtures.ts";
+import { type Installation, sha256, startInstallation, WHO, type Who } from "./installation.ts";
 
 let installation: Installation;
 beforeAll(async () => {
@@ -127,6 +130,37 @@ describe("a leak that a member reports", () => {
     expect((await installation.api.send("POST", "/keys", made)).status).toBe(201);
     const { body } = await installation.report("member", [{ key: secret }]);
     expect(body.leaks).toMatchObject([{ name, state: "revoked", outcome: "revoked" }]);
+  });
+
+  test("is told to the team's webhooks that take it, with which key it is, and nothing more", async () => {
+    const name = unique("told");
+    const webhooks = [{ url: "https://hooks.example.com/x", events: ["key.leaked"], secret: SECRET }];
+    const { id: teamId } = (await installation.api.send("POST", "/teams", { name, spec: { webhooks } })).body;
+    const { body } = await installation.api.send("POST", "/keys", {
+      name,
+      team: name,
+      spec: { preset: "MCPReadOnly" },
+    });
+    for (let i = 0; i < 2; i++) await installation.api.send("POST", "/leaks", { leaks: [{ key: body.secret }] });
+    const [delivery, ...others] = await deliveriesOf(installation.store, teamId);
+    expect(others).toEqual([]);
+    expect(delivery).toMatchObject({ event: "key.leaked", key_id: body.id });
+    expect(delivery?.data).toMatchObject({ keyId: body.id, name, team: name, version: 1, reporter: "member" });
+    expect(JSON.stringify(delivery?.data)).not.toContain(body.secret.slice(12));
+  });
+
+  test("is taken of a session, where its own page sends it", async () => {
+    const { secret } = await installation.makeKey("revoking");
+    const person = { issuer: installation.issuer, subject: WHO.member.sub, groups: [] };
+    const browser = await signIn(installation.store, { person });
+    const headers = { ...ownPage(installation.api, browser), "content-type": "application/json" };
+    const leaks = JSON.stringify({ leaks: [{ key: secret }] });
+    for (const foreign of [{ origin: "https://evil.example" }, { "x-csrf-token": "another" }]) {
+      expect((await installation.post(leaks, { ...headers, ...foreign })).status).toBe(403);
+    }
+    expect(await installation.api.tryKey(secret)).toBe(200);
+    const { status, text } = await installation.post(leaks, headers);
+    expect([status, JSON.parse(text).leaks[0].state]).toEqual([200, "revoked"]);
   });
 
   test("may be one of a hundred, and no more are taken", async () => {
