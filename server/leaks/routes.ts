@@ -12,6 +12,7 @@ import { leakPaths } from "./described.ts";
 import { createGithubJudge, GithubUnavailableError, githubSignature } from "./github.ts";
 import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
+import { boundUnsignedBodies } from "./unsigned-bodies.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
 
 /** Of a report: GitHub's hold what it found at a time. */
@@ -44,6 +45,12 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     config: { public: true, describes: leakPaths("/api/v1/leaks") },
     bodyLimit: BODY_LIMIT,
     onRequest: [identifyIfKnown(deps, "head"), dontKeep],
+    preParsing: boundUnsignedBodies((request, reply) => {
+      count("anonymous", "dropped");
+      // GitHub sends it again.
+      if (githubSignature(request.headers) === undefined) reply.code(202).send(RECEIVED);
+      else sendProblem(reply, problem("unavailable", "This server holds as many reports as it can: try again."));
+    }),
     preValidation: identifyIfKnown(deps, "body"),
     errorHandler(error, request, reply) {
       const shown = problemOf(error, request.method);

@@ -8,6 +8,8 @@ import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import { MAX_LEAKS, readReport } from "./report.ts";
 
+/** Room for as many of the longest keys as are looked at; a larger body is not parsed. In bytes. */
+const MAX_BODY = 64 << 10;
 /** Keys of ours that one network may report in a minute: one key's worth of work each. */
 const MAX_PER_NETWORK = 100;
 /** Keys that wait to be acted on, in one thread. */
@@ -39,6 +41,10 @@ export class UnsignedReports {
 
   /** Looks at the first keys of a report. A bare hash tells nobody that a secret has leaked. */
   take(body: unknown, address: string): void {
+    if (Buffer.isBuffer(body) && body.length > MAX_BODY) {
+      this.#count("anonymous", "dropped");
+      return;
+    }
     const leaks = readReport(body)?.leaks.slice(0, MAX_LEAKS) ?? [];
     for (const { digest, isWhole } of leaks) {
       if (digest === undefined || !isWhole || !this.#mayBeOurs(digest)) this.#count("anonymous", "unknown");

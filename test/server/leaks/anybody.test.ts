@@ -66,6 +66,29 @@ describe("a leak that nobody known reports", () => {
     }
   });
 
+  test("b100: holds no more memory than sixteen MiB, whoever sends how much at once, and is taken again afterwards", async () => {
+    const answered: number[] = [];
+    const sent = Array.from({ length: 24 }, () => {
+      const one = request(`${installation.api.url}/api/v1/leaks`, {
+        method: "POST",
+        headers: { "content-length": 1 << 20 },
+      });
+      one.on("response", ({ statusCode = 0 }) => answered.push(statusCode));
+      one.on("error", () => {});
+      one.write(Buffer.alloc((1 << 20) - 1, " "));
+      return one;
+    });
+    await until("some have their answer before their end", () => answered.length > 4);
+    expect(new Set(answered)).toEqual(new Set([202]));
+    expect(answered.length).toBeLessThan(24);
+    for (const one of sent) one.destroy();
+    const { secret } = await installation.makeKey("revoking");
+    await until("reports are taken again", async () => {
+      await installation.post(report({ key: secret }));
+      return (await installation.api.tryKey(secret)) === 401;
+    });
+  });
+
   test("is asked for of a client that waits to be asked", async () => {
     const asked = request(`${installation.api.url}/api/v1/leaks`, {
       method: "POST",
