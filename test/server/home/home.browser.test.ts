@@ -1,13 +1,10 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PRODUCTS } from "../../../server/products.ts";
-import { faultsOf, openBrowser } from "../../env/browser.ts";
+import { openBrowser } from "../../env/browser.ts";
+import { judge } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";
 
-/** Where pictures of the pages are put, for whoever wants to look at them; none are taken where it is not said. */
-const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 const PATHS = { landing: "/", docs: "/docs" };
 /** Each theme on a phone and on a desk, and the narrowest that there is. */
 const LOOKS = [
@@ -55,12 +52,3 @@ test("The reference's navigation leads to each of its parts, and stays in view",
   expect([await isInView("#schemas"), await isInView(".contents > ul")]).toEqual([true, true]);
   await page.close();
 });
-
-async function judge(page: Page, name: string): Promise<void> {
-  if (PICTURES !== undefined) {
-    await mkdir(PICTURES, { recursive: true });
-    await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
-  }
-  expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] });
-  expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-}
