@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from "kysely";
-import type { Db, Tx } from "./database/change.ts";
+import { DATABASE_NUMBER, type Db, type Tx } from "./database/change.ts";
 import { toDigest } from "./database/digest.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "./database/times.ts";
 
@@ -35,13 +35,14 @@ export async function beginSession(
       ${person?.groups ?? []}::text[], ${sid}, ${displayName}, ${databaseTimeIn(lifetimeMs)})`.execute(tx);
 }
 
-/** The session of a digest; undefined where it has ended, or never was. */
+/** The session of a digest; undefined where it has ended, or never was, or was brought back by a restored backup. */
 export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
   const row = await db
     .selectFrom("sessions")
     .select(["issuer", "subject", "groups", "display_name", "expires_at"])
     .where("digest", "=", toDigest(digest))
     .where("expires_at", ">", DATABASE_NOW)
+    .where("made_in", "=", DATABASE_NUMBER)
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const { issuer, subject, groups } = row;
@@ -56,6 +57,11 @@ export async function endSession(db: Db, digest: string): Promise<boolean> {
     .where("digest", "=", toDigest(digest))
     .executeTakeFirstOrThrow();
   return numDeletedRows > 0n;
+}
+
+/** Ends every session and one-time link: nobody knows which of them had ended before a database was put back in time. */
+export async function endAllSessions(db: Db): Promise<void> {
+  await sql`with links as (delete from sign_in_links) delete from sessions`.execute(db);
 }
 
 /** Whose sessions an issuer ends: those of a subject, or the one that it knows as `sid`. */

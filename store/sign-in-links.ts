@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db, Tx } from "./database/change.ts";
+import { DATABASE_NUMBER, type Db, type Tx } from "./database/change.ts";
 import { toDigest } from "./database/digest.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "./database/times.ts";
 
@@ -17,12 +17,12 @@ export async function addSignInLink(db: Db, digest: string, lifetimeMs: number):
   return toMs(row.expires_at);
 }
 
-/** Uses a link up. False where it is over, was used, or never was. */
+/** Uses a link up. False where it is over, was used, never was, or was brought back by a restored backup. */
 export async function takeSignInLink(tx: Tx, digest: string): Promise<boolean> {
   const taken = await tx
     .deleteFrom("sign_in_links")
     .where("digest", "=", toDigest(digest))
-    .returning((link) => link("expires_at", ">", DATABASE_NOW).as("is_good"))
+    .returning(sql<boolean>`expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER}`.as("is_good"))
     .executeTakeFirst();
   return taken?.is_good === true;
 }

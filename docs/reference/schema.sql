@@ -257,6 +257,7 @@ create table sessions (
   display_name text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   expires_at timestamp with time zone not null,
+  made_in oid default database_number() not null,
   constraint sessions_check CHECK (((issuer IS NULL) = (subject IS NULL))),
   constraint sessions_digest_check CHECK ((octet_length(digest) = 32)),
   constraint sessions_pkey PRIMARY KEY (digest)
@@ -264,6 +265,7 @@ create table sessions (
 create table sign_in_links (
   digest bytea not null,
   expires_at timestamp with time zone not null,
+  made_in oid default database_number() not null,
   constraint sign_in_links_digest_check CHECK ((octet_length(digest) = 32)),
   constraint sign_in_links_pkey PRIMARY KEY (digest)
 );
@@ -362,6 +364,11 @@ begin
   on conflict (key_id) do update set team_id = excluded.team_id;
   return null;
 end $function$;
+CREATE OR REPLACE FUNCTION public.database_number()
+ RETURNS oid
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT pg_database.oid FROM pg_database WHERE (pg_database.datname = current_database()));
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -12,6 +12,7 @@ import {
 } from "../../store/feed/replicas.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
+import { endAllSessions } from "../../store/sessions.ts";
 
 /** What a replica asks of the database to keep its index current. */
 export type Feed = {
@@ -21,6 +22,8 @@ export type Feed = {
   changesAfter(seq: number, limit: number): Promise<Changes>;
   /** Throws SchemaVersionError for what this build cannot read. */
   snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;
+  /** Ends what a database that was put back in time may have brought back to life. */
+  endSessions(): Promise<void>;
   readonly replicas: ReplicaRegister;
   listen(onHint: () => void, onEnd: () => void): Promise<ListenConnection>;
 };
@@ -40,6 +43,7 @@ export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpar
       await assertSchemaVersion(store);
       return snapshot(store, receive);
     },
+    endSessions: () => endAllSessions(store.db),
     replicas: replicaRegister(store),
     listen: (onHint, onEnd) => store.listen(CHANGES_CHANNEL, onHint, onEnd),
   };

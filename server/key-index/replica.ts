@@ -69,6 +69,8 @@ export class Replica {
   #registered = false;
   #databaseToldTime: number | undefined;
   #notificationQueue = 0;
+  /** The database was rolled back, and sessions that had ended may live in it. */
+  #mustEndSessions = false;
   #removedAt = Number.NEGATIVE_INFINITY;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
@@ -196,6 +198,7 @@ export class Replica {
   async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
     this.#removeTheDead();
+    this.#endSessions();
     const listening = this.#listener.tend();
     // Before the first snapshot, so that nothing between the two is seen a beat late.
     if (this.#last === null) await listening;
@@ -272,6 +275,15 @@ export class Replica {
     });
   }
 
+  /** Beside the beats, and again with the next round where it fails. */
+  #endSessions(): void {
+    if (!this.#mustEndSessions) return;
+    this.#mustEndSessions = false;
+    this.#deps.feed.endSessions().catch(() => {
+      this.#mustEndSessions = true;
+    });
+  }
+
   /** Reads everything anew, and puts it in the old index's place when it is whole. */
   async #load(): Promise<FeedPosition> {
     const { feed, log } = this.#deps;
@@ -318,6 +330,7 @@ export class Replica {
   }
 
   #reportRollback(seq: number, head: number): void {
+    this.#mustEndSessions = true;
     this.#deps.metrics.countRollback();
     this.#deps.log.error({ seq, head }, "the database was rolled back: changes that were applied are not in it");
   }

@@ -86,7 +86,8 @@ async function retryOnContention<T>(task: (attempt: number) => Promise<T>): Prom
 }
 
 /** A restored database has another number, though its rows are those of before. */
-const TERM = sql<string>`(select oid from pg_database where datname = current_database()) || '/' || leaders.term`;
+export const DATABASE_NUMBER = sql<number>`database_number()`;
+const TERM = sql<string>`${DATABASE_NUMBER} || '/' || leaders.term`;
 
 /** Takes the leadership of a cluster. From here on every write with an earlier fence of it is refused. */
 export async function takeLeadership(store: Store, cluster: string): Promise<Fence> {

@@ -9,6 +9,7 @@ import { sql as auditSearch } from "../migrations/024-audit-search.ts";
 import { sql as suspendedKeys } from "../migrations/025-suspended-keys.ts";
 import { sql as managedBy } from "../migrations/026-managed-by.ts";
 import { sql as upstreamOutcomes } from "../migrations/027-upstream-outcomes.ts";
+import { sql as sessionsOfADatabase } from "../migrations/028-sessions-of-a-database.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -32,6 +33,7 @@ const MIGRATIONS = [
   { version: 25, name: "suspended-keys", script: suspendedKeys },
   { version: 26, name: "managed-by", script: managedBy },
   { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
+  { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

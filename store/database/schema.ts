@@ -33,7 +33,7 @@ export type Database = {
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
   sessions: SessionsTable;
-  sign_in_links: { digest: Uint8Array; expires_at: Date };
+  sign_in_links: { digest: Uint8Array; expires_at: Date; made_in: Generated<number> };
   logout_tokens: { issuer: string; jti: string; expires_at: Date };
   schema_migrations: { version: number; name: string; applied_at: Generated<Date> };
 };
@@ -223,6 +223,8 @@ type SessionsTable = {
   display_name: string;
   created_at: Generated<Date>;
   expires_at: Date;
+  /** The number of the database, which a restored one has anew. */
+  made_in: Generated<number>;
 };
 
 type AuditEventsTable = {

@@ -147,8 +147,12 @@ async function measure(
   const lists = Object.entries(listsOf(prefix));
   await load(calls, keyplane.port, WARM_UP_SECONDS);
   for (const [, list] of lists) for (let i = 0; i < 5; i++) await look(list);
-  const rest = new Map<string, number[]>();
-  for (const [name, list] of lists) rest.set(name, await inTurn(look, list));
+  const rest = new Map<string, PagesAtRest>();
+  for (const [name, list] of lists) {
+    const before = cpuMicroseconds(keyplane.pid);
+    const times = await inTurn(look, list);
+    rest.set(name, { times, cpuMs: (cpuMicroseconds(keyplane.pid) - before) / 1_000 / PAGES });
+  }
   const loaded = new Map<string, number[]>();
   for (const [name, list] of lists) {
     let isOver = false;
@@ -226,18 +230,27 @@ async function measurePairs(
   return pairs;
 }
 
+/** Milliseconds of each page, and of the server's CPU for one. */
+type PagesAtRest = { readonly times: readonly number[]; readonly cpuMs: number };
+
 function latencyTable(
   title: string,
-  rest: ReadonlyMap<string, readonly number[]>,
+  rest: ReadonlyMap<string, PagesAtRest>,
   loaded: ReadonlyMap<string, readonly number[]>,
 ): string {
-  const row = (name: string, at: readonly number[], under: readonly number[]): string[] => [
+  const row = (name: string, { cpuMs, times }: PagesAtRest, under: readonly number[]): string[] => [
     name,
-    ...[at, under].flatMap((times) => [figure(quantile(times, 0.5), 1), figure(quantile(times, 0.99), 1)]),
+    figure(cpuMs, 1),
+    ...[times, under].flatMap((each) => [figure(quantile(each, 0.5), 1), figure(quantile(each, 0.99), 1)]),
   ];
-  const rows = [...rest].map(([name, times]) => row(name, times, loaded.get(name) ?? []));
-  const all = row("all of them", [...rest.values()].flat(), [...loaded.values()].flat());
-  return table([title, "at rest, ms, p50", "p99", "beside the gateway's load, p50", "p99"], [...rows, all]);
+  const rows = [...rest].map(([name, pages]) => row(name, pages, loaded.get(name) ?? []));
+  const pages = [...rest.values()];
+  const every = {
+    times: pages.flatMap(({ times }) => times),
+    cpuMs: pages.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / pages.length,
+  };
+  const all = row("all of them", every, [...loaded.values()].flat());
+  return table([title, "CPU ms", "at rest, ms, p50", "p99", "beside the gateway's load, p50", "p99"], [...rows, all]);
 }
 
 function pairTable(pairs: readonly { readonly alone: Run; readonly beside: Run }[]): string {

@@ -25,6 +25,7 @@ test("a flood of changes is read and acknowledged many at a time, to the last of
       asked.changes++;
       return database.changesAfter(seq, limit);
     },
+    endSessions: async () => {},
     snapshot: async (receive) => database.snapshot(receive),
     replicas: { read: async (seq) => database.readReplicas(seq), remove: async () => {} },
     listen: async (onHint) => {

@@ -9,10 +9,12 @@ import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
+import { findSession } from "../../../store/sessions.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
+import { signIn } from "../auth/session/sign-in.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import { startReplica, storeKey } from "./replica-fixtures.ts";
 
@@ -176,6 +178,7 @@ describeOnEachEngine("a replica's index", (store) => {
     const [lost, kept] = [await storeKey(store(), home), await storeKey(store(), home)];
     const { view, metrics, lines } = follow(store());
     await until("the index is current", () => view.isCurrent() && view.findKey(lost.digest));
+    const { digest: session } = await signIn(store());
     await change(store(), null, async (tx) => {
       await sql`delete from key_versions where key_id = ${lost.keyId}`.execute(tx);
       await sql`set constraints all immediate`.execute(tx);
@@ -187,6 +190,7 @@ describeOnEachEngine("a replica's index", (store) => {
     expect(view.findKey(kept.digest)).toBeDefined();
     expect(await metric(metrics, "keyplane_index_database_rollbacks_total")).toBeGreaterThan(0);
     expect(lines.join("")).toContain("the database was rolled back");
+    await until("sessions that may have ended are ended", async () => !(await findSession(store().db, session)));
   });
 
   test("a replica that was taken for dead registers again, and is waited for", async () => {
