@@ -28,6 +28,7 @@ export type Reservation = {
     readonly generation: number;
     /** Of a key that the management API makes. */
     readonly spec?: ApiManagedKeySpec | null;
+    readonly managedBy?: string | null;
   };
   /** Of the key's first reservation; later ones leave the policy as it is. */
   readonly policy: KeyPolicy;
@@ -102,6 +103,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
     if (violatedConstraint(error) !== "key_versions_digest") throw error;
     throw new DigestTakenError(`key ${key.id}: the secret of version ${number} already belongs to another version`);
   }
+  const audited = { ...reservation.policy, ...(key.managedBy != null && { managedBy: key.managedBy }) };
   await appendAudit(tx, [
     {
       at: null,
@@ -111,7 +113,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
       by: reservation.by,
       detail: {
         ...{ version: number, prefix, source: key.source, namespace: key.namespace, name: key.name },
-        ...(isNew ? { changed: changedFields(undefined, reservation.policy) } : {}),
+        ...(isNew ? { changed: changedFields(undefined, audited) } : {}),
       },
     },
   ]);
@@ -166,6 +168,7 @@ async function insertKey(tx: Tx, { key, policy }: Reservation): Promise<boolean>
         revocation_reason: null,
         revoked_at: null,
         revoked_seq: null,
+        managed_by: key.managedBy ?? null,
         ...(key.spec ? { spec: JSON.stringify(key.spec) } : {}),
       })
       .onConflict((conflict) => conflict.column("id").doNothing())

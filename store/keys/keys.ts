@@ -68,10 +68,12 @@ export async function updateKeyPolicy(
     readonly expiresAfter: number | null;
     /** Of a key that the management API made. */
     readonly spec?: ApiManagedKeySpec;
+    /** What manages it, which stays as it is where this is left out. */
+    readonly managedBy?: string | null | undefined;
     readonly by?: Author;
   },
 ): Promise<void> {
-  const { keyId, policy, generation, expiresAfter, spec, by } = update;
+  const { keyId, policy, generation, expiresAfter, spec, managedBy, by } = update;
   await sql`select from keys where id = ${keyId} for update`.execute(tx);
   const key = await findKey(tx, keyId);
   if (key === undefined || key.state === "revoked") return;
@@ -82,7 +84,12 @@ export async function updateKeyPolicy(
   }
   await tx
     .updateTable("keys")
-    .set({ ...policyColumns(policy), generation, ...(spec && { spec: JSON.stringify(spec) }) })
+    .set({
+      ...policyColumns(policy),
+      generation,
+      ...(spec && { spec: JSON.stringify(spec) }),
+      ...(managedBy !== undefined && { managed_by: managedBy }),
+    })
     .where("id", "=", keyId)
     .execute();
   await saveKeyLibraries(tx, keyId, policy.libraryIds);
@@ -103,7 +110,7 @@ function auditedKey(key: LoadedKey | undefined): AuditedFields | undefined {
   const ends = key.versions
     .filter(({ state }) => !ENDED_VERSION_STATES.some((ended) => ended === state))
     .map((version) => ({ version: version.number, expiresAt: isoTime(version.expiresAt) }));
-  return { ...policy, expiresAt: isoTime(expiresAt), versions: ends };
+  return { ...policy, expiresAt: isoTime(expiresAt), versions: ends, managedBy: key.managedBy };
 }
 
 function isoTime(at: number | null): string | null {

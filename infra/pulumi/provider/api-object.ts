@@ -14,6 +14,8 @@ export type ApiObject = {
   /** Where it is declared; undefined for what the API made. */
   readonly declaredIn: unknown;
   readonly etag: string;
+  /** Of a key: what manages it. */
+  readonly managedBy: string | undefined;
   /** Of a key. */
   readonly versions: readonly Version[];
   readonly isUsed: boolean;
@@ -57,6 +59,7 @@ export function readObject({ body, etag }: ApiAnswer): ApiObject {
     spec: body.spec,
     declaredIn: body.declaredIn ?? undefined,
     etag,
+    managedBy: text(body.managedBy),
     versions: listOf(body.versions).map(readVersion),
     isUsed: typeof body.lastUsedAt === "string",
     scopes: listOf(body.scopes).map(String),

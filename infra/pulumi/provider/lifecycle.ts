@@ -1,5 +1,6 @@
 /** What becomes of a resource: made, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
+import { managedByOf } from "../../../domain/key/managed-by.ts";
 import type { Api } from "./api.ts";
 import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api-object.ts";
 import { createOnce, isGone } from "./creation.ts";
@@ -67,6 +68,7 @@ export async function createResource(
     name: given.name,
     ...(kind.identity.includes("team") && { team, ...(namespace !== undefined && { namespace }) }),
     spec: specOf(kind, given),
+    ...managerOf(resource),
     ...reasonOf(given),
     ...(secret && { source: secret.source }),
   };
@@ -114,12 +116,24 @@ function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Va
 }
 
 /** An object with the spec that its program gives it. */
-async function ensureSpec({ api, kind }: Resource, object: ApiObject, given: Inputs): Promise<ApiObject> {
+async function ensureSpec(resource: Resource, object: ApiObject, given: Inputs): Promise<ApiObject> {
+  const { api, kind } = resource;
   const spec = specOf(kind, given);
+  const manager = managerOf(resource);
+  const isSame = isSameSpec(kind.kind, object.name, object.spec, spec) && isManagedSo(object, manager);
   // Whether a credential is the one that is stored cannot be seen.
-  if (!hasCredentials(kind, spec) && isSameSpec(kind.kind, object.name, object.spec, spec)) return object;
-  const body = { spec, ...reasonOf(given) };
+  if (!hasCredentials(kind, spec) && isSame) return object;
+  const body = { spec, ...manager, ...reasonOf(given) };
   return readObject(await api.send("PUT", `${kind.path}/${object.id}`, body, { "if-match": object.etag }));
+}
+
+/** What a key says of the resource that manages it: people are to change it there. */
+function managerOf({ kind, urn }: Resource): { readonly managedBy?: string } {
+  return kind.kind === "PlatformKey" ? { managedBy: managedByOf(urn) } : {};
+}
+
+function isManagedSo(object: ApiObject, { managedBy }: ReturnType<typeof managerOf>): boolean {
+  return managedBy === undefined || object.managedBy === managedBy;
 }
 
 function hasCredentials({ kind }: ResourceKind, spec: Inputs): boolean {
@@ -177,7 +191,8 @@ async function replaceSpec(resource: Resource, found: ApiObject, oldInputs: Inpu
   const { kind } = resource;
   const [was, wanted] = [specOf(kind, oldInputs), specOf(kind, given)];
   const same = (spec: Inputs) => isSameSpec(kind.kind, found.name, found.spec, spec);
-  if (isDeepStrictEqual(was, wanted) && found.missingCredentials.length === 0) return found;
+  const isLeft = isManagedSo(found, managerOf(resource)) || !same(wanted);
+  if (isDeepStrictEqual(was, wanted) && found.missingCredentials.length === 0 && isLeft) return found;
   if (!same(was) && !same(wanted)) throw new Refusal(412, { code: "precondition_failed", detail: OUTRUN });
   return ensureSpec(resource, found, given);
 }

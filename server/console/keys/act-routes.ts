@@ -104,7 +104,7 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
       throw problem("invalid_request", "The form is incomplete: open the key's page again.");
     }
     const context = await changeContextOf(management, request, {});
-    await replaceKeySpec(context, key.id, { ...key.spec, state }, etagOf(key));
+    await replaceKeySpec(context, key.id, { spec: { ...key.spec, state } }, etagOf(key));
     return reply.redirect(`/dashboard/keys/${key.id}`, 303);
   });
 }

@@ -47,7 +47,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
       const context = await changeContextOf(management, request, {});
       const spec = specOfFields(fields, key.spec);
       try {
-        await replaceKeySpec(context, key.id, spec, etag);
+        await replaceKeySpec(context, key.id, { spec }, etag);
         return reply.redirect(`/dashboard/keys/${key.id}`, 303);
       } catch (error) {
         const { shown, errors } = formErrorsOf(error);

@@ -36,7 +36,7 @@ export function manifestText(manifest: KeyExport["manifest"]): string {
 }
 
 function namespaceForm(id: string, namespaces: readonly string[], chosen: string): Html {
-  return html`<form class="choose" method="get" action="/dashboard/keys/${id}/manifest"><div class="field"><label for="namespace">Namespace</label><select id="namespace" name="namespace">${namespaces.map(
+  return html`<form class="filters short" method="get" action="/dashboard/keys/${id}/manifest"><div class="field"><label for="namespace">Namespace</label><select id="namespace" name="namespace">${namespaces.map(
     (one) => html`<option value="${one}" ${flag("selected", one === chosen)}>${one}</option>`,
   )}</select></div><button>Choose</button></form>`;
 }

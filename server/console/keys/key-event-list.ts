@@ -14,6 +14,7 @@ const WORDS: Readonly<Record<string, (detail: KeyEvent["detail"]) => string>> = 
   "key.expiring": ({ expiresAt }) => `It was found to end soon, at ${expiresAt}`,
   "key.consumer_late": ({ lateVersion }) => `Somebody was found to use version ${lateVersion} still`,
   "key.leaked": ({ version, reporter, url }) => `Version ${version} was reported as leaked${reportedBy(reporter, url)}`,
+  "key.taken_over": ({ namespace, name }) => `Taken over by PlatformKey ${namespace}/${name}`,
   "key.released": () => "Its declaration let go of it",
   "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
 };

@@ -15,7 +15,7 @@ import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { invalid } from "../diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "../placement.ts";
-import { lockLivingApiManagedKey, requireRoom } from "./changes.ts";
+import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "./changes.ts";
 import { readKey, resolvePolicy } from "./read-key.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-schemas.ts";
 
@@ -30,7 +30,7 @@ type Secret = { readonly digest: string; readonly prefix: string; readonly plain
 export async function createKey(
   tx: Tx,
   { author, rights }: ChangeContext,
-  { name, namespace, team: named, spec, source }: CreateKeyBody,
+  { name, namespace, team: named, spec, source, managedBy = null }: CreateKeyBody,
 ): Promise<{ id: string; secret: string | null }> {
   const team = await teamFor(tx, rights, named, "make keys");
   const read = readKey({ name, namespace, spec });
@@ -53,6 +53,7 @@ export async function createKey(
     source: source === undefined ? "Generate" : "ImportHash",
     generation: 1,
     spec: read.spec,
+    managedBy: requireNoKey(managedBy),
   } as const;
   await addActive(tx, { key, policy, number: 1, secret, expiresAfter, author, overlapMs: 0 });
   return { id: key.id, secret: secret.plaintext };

@@ -5,7 +5,7 @@ import { creationOf, type Made, markCreated } from "../creation.ts";
 import { managedRoute } from "../managed-route.ts";
 import { bodyMayBeMissing } from "../paging.ts";
 import { checkIfMatch, requireIfMatch, withEtag } from "../preconditions.ts";
-import { REASON_BODY, REASON_EXAMPLE, type ReasonBody, type ReplaceBody } from "../request-schemas.ts";
+import { REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "../request-schemas.ts";
 import { RECEIPT } from "../response-schemas.ts";
 import { createKey, createVersion } from "./api-managed-keys.ts";
 import { replaceKeySpec, requireApiManaged, revokeByHand } from "./changes.ts";
@@ -19,6 +19,7 @@ import {
   type CreateKeyBody,
   type CreateVersionBody,
   REPLACE_KEY_BODY,
+  type ReplaceKeyBody,
 } from "./request-schemas.ts";
 import { KEY } from "./response-schemas.ts";
 import { showKey } from "./shown-key.ts";
@@ -48,7 +49,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
     },
   );
 
-  app.put<{ Params: ById; Body: ReplaceBody }>(
+  app.put<{ Params: ById; Body: ReplaceKeyBody }>(
     "/keys/:id",
     {
       config: managedRoute({
@@ -64,7 +65,7 @@ export function apiManagedKeyRoutes(app: FastifyInstance, management: Management
       const context = await changeContextOf(management, request, request.body);
       const id = keyIdOf(request);
       const ifMatch = requireIfMatch(request.headers["if-match"]);
-      const seq = await replaceKeySpec(context, id, request.body.spec, ifMatch);
+      const seq = await replaceKeySpec(context, id, request.body, ifMatch);
       const change = await receipts.wait(seq);
       const view = { db: store.db, receiptOf: await receipts.read(), now: clock.now() };
       return withEtag(reply, { ...(await showKey(view, context.rights, id)), change });

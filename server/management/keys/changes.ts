@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { RevocationReason } from "../../../domain/key/stored-key.ts";
 import { MAX_RETIRING, roomAt } from "../../../domain/key/version-room.ts";
+import { containsKey } from "../../../domain/redact.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
@@ -35,6 +36,12 @@ export function requireApiManaged({ cluster, namespace, name, ownerUid }: Loaded
     "managed",
     `PlatformKey ${namespace}/${name} (uid ${ownerUid}, cluster ${cluster}) declares this key: change it there. It can be revoked here.`,
   );
+}
+
+/** @throws Problem `invalid_request` for a name of what manages a key that holds what looks like one: it would be kept */
+export function requireNoKey<T extends string | null | undefined>(managedBy: T): T {
+  if (typeof managedBy !== "string" || !containsKey(managedBy)) return managedBy;
+  throw problem("invalid_request", "managedBy holds what looks like a key: write it without, it is kept.");
 }
 
 /** @throws Problem `managed` for a key that something manages by the API, such as a Pulumi program */
@@ -127,20 +134,21 @@ export async function rotateByHand(
 export async function replaceKeySpec(
   { store, author, rights }: ChangeContext,
   keyId: string,
-  spec: unknown,
+  { spec, managedBy }: { readonly spec: unknown; readonly managedBy?: string | null },
   ifMatch: string,
 ): Promise<number> {
   const { seq } = await change(store, null, async (tx) => {
     const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
     const read = readKey({ ...key, spec });
-    if (!isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
+    if (managedBy !== undefined || !isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
     await updateKeyPolicy(tx, {
       keyId,
       policy: await resolvePolicy(tx, key.teamId, read.declared),
       generation: key.generation + 1,
       expiresAfter: read.declared.expiresAfter,
       spec: read.spec,
+      managedBy: requireNoKey(managedBy),
       by: author,
     });
   });

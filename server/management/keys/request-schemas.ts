@@ -1,4 +1,5 @@
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/api-managed-key.ts";
+import { MANAGED_BY_PATTERN, MAX_MANAGED_BY } from "../../../domain/key/managed-by.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
 import { jsonSchema, pickFields } from "../../../domain/manifest/json-schema.ts";
 import { LISTED_STATES, type ListedState } from "../../../store/keys/key-lists.ts";
@@ -10,6 +11,7 @@ import {
   type PageQuery,
   REASON,
   type ReasonBody,
+  type ReplaceBody,
   replaceBody,
   TEAM,
 } from "../request-schemas.ts";
@@ -26,7 +28,10 @@ export type CreateKeyBody = ReasonBody & {
   team: string;
   spec: unknown;
   source?: SourceJson;
+  managedBy?: string | null;
 };
+/** What manages the key is left as it is where it is left out. */
+export type ReplaceKeyBody = ReplaceBody & { managedBy?: string | null };
 export type CreateVersionBody = ReasonBody & { source?: SourceJson; overlap?: string };
 
 const PLATFORM_KEY = SCHEMAS.PlatformKey.properties?.spec?.properties;
@@ -46,6 +51,14 @@ const SOURCE = {
   required: ["hash"],
   description: "A secret that the caller has made. Where it is left out, the server mints one and answers it once.",
   properties: { hash: jsonSchema(HASH) },
+} as const;
+
+const MANAGED_BY = {
+  type: ["string", "null"],
+  maxLength: MAX_MANAGED_BY,
+  pattern: MANAGED_BY_PATTERN,
+  description:
+    "The URN of the Pulumi resource that manages the key: the console shows it, and changes nothing of the key. Null for none.",
 } as const;
 
 export const LIST_QUERY = {
@@ -69,7 +82,10 @@ export const CREATE_KEY_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["name", "team", "spec"],
-  properties: { name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: KEY_SPEC, source: SOURCE, reason: REASON },
+  properties: {
+    ...{ name: NEW_NAME, namespace: NEW_NAMESPACE, team: TEAM, spec: KEY_SPEC, source: SOURCE },
+    ...{ managedBy: MANAGED_BY, reason: REASON },
+  },
 } as const;
 export const CREATE_KEY_EXAMPLE = {
   name: "docs-agent",
@@ -89,4 +105,8 @@ export const CREATE_VERSION_BODY = {
     reason: REASON,
   },
 } as const;
-export const REPLACE_KEY_BODY = replaceBody(KEY_SPEC);
+const REPLACE_BODY = replaceBody(KEY_SPEC);
+export const REPLACE_KEY_BODY = {
+  ...REPLACE_BODY,
+  properties: { ...REPLACE_BODY.properties, managedBy: MANAGED_BY },
+} as const;

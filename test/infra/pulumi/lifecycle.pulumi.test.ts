@@ -44,6 +44,7 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     expect(await call(outputs.secret?.value)).toBe(200);
     const { body } = await manage("GET", `keys/${outputs.keyID?.value}`);
     expect(body).toMatchObject({ prefix: outputs.prefix?.value, spec: { gatewayRef: { name: expect.any(String) } } });
+    expect(body.managedBy).toMatch(/^urn:pulumi:.*::keyplane:index:PlatformKey::agent$/);
     const again = await stack.up();
     expect(again.summary.resourceChanges).toEqual({ same: 5 });
     await stack.destroy();

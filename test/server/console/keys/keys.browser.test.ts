@@ -36,8 +36,9 @@ async function open(path: string, look: BrowserContextOptions = {}): Promise<Pag
 
 async function makeKey(
   spec: object = { preset: "MCPReadOnly" },
+  more: object = {},
 ): Promise<{ id: string; name: string; prefix: string }> {
-  return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
+  return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec, ...more })).body;
 }
 
 /** Requests of a day, as a team's working day has them. */
@@ -184,6 +185,10 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
     await pages.send("POST", `/keys/${revoked.id}/revoke`, { reason: "in a public repository" });
     const suspended = await makeKey({ preset: "MCPReadOnly", state: "Suspended" });
     const declared = (await reserveKey(pages.store, await makeTeam(pages.store))).key;
+    const home = await makeTeam(pages.store, { namespaces: [unique("dev"), unique("prod")] });
+    const exportable = await makeKey({ preset: "GatewayDefault", expiresAfter: "720h" }, { team: home.teamId });
+    const managedBy = "urn:pulumi:prod::billing::keyplane:index:PlatformKey::nightly-reports";
+    const ofPulumi = await makeKey(undefined, { managedBy });
     const paths = {
       list: "/keys",
       "list-empty": "/keys?q=nothing-like-it",
@@ -195,6 +200,9 @@ describe.each(THEMES)("Every page of keys, %s", (colorScheme) => {
       revoke: `/keys/${key.id}/revoke`,
       rotate: `/keys/${key.id}/rotate`,
       edit: `/keys/${key.id}/edit`,
+      export: `/keys/${exportable.id}/manifest`,
+      "export-refused": `/keys/${key.id}/manifest`,
+      "key-pulumi": `/keys/${ofPulumi.id}`,
       "not-found": "/keys/key_none",
     };
     const page = await open("/keys", { colorScheme, viewport: { width, height: 900 } });
