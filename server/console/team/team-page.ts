@@ -48,6 +48,11 @@ export function teamContent(page: TeamPage): Html {
 </div></div>`;
 }
 
+const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
+  Alert: "Told of, and work on until somebody ends them",
+  Revoke: "Revoked as soon as they are reported",
+};
+
 function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
   const rows: readonly (readonly [string, Content])[] = [
@@ -60,6 +65,7 @@ function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
         : html`<span class="chips">${namespaces.map((namespace) => html`<span class="chip">${namespace}</span>`)}</span>`,
     ],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
+    ["Leaked keys", LEAKS[team.leakAction]],
     ["Declared in", declaredIn(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],

@@ -23,7 +23,9 @@ beforeAll(async () => {
     { role: "admin", subject: "vera" },
     { role: "viewer", subject: "vic" },
   ];
-  research = (await pages.send("POST", "/teams", { name: "research", spec: { members: others } })).body.id;
+  research = (
+    await pages.send("POST", "/teams", { name: "research", spec: { members: others, leaks: { action: "Revoke" } } })
+  ).body.id;
 });
 afterAll(() => pages.close());
 
@@ -35,6 +37,11 @@ describe("the page of a team", () => {
     }
     expect(text).not.toContain(HOSTILE);
     expect(text).toContain("Everything, as the installation&#39;s own");
+  });
+
+  test("says what becomes of keys that leaked", async () => {
+    expect((await pages.get(`/team/${payments}`)).text).toMatch(/Leaked keys<\/dt><dd>Told of/);
+    expect((await pages.get(`/team/${research}`)).text).toMatch(/Leaked keys<\/dt><dd>Revoked/);
   });
 
   test("says to each what they are, and marks them among the members", async () => {
