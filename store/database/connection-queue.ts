@@ -1,11 +1,19 @@
-/** Who goes first for a connection that all share: what keeps the key index current, then all else, then the memory. */
-const PRIORITIES = ["feed", "general", "memory"] as const;
+/**
+ * Who goes first for a connection that all share: what keeps the key index current, then all else, then the memory, of
+ * which one call waits at a time, and last what anybody can have asked without being known.
+ */
+const PRIORITIES = ["feed", "general", "memory", "unauthenticated"] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
 /** The order of who may have the one connection of the embedded database. What has it keeps it until it is released. */
 export class ConnectionQueue {
   #isTaken = false;
-  readonly #waiting: Record<Priority, Set<() => void>> = { feed: new Set(), general: new Set(), memory: new Set() };
+  readonly #waiting: Record<Priority, Set<() => void>> = {
+    feed: new Set(),
+    general: new Set(),
+    memory: new Set(),
+    unauthenticated: new Set(),
+  };
 
   /**
    * Resolves when the connection is the caller's, who releases it.

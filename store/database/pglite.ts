@@ -47,6 +47,7 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
   const storeOf = (priority: Priority): Store => ({
     db: databaseOf(priority),
+    unauthenticatedDb: databaseOf("unauthenticated"),
     engine: "pglite",
     memory,
     listen,

@@ -6,6 +6,8 @@ import type { Database } from "./schema.ts";
 /** An open database. Whoever opens it closes it. */
 export type Store = {
   readonly db: Kysely<Database>;
+  /** For what is asked before it is known who wants it: on the one connection of PGlite it lets all others pass. */
+  readonly unauthenticatedDb: Kysely<Database>;
   readonly engine: "postgres" | "pglite";
   /** What the memory service asks by. */
   readonly memory: MemoryDatabase;

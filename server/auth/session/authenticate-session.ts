@@ -45,7 +45,7 @@ export async function authenticateSession(
   const secret = readCookie("session", deps.config, rawHeaders);
   if (secret === undefined) return { cause: "no_management_token" };
   const digest = secretDigest(secret);
-  const found = digest === undefined ? undefined : await findSession(deps.store.db, digest);
+  const found = digest === undefined ? undefined : await findSession(deps.store.unauthenticatedDb, digest);
   if (digest === undefined || found === undefined) return { cause: "session_unknown" };
   const principal = principalOfSession(deps, found);
   if (principal === undefined) return { cause: "session_issuer" };

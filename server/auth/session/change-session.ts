@@ -56,7 +56,7 @@ async function replaceSession(
   const before = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
   const { person } = signedIn;
   const by = authorAs(person === null ? LINK_ACTOR : `${person.issuer}#${person.subject}`, request);
-  const isAllowed = await store.db.transaction().execute(async (tx) => {
+  const isAllowed = await store.unauthenticatedDb.transaction().execute(async (tx) => {
     if (!(await allow(tx))) return false;
     const ended = before !== undefined && (await endSession(tx, before)) ? (["session.ended"] as const) : [];
     await beginSession(tx, digest, signedIn, SESSION_MS);

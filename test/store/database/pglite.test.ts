@@ -10,7 +10,7 @@ import { DatabaseUnavailableError, sqlState, violatedConstraint } from "../../..
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
-import type { EmbeddedStore } from "../../../store/database/store.ts";
+import type { EmbeddedStore, Store } from "../../../store/database/store.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../store/teams.ts";
 import { makeDatabaseFolder } from "../../env/database-folder.ts";
 import { copyEmbedded, openEmbedded } from "../../env/embedded-database.ts";
@@ -139,6 +139,20 @@ describe("The embedded database in use", () => {
     expect(turns).toBeGreaterThan(100);
     await Promise.all(waiting);
     expect(answered).toEqual(["feed", "first", "second"]);
+  });
+
+  test("b87: lets all others pass what anybody has asked, however much of it waits", async () => {
+    const answered: string[] = [];
+    const ask = async (name: string, db: Store["db"]) => {
+      await sql`select 1`.execute(db);
+      answered.push(name);
+    };
+    const isLong = sql`select count(*) from generate_series(1, 1000000)`.execute(store.db);
+    const ofAnybody = Array.from({ length: 3 }, () => ask("anybody", store.unauthenticatedDb));
+    const call = { teamId: "team", signal: new AbortController().signal };
+    const others = [store.memory.run(call, (db) => ask("memory", db)), ask("general", store.db)];
+    await Promise.all([isLong, ...ofAnybody, ...others]);
+    expect(answered).toEqual(["general", "memory", "anybody", "anybody", "anybody"]);
   });
 
   test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {

@@ -4,6 +4,7 @@ import type { RoutePlugin } from "../../../../server/app.ts";
 import { managementToken } from "../../../../server/auth/management-token.ts";
 import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
 import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
+import { makeSecret } from "../../../../server/auth/session/secret.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { openEmbedded } from "../../../env/embedded-database.ts";
@@ -21,14 +22,14 @@ const pages: RoutePlugin = (app) => {
   app.get("/", { config: { console: true } }, ({ managementPrincipal }) => ({ ...managementPrincipal }));
 };
 
-async function start(role: "everything" | "bootstrap" = "everything"): Promise<Harness> {
+async function start(role: "everything" | "bootstrap" = "everything", on = store): Promise<Harness> {
   return startHarness({
     mounts: [
       { at: CONSOLE, routes: sessionRoutes },
       { at: CONSOLE, routes: pages },
       { at: "/api/v1", routes: managementRoutes },
     ],
-    store,
+    store: on,
     managementToken: managementToken("bootstrap-token", TOKEN, role),
   });
 }
@@ -98,6 +99,28 @@ describe("A one-time link", () => {
         `${harness.url}${CONSOLE}/sign-in?${new URLSearchParams({ link: secret })}`,
       );
       expect([secret, answer.status]).toEqual([secret, 401]);
+    }
+  });
+
+  test("b87: and a session that are made up take no turn of those who are known", async () => {
+    const asked: string[] = [];
+    const db = store.db.withPlugin({
+      transformQuery({ node }) {
+        asked.push(node.kind);
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    });
+    const watched = await start("everything", { ...store, db });
+    try {
+      const madeUp = makeSecret();
+      const link = `${watched.url}${CONSOLE}/sign-in?link=${madeUp}`;
+      expect((await openBrowser().ask(link)).status).toBe(401);
+      const headers = { cookie: `keyplane_session=${madeUp}` };
+      const page = await fetch(`${watched.url}${CONSOLE}/`, { headers, redirect: "manual" });
+      expect([page.status, asked]).toEqual([303, []]);
+    } finally {
+      await watched.close();
     }
   });
 
