@@ -1,0 +1,65 @@
+/** Two `keyplane server`, each a process of its own, on one PostgreSQL: what the console does on one holds on the other. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { LEASE_MS } from "../../domain/protocol.ts";
+import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
+import { type Serving, startServing } from "../env/serving.ts";
+import { until, untilNoLonger } from "../env/until.ts";
+import { type Browser, ownPage, signIn } from "../server/auth/session/sign-in.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
+import { makeTeam, policyOf } from "../store/fixtures.ts";
+
+const ISSUER = "https://issuer.invalid";
+
+describeOnPostgres("The console of two servers", (store) => {
+  let one: Serving;
+  let other: Serving;
+  beforeAll(async () => {
+    const env = {
+      KEYPLANE_DATABASE_URL: (await databaseUrl(store())).href,
+      KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    };
+    const flags = ["--port", "0", "--admin-port", "0", "--oidc-issuer", ISSUER, "--oidc-audience", "keyplane"];
+    const start = () => startServing(["server", ...flags], env);
+    // One after the other: the first writes down which encryption key the database has.
+    one = await start();
+    other = await start();
+  });
+  afterAll(() => Promise.all([one, other].map((server) => server?.stop())));
+
+  const signInAnn = () => signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
+  const look = (server: Serving, { cookie }: Browser, path = "/keys") =>
+    fetch(`${server.url}/dashboard${path}`, { headers: { cookie }, redirect: "manual" });
+  const send = (server: Serving, browser: Browser, path: string) =>
+    fetch(`${server.url}/dashboard${path}`, {
+      ...{ method: "POST", body: new URLSearchParams(), redirect: "manual" },
+      headers: ownPage(server, browser),
+    });
+
+  test("b66: ends a session on both with the next request, whichever of them was signed out of", async () => {
+    const browser = await signInAnn();
+    for (const server of [one, other]) expect((await look(server, browser)).status).toBe(200);
+    expect((await send(one, browser, "/sign-out")).status).toBe(303);
+    for (const server of [other, one]) {
+      const { status, headers } = await look(server, browser);
+      expect([status, headers.get("location")]).toEqual([303, expect.stringContaining("/dashboard/sign-in")]);
+    }
+  });
+
+  test("b22: revokes a key on both within the lease, whichever of them was asked", async () => {
+    const home = await makeTeam(store(), { members: [{ role: "admin", kind: "subject", value: "ann" }] });
+    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["memory:read"] }) });
+    const browser = await signInAnn();
+    const statusOn = async (server: Serving) =>
+      (await fetch(`${server.url}/atoms`, { headers: { "x-api-key": key.plaintext } })).status;
+    for (const server of [one, other]) await until("the key is known", async () => (await statusOn(server)) === 200);
+    const askedAt = performance.now();
+    expect((await send(one, browser, `/keys/${key.keyId}/revoke`)).status).toBe(303);
+    const refusedAt = await untilNoLonger("the other accepts it", async () => (await statusOn(other)) !== 401);
+    expect(refusedAt - askedAt).toBeLessThan(LEASE_MS);
+    expect([await statusOn(one), await statusOn(other)]).toEqual([401, 401]);
+    await until("the receipt is there, of both", async () =>
+      (await (await look(other, browser, `/keys/${key.keyId}`)).text()).includes("Revoked everywhere"),
+    );
+  });
+});
