@@ -96,6 +96,9 @@ describe("a library's page", () => {
     for (let i = 0; i < 70; i++) {
       await remember(key, { library: "handbook", content: `Rule ${i}`, tags: i % 10 === 0 ? ["tens"] : [] });
     }
+    // Two that were made within a millisecond have no order.
+    await sql`update atoms set created_at = created_at - (70 - substr(content, 6)::integer) * interval '1 millisecond'
+      where content like 'Rule %'`.execute(pages.store.db);
     hostile = await remember(key, {
       ...{ library: "handbook", content: `\n${HOSTILE} refunds`, tags: [`"><img>`, "a&b=c"], source: HOSTILE },
     });
