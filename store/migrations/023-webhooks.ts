@@ -34,8 +34,7 @@ create table webhook_deliveries (
   error text,
   check ((state = 'pending') = (due_at is not null))
 );
-create index webhook_deliveries_due on webhook_deliveries (due_at) where state = 'pending';
-create index webhook_deliveries_due_to on webhook_deliveries (webhook_id, due_at) where state = 'pending';
+create index webhook_deliveries_due on webhook_deliveries (webhook_id, due_at) where state = 'pending';
 create index webhook_deliveries_of_team on webhook_deliveries (team_id, at, id);
 create index webhook_deliveries_by_time on webhook_deliveries (at, id);
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
 
 /** A delivery as the log has it. Times are milliseconds since the epoch. */
 export type LoggedDelivery = {
@@ -65,10 +66,10 @@ export async function listDeliveries(
       ? sql`(select * from webhook_deliveries where ${isAfter} ${page}) d`
       : sql`unnest(${[...teamIds]}::text[]) as of_team (id) cross join lateral (
           select * from webhook_deliveries where team_id = of_team.id and ${isAfter} ${page}) d`;
-  const { rows } = await sql<LoggedDelivery>`
+  const question = sql<LoggedDelivery>`
     select ${COLUMNS} from ${picked} join teams t on t.id = d.team_id
-    order by d.at desc, d.id desc limit ${limit}`.execute(db);
-  return rows;
+    order by d.at desc, d.id desc limit ${limit}`;
+  return withOrderedPlans(db, async (tx) => (await question.execute(tx)).rows);
 }
 
 /** One of them, locked until the transaction ends. */
@@ -85,11 +86,13 @@ export async function lockDelivery(tx: Tx, id: string): Promise<LoggedDelivery |
  * @returns whether there is still the webhook that it is for
  */
 export async function redeliver(tx: Tx, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    update webhook_deliveries d set state = 'pending', tries = 0, due_at = statement_timestamp(), claim = null
-    from (select id from team_webhooks for share) w where d.id = ${id} and w.id = d.webhook_id
-    returning d.id`.execute(tx);
-  return rows.length > 0;
+  // For share: a webhook that is removed meanwhile waits for this, and has it stopped.
+  const { rows: webhooks } = await sql`select from team_webhooks
+    where id = (select webhook_id from webhook_deliveries where id = ${id}) for share`.execute(tx);
+  if (webhooks.length === 0) return false;
+  await sql`update webhook_deliveries
+    set state = 'pending', tries = 0, due_at = statement_timestamp(), claim = null where id = ${id}`.execute(tx);
+  return true;
 }
 
 /** The webhooks of teams, by their names. @param teamIds undefined for all there are */

@@ -13,10 +13,18 @@ import { describeOnPulumi } from "../../env/pulumi.ts";
 
 const UPSTREAM = { name: "openai", dialect: "openai", baseURL: "https://api.example.com", credential: "sk-1" } as const;
 
+const SIGNING = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
+
 describeOnPulumi("a program", ({ makeStack, manage, call }) => {
   it("makes a team, a library, a gateway and a key of them; a preview of it makes nothing", async () => {
     const { stack } = await makeStack(async () => {
-      const { name: team } = new PlatformTeam("team", { name: "whole", members: [{ role: "admin", group: "leads" }] });
+      const { name: team } = new PlatformTeam("team", {
+        ...{ name: "whole", members: [{ role: "admin", group: "leads" }] },
+        // Neither in the order that the server has.
+        webhooks: ["https://hooks.example.com/b", "https://hooks.example.com/a"].map((url) => ({
+          ...{ url, events: ["key.rotated", "key.revoked"], secret: SIGNING },
+        })),
+      });
       const library = new MemoryLibrary("handbook", { team, name: "handbook", description: "How we work" });
       const gateway = new ModelGateway("main", { team, publicID: "whole-main", upstreams: [UPSTREAM] });
       const key = new PlatformKey("agent", {
@@ -47,6 +55,12 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     expect(body.managedBy).toMatch(/^urn:pulumi:.*::keyplane:index:PlatformKey::agent$/);
     const again = await stack.up();
     expect(again.summary.resourceChanges).toEqual({ same: 5 });
+    const { summary } = await stack.refresh();
+    expect(summary.resourceChanges).toEqual({ same: 5 });
+    const state = JSON.stringify(await stack.exportStack());
+    expect(state.replaceAll(/"plaintext":"(?:[^"\\]|\\.)*"/g, "encrypted")).not.toContain(SIGNING);
+    const [{ spec, missingSecrets }] = (await manage("GET", "teams?name=whole")).body.items;
+    expect([spec.webhooks.length, missingSecrets]).toEqual([2, []]);
     await stack.destroy();
     expect(await call(outputs.secret?.value)).toBe(401);
     expect((await manage("GET", "teams?name=whole")).body.items).toEqual([]);

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openGuardedPosts } from "../../../server/gateway/guarded-post.ts";
 import { deliver } from "../../../server/webhooks/deliver.ts";
 import { change } from "../../../store/database/change.ts";
-import { revokeKey } from "../../../store/keys/keys.ts";
+import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
+import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
 import { describeOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
@@ -73,6 +74,23 @@ describeOnEachEngine("A webhook", (opened) => {
     const rows = JSON.stringify((await sql`select d::text from webhook_deliveries d`.execute(store.db)).rows);
     for (const text of [...told.map(({ body }) => body), rows, ...sender.lines]) expect(text).not.toContain("whsec_");
     expect(sender.outcomes).toEqual(["delivered", "delivered"]);
+  });
+
+  test("is told of a leak once, and of where it was found", async () => {
+    const store = opened();
+    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const webhooks = [{ url: receiver.urlOf("/leaks"), events: ["key.leaked"] as const, secret: SECRET }];
+    await team.save({ webhooks, generation: 2 });
+    const { keyId } = await makeKey(store, team);
+    const digests = (await findKey(store.db, keyId))?.versions.map(({ digest }) => digest) ?? [];
+    const [secret] = await findSecrets(store.db, digests);
+    if (secret === undefined) throw new Error("the key is not found by its digest");
+    const report = { reporter: "github", by: { actor: "github" }, url: "https://github.com/acme/shop" } as const;
+    for (let i = 0; i < 2; i++) await change(store, null, (tx) => recordLeak(tx, secret, report));
+    const told = (await deliveriesOf(store, team.teamId)).map(({ event, data }) => ({ event, ...data }));
+    expect(told).toMatchObject([{ event: "key.leaked", keyId, version: 1, url: "https://github.com/acme/shop" }]);
+    expect(JSON.stringify(told)).not.toContain(Buffer.from(secret.digest, "latin1").toString("hex"));
+    await change(store, null, (tx) => deleteTeam(tx, team));
   });
 
   test("is told of nothing that was not committed, nor of what it did not ask for", async () => {

@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import { type Kysely, sql } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import { change } from "../../../store/database/change.ts";
+import type { Database } from "../../../store/database/schema.ts";
+import { saveTeam } from "../../../store/teams.ts";
+import { claimDeliveries } from "../../../store/webhooks/claims.ts";
+import { listDeliveries, listWebhooks, lockDelivery } from "../../../store/webhooks/delivery-log.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { rowsRead } from "../../env/rows-read.ts";
+import { makeKey } from "../../server/webhooks/fixtures.ts";
+import { makeTeam } from "../fixtures.ts";
+
+type Db = Kysely<Database>;
+
+const DELIVERIES = 20_000;
+const TEAMS = 40;
+
+describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one webhook", (opened) => {
+  beforeAll(async () => {
+    const { db } = opened();
+    const home = await makeTeam(opened());
+    const { keyId } = await makeKey(opened(), home);
+    await sql`insert into teams (id, cluster, name, owner_uid, display_name, state, generation)
+      select 'team_' || n, 'full', 'full ' || n, n, 'full', 'active', 1 from generate_series(1, ${TEAMS}::int) n`.execute(
+      db,
+    );
+    await sql`insert into team_webhooks (id, team_id, url, events)
+      select 'hook_' || n, 'team_' || n, 'https://hooks.example.com', '{key.revoked}'
+      from generate_series(1, ${TEAMS}::int) n`.execute(db);
+    await sql`insert into webhook_deliveries (id, webhook_id, team_id, url, event, key_id, data, at, state, due_at)
+      select 'evt_' || n, 'hook_' || team, 'team_' || team, 'https://hooks.example.com', 'key.revoked', ${keyId}, '{}',
+        now() - n * interval '1 second', case when waits then 'pending' else 'delivered' end,
+        case when waits then now() - n * interval '1 second' end
+      from (select n, case when n % 2 = 0 then 1 else 2 + n / 2 % ${TEAMS - 1}::int end as team,
+        n % 2 = 0 or n < 1000 as waits from generate_series(1, ${DELIVERIES}::int) n) made`.execute(db);
+  });
+
+  test.for(["without statistics", "with statistics"])(
+    "is never read whole to claim some, to show some or to have one told again, %s",
+    async (statistics) => {
+      const store = opened();
+      if (statistics === "with statistics") await sql`analyze`.execute(store.db);
+      const full = { webhooks: ["hook_7"], teams: ["team_9"] };
+      const claim = (limit: number) => (db: Db) => claimDeliveries({ ...store, db }, randomUUID(), { full, limit });
+      const all = { teamIds: undefined, afterId: undefined, limit: 50 };
+      const some = ["team_1", "team_2", "team_3"];
+      const questions: readonly (readonly [string, (db: Db) => Promise<unknown>])[] = [
+        ["claim one", claim(1)],
+        ["claim 16", claim(16)],
+        ["the log", (db) => listDeliveries(db, all)],
+        ["the log of some teams", (db) => listDeliveries(db, { ...all, teamIds: some })],
+        ["the log from a place on", (db) => listDeliveries(db, { ...all, teamIds: some, afterId: "evt_9999" })],
+        ["one", (db) => db.transaction().execute((tx) => lockDelivery(tx, "evt_9999"))],
+        ["the webhooks", (db) => listWebhooks(db, some, 100)],
+      ];
+      for (const [name, question] of questions) {
+        const { scans, rows } = await rowsRead(store.db, ["webhook_deliveries"], question);
+        expect({ name, scans }).toEqual({ name, scans: 0 });
+        expect(rows, name).toBeLessThanOrEqual(name === "the webhooks" ? 1_100 : 300);
+      }
+    },
+  );
+
+  test("gives each webhook its turn, whatever waits for another, and none that is full", async () => {
+    const full = { webhooks: ["hook_7"], teams: ["team_9"] };
+    const claimed = await claimDeliveries(opened(), randomUUID(), { full, limit: 100 });
+    const webhooks = claimed.map(({ webhookId }) => webhookId);
+    expect(new Set(webhooks).size).toBe(webhooks.length);
+    expect(webhooks.length).toBeGreaterThan(TEAMS - 6);
+    expect(webhooks.filter((id) => id === "hook_7" || id === "hook_9")).toEqual([]);
+  });
+
+  test("has what waited for a team's webhooks stopped with them at once", async () => {
+    const draft = { cluster: "full", name: "full 1", ownerUid: "1", displayName: "", namespaces: [], members: [] };
+    await change(opened(), null, (tx) =>
+      saveTeam(tx, { ...draft, defaultLibrary: null, leakAction: "Alert", webhooks: [], generation: 2 }),
+    );
+    const { rows } = await sql<{ state: string }>`
+      select distinct state from webhook_deliveries where webhook_id = 'hook_1'`.execute(opened().db);
+    expect(rows).toEqual([{ state: "stopped" }]);
+  });
+});
