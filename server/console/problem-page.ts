@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "../../runtime/log.ts";
-import { type Problem, type ProblemCode, problem, problemOf } from "../http/errors.ts";
+import { type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { sendPage } from "./send-page.ts";
@@ -10,7 +10,8 @@ import { findViewer } from "./viewer.ts";
 const ADVICE: Partial<Record<ProblemCode, string>> = {
   unauthorized: "Sign in, and open the page again.",
   forbidden: "Somebody with another role in the team can do it: its admins are on the page of the team.",
-  not_found: "It may be another team's, or the address may have a typing error. The list has what is yours.",
+  not_found:
+    "It may be another team's, you may be in its team no longer, or the address may have a typing error. The list has what is yours.",
   conflict: "Look at what is there now, and decide again.",
   exists: "Choose another name, or open what is there.",
   managed: "Change its declaration. Revoking it here always works.",
@@ -18,6 +19,9 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   unavailable: "Nothing is lost: reload this page in a moment.",
   internal: "Try again. If it stays like this, the server's log has the cause.",
 };
+
+/** What is done by a form is done once, however often it is sent. */
+const SEND_AGAIN = "Reload this page in a moment, and let the browser send the form again: it is done once at most.";
 
 /** Shows what is thrown, and that there is nothing at an address, as pages. */
 export function showProblems(app: FastifyInstance, log: Logger): void {
@@ -41,11 +45,12 @@ const NO_PAGE = problem("not_found", "There is no page at this address.");
 function sendProblemPage(request: FastifyRequest, reply: FastifyReply, shown: Problem): FastifyReply {
   const viewer = findViewer(request);
   reply.code(shown.status).headers(shown.headers);
-  return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown) }));
+  return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown, request.method) }));
 }
 
-function problemContent({ title, status, code, detail }: Problem): Html {
+function problemContent({ title, status, code, detail }: Problem, method: string): Html {
+  const advice = code === "unavailable" && !SAFE_METHODS.has(method) ? SEND_AGAIN : ADVICE[code];
   return html`<div class="panel narrow"><p class="muted">${status} · <code>${code}</code></p><h1>${title}</h1>
-<p>${detail}</p><p>${ADVICE[code]}</p>
+<p>${detail}</p><p>${advice}</p>
 <p class="actions"><a class="button primary" href="/dashboard/keys">${code === "unauthorized" ? "Sign in" : "To the API keys"}</a></p></div>`;
 }

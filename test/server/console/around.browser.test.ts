@@ -113,6 +113,42 @@ describe("The audit log in a browser", () => {
   });
 });
 
+/** Runs in the page. Past its last link the window itself has the focus. */
+const FOCUSED = `(({ id, tagName, textContent }) => [
+  id || (tagName === "BODY" ? "" : textContent.trim()),
+  tagName === "BODY" || getComputedStyle(document.activeElement).outlineStyle !== "none",
+])(document.activeElement)`;
+
+describe("The pages around the keys, by the keyboard alone", () => {
+  test("are reached, filtered, folded out and left", async () => {
+    const page = await open("/keys");
+    /** What has the focus, and whether that is to be seen. */
+    const focused = () => page.evaluate<[name: string, isSeen: boolean]>(FOCUSED);
+    const tabTo = async (name: string) => {
+      for (let i = 0; i < 120 && (await focused())[0] !== name; i++) {
+        await page.keyboard.press("Tab");
+        const [on, isSeen] = await focused();
+        expect({ on, isSeen }).toEqual({ on, isSeen: true });
+      }
+      expect((await focused())[0]).toBe(name);
+    };
+    await page.keyboard.press("Tab");
+    await tabTo("Audit log");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Audit log" }).waitFor();
+    await page.keyboard.press("Tab");
+    await tabTo("about");
+    await page.keyboard.type("payments");
+    await page.keyboard.press("Enter");
+    await until("one event is left", async () => (await page.locator("tbody tr").count()) === 1);
+    const summary = page.locator("tbody summary").first();
+    while ((await summary.and(page.locator(":focus")).count()) === 0) await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    expect(await page.locator(".whole-value").first().isVisible()).toBe(true);
+    await tabTo("Export as JSON Lines");
+  });
+});
+
 describe("A library in a browser", () => {
   test("is searched as one types, and an atom's text is read and copied", async () => {
     const page = await open(`/libraries/${libraryId}`);
