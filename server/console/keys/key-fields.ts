@@ -70,7 +70,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames): Omit<KeyF
     libraries: (libraryAccess?.libraryRefs ?? []).map(refs.library),
     defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
     gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
-    expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).slice(0, 19),
+    expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
     burst: String(rateLimit?.burst ?? ""),
     concurrent: String(rateLimit?.concurrent ?? ""),
@@ -135,7 +135,7 @@ function refOf(text: string): Ref {
 
 /** A moment that a browser sends is in UTC; what it did not make goes to the check of the spec as it is. */
 function rfc3339Of(text: string): string {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text)) return text;
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return text;
   return `${text.length === 16 ? `${text}:00` : text}Z`;
 }
 

@@ -241,6 +241,13 @@ describe("editing a key", () => {
     expect((await pages.send("GET", `/keys/${id}`)).body.displayName).toBe("Sent twice");
   });
 
+  test("that nothing is changed of keeps its end to the millisecond", async () => {
+    const expiresAt = "2126-01-02T03:04:05.678Z";
+    const { id } = await makeKey({ preset: "MCPReadOnly", expiresAt });
+    expect((await pages.post(`/keys/${id}/edit`, await openForm(`/keys/${id}/edit`))).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec.expiresAt).toBe(expiresAt);
+  });
+
   test("keeps a library that the form does not offer under the name that the key has for it", async () => {
     await sql`insert into team_namespaces (cluster, namespace, team_id)
       select 'api', 'pay-dev', id from teams where name = 'payments'`.execute(pages.store.db);
