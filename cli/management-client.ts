@@ -6,6 +6,7 @@ import type { Environment } from "../domain/environment.ts";
 import { connectionErrorText } from "../domain/error-text.ts";
 import type { LeakJson } from "../server/leaks/leak-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
 import { setting } from "./config.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
@@ -29,6 +30,8 @@ export type ManagementClient = {
   /** All keys that fit, page by page. */
   listKeys(filter?: { readonly namespace: string; readonly name: string }): Promise<KeyJson[]>;
   getKey(id: string): Promise<KeyJson>;
+  /** @param namespace undefined for the first of the team's */
+  exportKey(id: string, namespace: string | undefined): Promise<KeyManifest>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
@@ -65,6 +68,8 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
       return keys;
     },
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
+    exportKey: (id, namespace) =>
+      call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),
     revoke: (id, reason) =>
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
     async askLeaks(sha256) {

@@ -9,6 +9,7 @@ import { addConsole } from "./console.ts";
 import { addController } from "./controller.ts";
 import { describeError } from "./describe-error.ts";
 import { addDoctor } from "./doctor/doctor.ts";
+import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
 import { addMigrate } from "./migrate.ts";
@@ -32,6 +33,7 @@ const COMMANDS: readonly AddCommand[] = [
   addGet,
   addRevoke,
   addRotate,
+  addExport,
   addConsole,
   addScan,
   addDoctor,

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { until } from "../env/until.ts";
 import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
 
@@ -75,6 +76,34 @@ describe("keyplane revoke", () => {
     expect([code, out]).toEqual([2, ""]);
     expect(err).not.toContain("inf_");
     expect(await up.call(up.secretOf("dev", "shown"))).toBe(200);
+  });
+});
+
+describe("keyplane export", () => {
+  test("prints the manifest that takes over a key which was made by hand, as YAML or JSON", async () => {
+    const post = async (path: string, body: object): Promise<{ id: string; secret: string }> => {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      const made = await fetch(`${up.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+      return JSON.parse(await made.text());
+    };
+    const { id } = await post("/keys", { name: "by-hand", team: "research", spec: { preset: "MCPReadOnly" } });
+    const { secret } = await post(`/keys/${id}/versions`, { overlap: "0s" });
+    const [yaml, json] = [
+      await keyplane(["export", id, "--namespace", "dev", ...data]),
+      await keyplane(["export", id, "-o", "json", ...data]),
+    ];
+    expect([yaml.code, json.code, parse(yaml.out)]).toEqual([0, 0, JSON.parse(json.out)]);
+    home.write("by-hand.yaml", yaml.out);
+    await up.waitFor("dev", "by-hand", "Ready");
+    expect([up.statusOf("dev", "by-hand").keyID, await up.call(secret)]).toEqual([id, 200]);
+    const plan = await keyplane(["plan", "-f", home.manifests, ...data]);
+    expect(plan.out, "no Secret is missed, and nothing to be minted").not.toContain("by-hand");
+  });
+
+  test("is 1 where there is none, and says why", async () => {
+    const { code, out, err } = await keyplane(["export", "dev/shown", ...data]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toContain("PlatformKey dev/shown");
   });
 });
 

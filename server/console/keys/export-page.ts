@@ -1,6 +1,6 @@
-import { stringify } from "yaml";
 import type { KeyExport } from "../../management/keys/export-key.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { manifestText } from "../../management/keys/key-manifest.ts";
 import { flag, type Html, html } from "../html.ts";
 
 export type ExportPage = {
@@ -28,11 +28,7 @@ function manifestPanel({ id }: KeyJson, { manifest, namespaces, undeclared }: Ke
 ${namespaces.length > 1 && namespaceForm(id, namespaces, namespace)}
 <pre id="manifest" tabindex="0" aria-label="The manifest">${manifestText(manifest)}</pre>
 <p class="actions"><button type="button" class="primary" data-copy="manifest">Copy YAML</button><a class="button" href="${file}" download="${name}.yaml">Download</a><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p>
-<p class="muted small">It holds no secret, but the hash of one. The annotation may go once the key's page says where it is declared. A rotation before that makes another manifest necessary.</p></div>`;
-}
-
-export function manifestText(manifest: KeyExport["manifest"]): string {
-  return stringify(manifest, { lineWidth: 0 });
+<p class="muted small">It holds no secret, but the hash of one. A rotation before it is applied makes another manifest necessary. The annotation may stay: it does nothing more.</p></div>`;
 }
 
 function namespaceForm(id: string, namespaces: readonly string[], chosen: string): Html {

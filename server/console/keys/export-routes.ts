@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Management } from "../../management/context.ts";
 import { exportKey } from "../../management/keys/export-key.ts";
+import { manifestText } from "../../management/keys/key-manifest.ts";
 import type { ById } from "../../management/keys/key-request.ts";
 import { requireRight } from "../../management/rights.ts";
-import { exportContent, manifestText } from "./export-page.ts";
+import { exportContent } from "./export-page.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { seeKey, sendKeyPage } from "./key-routes.ts";
 

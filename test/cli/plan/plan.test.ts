@@ -94,6 +94,19 @@ describe("keyplane plan without --data", () => {
     declare({ stray: "" });
   });
 
+  test("shows a key that is to be taken over, and nothing minted for it", async () => {
+    const hash = `{ sha256: ${"a".repeat(64)}, prefix: inf_abcdefgh }`;
+    const manifest = key("taken", `preset: MCPReadOnly, source: { type: ImportHash, hash: ${hash} }`);
+    declare({
+      taken: manifest.replace("namespace: dev", "namespace: dev, annotations: { keyplane.dev/take-over: key_abc }"),
+    });
+    const { lines } = await plan();
+    expect(lines.filter((line) => line.includes("taken"))).toEqual([
+      "+ take over key key_abc as PlatformKey dev/taken: the same secret, declared from here on",
+    ]);
+    declare({ taken: "" });
+  });
+
   test("shows a Secret that is in the way", async () => {
     declare({
       secret: "apiVersion: v1\nkind: Secret\nmetadata: { name: here, namespace: dev }\nstringData: { a: b }\n",

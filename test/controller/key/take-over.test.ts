@@ -42,6 +42,17 @@ describeWorlds("a take-over", (setup) => {
     expect(await auditOfKey(world.store.db, victim.id)).toHaveLength(2);
   });
 
+  it("b90: in another cluster of the same name and team name is of no team that has the key", async (context) => {
+    const [world, other] = [await startWorld(context, setup()), await startWorld(context, setup())];
+    const made = await makeByHand(world);
+    await other.declare(takingOver("agent", made));
+    expect(await readyOf(other, "agent")).toMatch(/^The team of this namespace has no key key_/);
+    await world.declare(takingOver("agent", made));
+    expect((await world.stored("agent")).id).toBe(made.id);
+    await other.restart();
+    expect(other.condition("Ready", "agent")).toBe("False/TakeOverRefused");
+  });
+
   it("b90: by a hash that is not the key's, or of a key that is declared, makes no key at all", async (context) => {
     const world = await startWorld(context, setup(), key("declared"));
     const made = await makeByHand(world);

@@ -175,6 +175,7 @@ describe("a key", () => {
           retiresAt: null,
           expiresAt: null,
           lastUsedAt: "2026-11-14T11:59:55.000Z",
+          leakedAt: null,
         },
       ],
       expiresAt: "2026-11-14T13:00:00.000Z",

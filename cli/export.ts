@@ -1,0 +1,25 @@
+import { Option } from "commander";
+import { manifestText } from "../server/management/keys/key-manifest.ts";
+import type { AddCommand } from "./command.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
+import { findNamedKey, NAMED_KEY } from "./named-key.ts";
+
+type Flags = ServerChoice & { readonly namespace?: string; readonly output: "yaml" | "json" };
+
+/** `keyplane export`: what the console's `Export as manifest` gives. */
+export const addExport: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("export")
+      .description("print the manifest that takes over a key which was made by hand: apply it, and it is declared")
+      .argument("<key>", NAMED_KEY),
+  )
+    .option("--namespace <name>", "where to declare it; without, the first of its team's namespaces")
+    .addOption(new Option("-o, --output <format>", "as what to print it").choices(["yaml", "json"]).default("yaml"))
+    .action(async (named: string, { namespace, output, ...flags }: Flags) => {
+      const client = await openManagement(env, flags);
+      const { id } = await findNamedKey(client, named);
+      const manifest = await client.exportKey(id, namespace);
+      out(output === "json" ? JSON.stringify(manifest, null, 2) : manifestText(manifest).trimEnd());
+    });
+};
