@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { Ajv2020, type AnySchema, type ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { Answer, OpenApiDocument, Operation } from "../../../server/openapi/format.ts";
 
@@ -62,25 +62,27 @@ export function send(url: string, { method, path, headers, body, announced }: Ca
   });
 }
 
+/** By which a schema of the document, taken by itself, refers to the document. */
+const DOCUMENT = "urn:keyplane:description";
+
 /** Says what is wrong with answers, by what the document says of their operations. */
 export class Judge {
   readonly #ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, validateFormats: true });
-  readonly #components: OpenApiDocument["components"];
-  readonly #compiled = new Map<AnySchema, ValidateFunction>();
+  /** By the schema's text: most refusals of an operation are those of another one too. */
+  readonly #compiled = new Map<string, ValidateFunction>();
 
   constructor({ components }: OpenApiDocument) {
     formats.default(this.#ajv, ["date-time", "int32", "int64"]);
     this.#ajv.addVocabulary(["components", "example"]);
-    this.#components = components;
+    this.#ajv.addSchema({ $id: DOCUMENT, components });
   }
 
   /** A schema of the document, ready to be asked. Throws for one that is unsound. */
   compile(schema: object): ValidateFunction {
-    const known = this.#compiled.get(schema);
-    if (known !== undefined) return known;
-    const made = this.#ajv.compile({ ...schema, components: this.#components });
-    this.#compiled.set(schema, made);
-    return made;
+    const whole = JSON.stringify(schema).replaceAll('"#/components/', `"${DOCUMENT}#/components/`);
+    const compiled = this.#compiled.get(whole) ?? this.#ajv.compile(JSON.parse(whole));
+    this.#compiled.set(whole, compiled);
+    return compiled;
   }
 
   /** What an answer has that was not said, or lacks that was; nothing where it is as described. */
