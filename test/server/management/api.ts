@@ -5,8 +5,10 @@ import { createLog } from "../../../runtime/log.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management-token.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
+import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
+import { type Described, Judge, operationsOf } from "../openapi/described.ts";
 
 export const TOKEN = "kpt_the-token-of-this-installation";
 
@@ -35,6 +37,20 @@ export async function ask(
   return { status: answer.status, body: JSON.parse(text), text, headers: answer.headers };
 }
 
+async function readDescription(url: string) {
+  const document: OpenApiDocument = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
+  return { operations: operationsOf(document), judge: new Judge(document) };
+}
+
+/** The operation that a target belongs to: one that it names in full before one with a parameter. */
+function operationAt(operations: readonly Described[], method: string, target: string): Described | undefined {
+  const [path = ""] = target.split("?");
+  const fitting = operations.filter(
+    (one) => one.method === method && new RegExp(`^${one.path.replace(/\{\w+\}/g, "[^/]+")}$`).test(path),
+  );
+  return fitting.find((one) => one.path === path) ?? fitting[0];
+}
+
 export type Api = Awaited<ReturnType<typeof startApi>>;
 
 /** A replica of the real server, with what it logs; its own clock may be a wrong one. */
@@ -55,7 +71,20 @@ export async function startApi(
   });
   await server.whenCurrent;
 
-  const send = (...asked: Asked) => ask(server.url, TOKEN, ...asked);
+  let described: ReturnType<typeof readDescription> | undefined;
+  /** What is refused anywhere in these tests is refused as it is described. */
+  const send = async (...asked: Asked): Promise<ApiResponse> => {
+    const answer = await ask(server.url, TOKEN, ...asked);
+    if (answer.status < 400) return answer;
+    described ??= readDescription(server.url);
+    const { operations, judge } = await described;
+    const [method, path] = asked;
+    const one = operationAt(operations, method, `/api/v1${path}`);
+    const headers = Object.fromEntries(answer.headers);
+    const faults = one === undefined ? [] : judge.faultsOf(one, { status: answer.status, headers, text: answer.text });
+    if (faults.length > 0) throw new Error(`${one?.name} is not described so: ${faults.join("; ")}`);
+    return answer;
+  };
 
   return {
     url: server.url,
