@@ -165,13 +165,14 @@ test.each([
 
 /** Sends pieces on one connection; returns all that came back until the server closed it. */
 function exchange(pieces: readonly Buffer[]): Promise<string> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const socket = connect(harness.port, "127.0.0.1");
     let text = "";
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
     });
-    socket.on("error", reject).on("close", () => resolve(text));
+    // The server listens for a second after its refusal: a busy machine may be sending for longer.
+    socket.on("error", () => {}).on("close", () => resolve(text));
     for (const piece of pieces) socket.write(piece);
   });
 }
