@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import { Agent } from "undici";
 import { type AddressGuard, AddressRefusedError, createAddressGuard } from "./addresses.ts";
 import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
+import { lookupLimit } from "./lookup-limit.ts";
 
 /** What came of a post: the status, or why there is none, in words without anything that the other side has said. */
 export type PostOutcome = { readonly status: number } | { readonly why: string };
@@ -15,6 +16,8 @@ export type GuardedPosts = {
 
 const TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
+/** Each takes one of the process's few threads for as long as a name's servers like, and the gateway needs some. */
+const MAX_LOOKUPS = 2;
 /** Of an answer, so that its socket can be used again. Bytes. */
 const MAX_ANSWER = 16 << 10;
 
@@ -23,8 +26,9 @@ const MAX_ANSWER = 16 << 10;
  *   TLS too
  */
 export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): GuardedPosts {
-  const https = openAgent(createAddressGuard(allowed), timeoutMs);
-  const http = openAgent(createAddressGuard(allowed, "none"), timeoutMs);
+  const limit = lookupLimit(MAX_LOOKUPS, timeoutMs);
+  const https = openAgent(limit(createAddressGuard(allowed)), timeoutMs);
+  const http = openAgent(limit(createAddressGuard(allowed, "none")), timeoutMs);
 
   return {
     async post({ protocol, origin, hostname, pathname, search }, headers, body, signal) {
