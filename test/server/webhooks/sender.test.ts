@@ -284,6 +284,12 @@ describeOnEitherEngine("A webhook", (opened) => {
     for (const url of urls.slice(0, 3)) expect(errors[url]).toMatch(/^its address is private or reserved/);
     expect(errors[urls[3] ?? ""]).toBe("http is for networks of --allow-private-upstreams alone: write https");
 
+    // Nor is a public one without TLS: it is refused before there is a socket.
+    const posts = openGuardedPosts(loopback());
+    context.onTestFinished(() => posts.close());
+    const refused = await posts.post(new URL("http://1.1.1.1:9/"), {}, "", AbortSignal.abort());
+    expect(refused).toEqual({ why: "http is for networks of --allow-private-upstreams alone: write https" });
+
     const redirected = await makeToldTeam(store, [receiver.urlOf(redirect)]);
     await (await makeKey(store, redirected)).rotate();
     const sender = startSender(store);
