@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { manifestText } from "../server/management/keys/key-manifest.ts";
+import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { findNamedKey, NAMED_KEY } from "./named-key.ts";
@@ -20,6 +20,6 @@ export const addExport: AddCommand = (program, { env, out }) => {
       const client = await openManagement(env, flags);
       const { id } = await findNamedKey(client, named);
       const manifest = await client.exportKey(id, namespace);
-      out(output === "json" ? JSON.stringify(manifest, null, 2) : manifestText(manifest).trimEnd());
+      out(output === "json" ? JSON.stringify(manifest, null, 2) : writeYaml(manifest).trimEnd());
     });
 };

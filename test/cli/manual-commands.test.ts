@@ -98,6 +98,12 @@ describe("keyplane export", () => {
     expect([up.statusOf("dev", "by-hand").keyID, await up.call(secret)]).toEqual([id, 200]);
     const plan = await keyplane(["plan", "-f", home.manifests, ...data]);
     expect(plan.out, "no Secret is missed, and nothing to be minted").not.toContain("by-hand");
+    const other = makeHome();
+    other.write("team.yaml", team("research", "dev"));
+    other.write("by-hand.yaml", `${yaml.out.trimEnd()}\n  secret: { template: Env }\n`);
+    const change = await keyplane(["plan", "-f", other.manifests, ...data]);
+    expect(change.out, "there is no Secret to render again").not.toContain("render");
+    other.remove();
   });
 
   test("is 1 where there is none, and says why", async () => {

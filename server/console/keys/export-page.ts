@@ -1,6 +1,6 @@
+import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyExport } from "../../management/keys/export-key.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { manifestText } from "../../management/keys/key-manifest.ts";
 import { flag, type Html, html } from "../html.ts";
 
 export type ExportPage = {
@@ -26,7 +26,7 @@ function manifestPanel({ id }: KeyJson, { manifest, namespaces, undeclared }: Ke
 <div class="panel narrow">
 <p>Put this manifest among your others, and apply it. Its controller then takes the key over: the same key and the same secret, so that nobody who uses it notices. From then on the manifest says what the key may do, and removing it revokes the key.</p>
 ${namespaces.length > 1 && namespaceForm(id, namespaces, namespace)}
-<pre id="manifest" tabindex="0" aria-label="The manifest">${manifestText(manifest)}</pre>
+<pre id="manifest" tabindex="0" aria-label="The manifest">${writeYaml(manifest)}</pre>
 <p class="actions"><button type="button" class="primary" data-copy="manifest">Copy YAML</button><a class="button" href="${file}" download="${name}.yaml">Download</a><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p>
 <p class="muted small">It holds no secret, but the hash of one. A rotation before it is applied makes another manifest necessary. The annotation may stay: it does nothing more.</p></div>`;
 }

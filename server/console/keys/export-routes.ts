@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { Management } from "../../management/context.ts";
 import { exportKey } from "../../management/keys/export-key.ts";
-import { manifestText } from "../../management/keys/key-manifest.ts";
 import type { ById } from "../../management/keys/key-request.ts";
 import { requireRight } from "../../management/rights.ts";
 import { exportContent } from "./export-page.ts";
@@ -34,7 +34,7 @@ export function keyExportRoutes(app: FastifyInstance, management: Management): v
     return reply
       .header("content-disposition", `attachment; filename="${manifest.metadata.name}.yaml"`)
       .type("application/yaml; charset=utf-8")
-      .send(manifestText(manifest));
+      .send(writeYaml(manifest));
   });
 }
 

@@ -1,5 +1,5 @@
-import { stringify } from "yaml";
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
+import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Content, type Html, html } from "../html.ts";
@@ -163,6 +163,6 @@ function managed(key: KeyJson): Html {
   const manifest = { apiVersion: API_VERSION, kind: "PlatformKey", metadata: { namespace, name }, spec };
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>This key is declared as PlatformKey <strong>${declarationOf(key)}</strong>, and is changed there: what would be changed here, its declaration would take back. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
-<pre id="manifest" tabindex="0" aria-label="Its manifest">${stringify(manifest)}</pre>
+<pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
 <p class="actions"><button type="button" data-copy="manifest">Copy YAML</button></p></section>`;
 }

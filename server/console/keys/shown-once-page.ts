@@ -1,6 +1,6 @@
-import { stringify } from "yaml";
 import { isScope } from "../../../domain/access/scopes.ts";
 import { renderSecretData } from "../../../domain/key/secret-template.ts";
+import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../html.ts";
 import { scopeChips } from "./key-words.ts";
@@ -45,7 +45,7 @@ function files(key: KeyJson, publicUrl: string): { title: string; file: string; 
   const environment = Object.entries(dataOf(key, publicUrl, "Env")).filter(([variable]) => /^[A-Z_]+$/.test(variable));
   const mcp = dataOf(key, publicUrl, "McpConfig")["mcp.json"];
   return [
-    { title: "Secret manifest", file: `${name}.yaml`, content: stringify(secretManifest) },
+    { title: "Secret manifest", file: `${name}.yaml`, content: writeYaml(secretManifest) },
     {
       title: "Dotenv",
       file: `${name}.env`,

@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import type { ApiManagedKeySpec } from "../../../domain/key/api-managed-key.ts";
 import type { NamedRef } from "../../../domain/key/declared-key.ts";
 import { TAKE_OVER_ANNOTATION } from "../../../domain/key/take-over.ts";
@@ -58,11 +57,6 @@ export function keyManifest(key: ExportedKey, namespace: string): KeyManifest {
       source: { type: "ImportHash", hash },
     },
   };
-}
-
-/** As a file has it. */
-export function manifestText(manifest: KeyManifest): string {
-  return stringify(manifest, { lineWidth: 0 });
 }
 
 type Ref = { readonly name: string; readonly namespace?: string };

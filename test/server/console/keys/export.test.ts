@@ -75,6 +75,21 @@ describe("Export as manifest", () => {
     expect(page.text + file.text).not.toContain(key.secret);
   });
 
+  test("is read alike by kubectl, as YAML 1.1, and by YAML 1.2, whatever the key is called", async () => {
+    for (const name of ["no", "1e3", "0o7", "123", "null", "1-2"]) {
+      const spec = {
+        preset: "MCPReadOnly",
+        displayName: "12:30:45",
+        allowedModels: ["y", "0b1", "1_000", "#", "="],
+      };
+      const { id } = (await pages.send("POST", "/keys", { name, team: team.teamId, spec })).body;
+      const { body } = await pages.send("GET", `/keys/${id}/manifest`);
+      const { text } = await pages.get(`/keys/${id}/manifest.yaml`);
+      for (const version of ["1.1", "1.2"] as const) expect(parse(text, { version })).toEqual(body);
+      expect(diagnosticsOf(text).filter((one) => JSON.stringify(one).includes("YAML 1.1"))).toEqual([]);
+    }
+  });
+
   test("is of the namespace that is chosen among the team's, and of no other", async () => {
     const { id } = await makeKey();
     const { text } = await pages.get(`/keys/${id}/manifest?namespace=export-b`);
