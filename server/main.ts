@@ -81,6 +81,8 @@ export type RunningServer = {
 const GRACE_MS = 20_000;
 const READY_POLL_MS = 20;
 const CHECK_RETRY_MS = 1_000;
+/** How often what this thread has counted is taken in. */
+const COLLECT_MS = 1_000;
 
 /**
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
@@ -153,6 +155,7 @@ export async function startServer({
   });
   const flushes = [
     setInterval(() => void usage.flush(), USAGE_FLUSH_MS),
+    setInterval(() => usage.collectRequests(), COLLECT_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const upkeep = startUpkeep(store, log);

@@ -74,6 +74,11 @@ export class UsageBuffer implements UsageRecorder {
     this.#requests.count(key, operation, at);
   }
 
+  /** Takes in what this thread has counted: often, so that no turn of it is long. */
+  collectRequests(): void {
+    this.addRequests(this.#requests.drain());
+  }
+
   /** Takes in what another thread has counted. */
   addRequests(counts: RequestCounts): void {
     this.#unwrittenRequests.add(counts);
@@ -124,7 +129,7 @@ export class UsageBuffer implements UsageRecorder {
       this.#seen = new Map([...seen, ...this.#seen]);
     }
     // Last: a key's old version waits for the uses, and nothing waits for these.
-    this.addRequests(this.#requests.drain());
+    this.collectRequests();
     await this.#unwrittenRequests.write();
   }
 }
