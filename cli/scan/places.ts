@@ -14,7 +14,7 @@ export type Look =
   | { readonly path: string; readonly done: true }
   | { readonly path: string; readonly why: string };
 
-/** Looks into all that paths name. A path is told without what a terminal obeys, or that may be a key. */
+/** Looks into all that paths name. Paths and errors are told without what a terminal obeys, or that may be a key. */
 export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> {
   for (const named of paths) {
     if (named === STDIN) {
@@ -22,21 +22,22 @@ export async function* lookInto(paths: readonly string[]): AsyncGenerator<Look> 
       continue;
     }
     for await (const { path, why } of filesBelow([named])) {
-      if (why === undefined) yield* lookThrough(path, createReadStream(path, { highWaterMark: CHUNK_BYTES }));
-      else yield { path: shown(path), why };
+      const name = shown(path.toString());
+      if (why === undefined) yield* lookThrough(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+      else yield { path: name, why: shown(why) };
     }
   }
 }
 
 async function* lookThrough(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Look> {
   try {
-    for await (const found of findKeys(chunks)) yield { path: shown(path), ...found };
-    yield { path: shown(path), done: true };
+    for await (const found of findKeys(chunks)) yield { path, ...found };
+    yield { path, done: true };
   } catch (error) {
-    yield { path: shown(path), why: errorMessage(error) };
+    yield { path, why: shown(errorMessage(error)) };
   }
 }
 
-function shown(path: string): string {
-  return redactKeys(path.replace(/\p{C}/gu, "?"));
+function shown(text: string): string {
+  return redactKeys(text.replace(/\p{C}/gu, "?"));
 }

@@ -2,10 +2,12 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { lookInto } from "../../../cli/scan/places.ts";
 import { mintKey } from "../../../domain/key/key-format.ts";
 import { type Installation, startInstallation } from "../../server/leaks/installation.ts";
 import { TOKEN } from "../../server/management/api.ts";
@@ -48,6 +50,33 @@ describe("keyplane scan", () => {
     expect((await keyplane(["scan", inFolder("link")])).out).toContain("2 keys in 3 places");
     const { code, out } = await keyplane(["scan", inFolder("clean"), inFolder("clean/a.txt")]);
     expect([code, out]).toEqual([0, "0 keys in 0 places, 3 files looked into\n"]);
+  });
+
+  test.runIf(process.platform === "linux")("looks into files and folders whose names are no UTF-8", async () => {
+    const bytes = Buffer.concat([Buffer.from(inFolder("bytes")), Buffer.from([0x2f, 0xff])]);
+    mkdirSync(bytes, { recursive: true });
+    writeFileSync(Buffer.concat([bytes, Buffer.from([0x2f, 0xfe])]), KEY);
+    const { code, out } = await keyplane(["scan", inFolder("bytes")]);
+    const path = inFolder("bytes/\ufffd/\ufffd");
+    expect([code, out]).toEqual([1, `${path}:1:1: ${shown(KEY)}\n1 key in 1 place, 1 file looked into\n`]);
+  });
+
+  test("reads a pipe that is named, as a shell's <(command) is", async () => {
+    const pipe = inFolder("dirty/pipe");
+    const [{ code, out }] = await Promise.all([keyplane(["scan", pipe]), writeFile(pipe, KEY)]);
+    expect([code, out]).toEqual([1, `${pipe}:1:1: ${shown(KEY)}\n1 key in 1 place, 1 file looked into\n`]);
+  });
+
+  test("says so, and ends with 1, where what is named can hold no file", async () => {
+    const { code, out } = await keyplane(["scan", "/dev/null"]);
+    expect([code, out]).toEqual([1, expect.stringContaining("/dev/null: could not be read: is neither a file")]);
+  });
+
+  test("tells an error without what a terminal obeys, or a key", async () => {
+    const looks = [];
+    for await (const look of lookInto([inFolder(`gone\u001b[2J${KEY}`)])) looks.push(look);
+    const path = inFolder("gone?[2Jinf_...");
+    expect(looks).toEqual([{ path, why: `ENOENT: no such file or directory, stat '${path}` }]);
   });
 
   test.runIf(process.platform === "linux")(
