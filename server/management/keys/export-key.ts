@@ -36,8 +36,9 @@ export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: s
   if (active === undefined || spec === null) throw problem("conflict", "The key has no version in use.");
   const places = await namespacesOfTeam(db, teamId);
   const namespaces = places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
-  const namespace = chosen ?? namespaces[0];
-  if (namespace === undefined) throw problem("conflict", await withoutNamespace(db, teamId));
+  const [first] = namespaces;
+  if (first === undefined) throw problem("conflict", await withoutNamespace(db, teamId));
+  const namespace = chosen ?? first;
   if (!namespaces.includes(namespace)) {
     throw invalid([{ path: "namespace", message: `is none of the team's: write one of ${namespaces.join(", ")}` }]);
   }

@@ -154,6 +154,7 @@ describe("Export as manifest", () => {
       expect([status, text.includes("sha256")]).toEqual([409, false]);
       expect(text).toContain(why);
     }
+    expect((await pages.get(`/keys/${homeless.id}/manifest?namespace=of-the-api`)).status).toBe(409);
     expect((await pages.get(`/keys/${declared.id}`)).text).not.toContain("Export as manifest");
   });
 });
