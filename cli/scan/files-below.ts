@@ -1,5 +1,6 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { hasCode } from "../../controller/cluster/files/disk.ts";
 import { errorMessage } from "../../domain/error-text.ts";
 
 /** A file to look into, or what could not be looked into, and why. */
@@ -22,7 +23,7 @@ async function* below(path: Buffer, isNamed: boolean): AsyncGenerator<ScannedPat
     else if (isNamed) yield { path, why: "is neither a file, nor a folder, nor a pipe" };
   } catch (error) {
     // What is gone by the time that it is looked at is not there.
-    if (!isNamed && error instanceof Error && "code" in error && error.code === "ENOENT") return;
+    if (!isNamed && hasCode(error, "ENOENT")) return;
     yield { path, why: errorMessage(error) };
   }
 }

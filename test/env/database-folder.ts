@@ -1,6 +1,7 @@
-import { mkdtempSync, statfsSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasCode } from "../../controller/cluster/files/disk.ts";
 
 /** Linux's file system in memory. */
 const IN_MEMORY = "/dev/shm";
@@ -16,7 +17,32 @@ const ENOUGH = 4 * 2 ** 30;
  * @param onDisk where it is made without that much memory
  */
 export function makeDatabaseFolder(prefix: string, onDisk = tmpdir()): string {
-  return mkdtempSync(join(hasMemory() ? IN_MEMORY : onDisk, prefix));
+  return mkdtempSync(join(hasMemory() ? IN_MEMORY : onDisk, `${prefix}${process.pid}-`));
+}
+
+/** Removes what processes that are gone have left in memory: those of runs that were broken off. */
+export function removeLeftDatabaseFolders(): void {
+  for (const name of namesIn(IN_MEMORY)) {
+    const [, maker] = /^keyplane-[a-z]+-(\d+)-/.exec(name) ?? [];
+    if (maker !== undefined && !isRunning(Number(maker)))
+      rmSync(join(IN_MEMORY, name), { recursive: true, force: true });
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return !hasCode(error, "ESRCH");
+  }
 }
 
 function hasMemory(): boolean {

