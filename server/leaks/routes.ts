@@ -54,9 +54,10 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     preValidation: identifyIfKnown(deps, "body"),
     errorHandler(error, request, reply) {
       const shown = problemOf(error, request.method);
-      // What the framework finds wrong with a body is nobody's business who is not known.
+      // What the framework finds wrong with a body is told to nobody unknown; of GitHub's, somebody is to notice it.
       const isOfBody = !(error instanceof Problem) && shown.status < 500;
-      if (isOfBody && request.managementPrincipal === null) return void reply.code(202).send(RECEIVED);
+      const isUnknown = request.managementPrincipal === null && githubSignature(request.headers) === undefined;
+      if (isOfBody && isUnknown) return void reply.code(202).send(RECEIVED);
       if (shown.code === "internal") log.error({ error }, "a report of leaked keys failed");
       sendProblem(reply, shown);
     },

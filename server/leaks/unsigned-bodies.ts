@@ -3,8 +3,17 @@ import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastif
 /** What bodies of callers who are not known take of a thread's memory at most, until they are answered. In bytes. */
 const MAX_HELD = 16 << 20;
 
+type Held = {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  bytes: number;
+  /** Whether all of it has been read: it is being answered. */
+  isWhole: boolean;
+};
+
 /**
- * Bounds what callers who are not known can have a thread hold, however many of them there are.
+ * Bounds what callers who are not known can have a thread hold, however many of them there are. Where there is no more
+ * room, the body that is waited for the longest makes it: whoever holds theirs back crowds out nobody.
  *
  * @param answer ends the call of whose body there is no room for: nothing more of it is read
  */
@@ -12,20 +21,37 @@ export function boundUnsignedBodies(
   answer: (request: FastifyRequest, reply: FastifyReply) => void,
 ): preParsingHookHandler {
   let held = 0;
+  /** The oldest first. */
+  const bodies = new Set<Held>();
+
+  function forget(one: Held): void {
+    if (bodies.delete(one)) held -= one.bytes;
+  }
+
+  function makeRoom(): void {
+    for (const one of bodies) {
+      if (held <= MAX_HELD) return;
+      if (one.isWhole || one.reply.sent) continue;
+      forget(one);
+      answer(one.request, one.reply);
+    }
+  }
+
   return (request, reply, payload, done) => {
     if (request.managementPrincipal !== null) return done(null, payload);
-    let own: number | undefined = 0;
+    const own: Held = { request, reply, bytes: 0, isWhole: false };
+    bodies.add(own);
     // In the same turn as the framework's own listener, which misses nothing of it.
     payload.on("data", (piece: Buffer) => {
-      if (own === undefined) return;
-      own += piece.length;
+      if (!bodies.has(own)) return;
+      own.bytes += piece.length;
       held += piece.length;
-      if (held > MAX_HELD && !reply.sent) answer(request, reply);
+      makeRoom();
     });
-    reply.raw.once("close", () => {
-      held -= own ?? 0;
-      own = undefined;
+    payload.once("end", () => {
+      own.isWhole = true;
     });
+    reply.raw.once("close", () => forget(own));
     done(null, payload);
   };
 }

@@ -89,6 +89,26 @@ describe("a leak that nobody known reports", () => {
     });
   });
 
+  test("b100: crowds out no other by a body that is held back: of those, the oldest makes room", async () => {
+    const answered: number[] = [];
+    const heldBack = Array.from({ length: 17 }, () => {
+      const one = request(`${installation.api.url}/api/v1/leaks`, {
+        method: "POST",
+        headers: { "content-length": 1 << 20 },
+      });
+      one.on("response", ({ statusCode = 0 }) => answered.push(statusCode));
+      one.on("error", () => {});
+      one.write(Buffer.alloc((1 << 20) - 1, " "));
+      return one;
+    });
+    await until("there is no more room", () => answered.length === 1);
+    const { secret } = await installation.makeKey("revoking");
+    await installation.post(report({ key: secret }));
+    await until("it is refused", async () => (await installation.api.tryKey(secret)) === 401);
+    expect(answered).toEqual([202, 202]);
+    for (const one of heldBack) one.destroy();
+  });
+
   test("is asked for of a client that waits to be asked", async () => {
     const asked = request(`${installation.api.url}/api/v1/leaks`, {
       method: "POST",

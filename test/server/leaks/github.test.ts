@@ -72,6 +72,15 @@ describe("a report that GitHub has signed", () => {
       expect(await post(body)).toMatchObject({ status: 400, body: { code: "invalid_request" } });
     }
   });
+
+  test("is refused where it is too large, so that somebody notices", async () => {
+    const url = `https://github.com/octocat/${"a".repeat(2_000)}`;
+    const body = matchesOf(
+      Array.from({ length: 600 }, () => mintKey(randomBytes)),
+      url,
+    );
+    expect(await post(body)).toMatchObject({ status: 413, body: { code: "payload_too_large" } });
+  });
 });
 
 describe("GitHub's keys", () => {
