@@ -1,5 +1,5 @@
-import { hasCode } from "../controller/cluster/files/disk.ts";
 import { errorMessage } from "../domain/error-text.ts";
+import { hasCode } from "../runtime/error-code.ts";
 import { DISK_FULL } from "../store/database/errors.ts";
 
 /** What to do about what the system refuses, by its code. */

@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode, readJson } from "../controller/cluster/files/disk.ts";
+import { readJson } from "../controller/cluster/files/disk.ts";
 import type { Kind, Spec, Status } from "../domain/manifest/kinds.ts";
+import { hasCode } from "../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
 
 /** An object as `keyplane up` writes it to its status file. */

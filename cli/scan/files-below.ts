@@ -1,7 +1,7 @@
 import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode } from "../../controller/cluster/files/disk.ts";
 import { errorMessage } from "../../domain/error-text.ts";
+import { hasCode } from "../../runtime/error-code.ts";
 
 /** A file to look into, or what could not be looked into, and why. */
 export type ScannedPath = { readonly path: Buffer; readonly why?: string };

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hasCode } from "../../controller/cluster/files/disk.ts";
+import { hasCode } from "../../runtime/error-code.ts";
 
 /** Linux's file system in memory. */
 const IN_MEMORY = "/dev/shm";

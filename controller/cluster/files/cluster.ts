@@ -5,9 +5,10 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
+import { hasCode } from "../../../runtime/error-code.ts";
 import type { Cluster, ClusterChange } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import { ensureFolder, hasCode, replaceFile, whenMissing } from "./disk.ts";
+import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests.ts";
 import { openObjects } from "./objects.ts";

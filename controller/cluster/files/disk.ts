@@ -2,8 +2,10 @@
  * How the files of a DATA folder are written: whole or not at all, closed to others, on the disk when told so, and
  * through no link, since what is behind one is not ours.
  */
+
 import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { hasCode } from "../../../runtime/error-code.ts";
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -150,8 +152,4 @@ export function whenMissing<T>(fallback: T): (error: unknown) => T {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return fallback;
     throw error;
   };
-}
-
-export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

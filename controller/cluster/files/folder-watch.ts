@@ -14,7 +14,7 @@ import {
   watch,
 } from "node:fs";
 import { basename, join, resolve, sep } from "node:path";
-import { hasCode } from "./disk.ts";
+import { hasCode } from "../../../runtime/error-code.ts";
 
 /** How long to do without notifications after the kernel had no more watches or files to give. */
 const RETRY_MS = 60_000;

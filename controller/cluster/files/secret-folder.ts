@@ -5,7 +5,8 @@
 import { constants } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
 import { join } from "node:path";
-import { hasCode, standingAt, whenMissing } from "./disk.ts";
+import { hasCode } from "../../../runtime/error-code.ts";
+import { standingAt, whenMissing } from "./disk.ts";
 import { dataKeyPath, isDataKey } from "./paths.ts";
 
 /** As much as a Secret of Kubernetes holds. */

@@ -4,10 +4,10 @@
  */
 import { join } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
+import { hasCode } from "../../../runtime/error-code.ts";
 import { createSerial } from "../../serial.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../port.ts";
 import { type DeclaredSecrets, isSameData, type SecretName } from "./declared-secrets.ts";
-import { hasCode } from "./disk.ts";
 import { secretPath } from "./paths.ts";
 import { createSecretFiles } from "./secret-files.ts";
 import { createSecretMetadataFiles } from "./secret-metadata.ts";
