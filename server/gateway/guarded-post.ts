@@ -2,6 +2,7 @@ import type { BlockList } from "node:net";
 import { Agent } from "undici";
 import { type AddressGuard, AddressRefusedError, createAddressGuard } from "./addresses.ts";
 import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
+import { assertFewInterimAnswers } from "./interim-answers.ts";
 import { lookupLimit } from "./lookup-limit.ts";
 
 /** What came of a post: the status, or why there is none, in words without anything that the other side has said. */
@@ -34,6 +35,7 @@ export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): Gu
     async post({ protocol, origin, hostname, pathname, search }, headers, body, signal) {
       const { agent, guard } = protocol === "https:" ? https : http;
       const within = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      let interimAnswers = 0;
       try {
         assertAllowed(hostname, guard);
         const request = {
@@ -43,6 +45,7 @@ export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): Gu
           headers,
           body,
           signal: within,
+          onInfo: () => assertFewInterimAnswers(++interimAnswers),
         } as const;
         const answer = await agent.request(request);
         // Its status is known; what follows it, or does not, changes nothing.

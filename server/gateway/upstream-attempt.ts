@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dispatcher } from "undici";
+import { assertFewInterimAnswers } from "./interim-answers.ts";
 import type { UpstreamPool } from "./pools.ts";
 import { type Candidate, isSameCandidate } from "./resolve.ts";
 import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
@@ -38,6 +39,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   pool: UpstreamPool | undefined;
   /** Where the slot came from that the call has; undefined while it has none. */
   slots: UpstreamSlots | undefined;
+  #interimAnswers = 0;
 
   constructor(listener: AttemptListener, candidate: Candidate, before: UpstreamAttempt | undefined) {
     this.#listener = listener;
@@ -67,7 +69,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     status: number,
     headers: Readonly<IncomingHttpHeaders>,
   ): void {
-    if (status >= 200 && this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
+    if (status < 200) assertFewInterimAnswers(++this.#interimAnswers);
+    else if (this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -77,6 +77,29 @@ test("b43: an upstream's head without an end is 502", async () => {
   expect(sent).toBeLessThan(16 * MB);
 });
 
+test("b43: an upstream's interim answers without an end are 502", async () => {
+  let sent = 0;
+  const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000);
+  const hostile = await rawUpstream((socket) => {
+    const more = (): void => {
+      if (socket.destroyed || sent > 64 * MB) return;
+      sent += interim.length;
+      socket.write(interim, more);
+    };
+    more();
+  });
+  ends.push(hostile);
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(hostile.url)] });
+  expect((await ask(publicId)).status).toBe(502);
+  expect(sent).toBeLessThan(16 * MB);
+});
+
+test("b43: an upstream's few interim answers are left out of its answer", async () => {
+  const interim = "HTTP/1.1 103 Early Hints\r\nx-canary: yes\r\n\r\n".repeat(10);
+  const answer = await ask(await gatewayOf(`${interim}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}`));
+  expect([answer.status, answer.headers.get("x-canary"), await answer.text()]).toEqual([200, null, "{}"]);
+});
+
 test("b43: an error that unpacks to far more than is inspected is 502, and is not unpacked", async () => {
   const bomb = gzipSync(Buffer.alloc(64 * MB));
   const head = `HTTP/1.1 400 Bad\r\ncontent-encoding: gzip\r\ncontent-length: ${bomb.length}\r\n\r\n`;

@@ -12,6 +12,7 @@ import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.
 import { describeOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
+import { rawUpstream } from "../gateway/raw-upstream.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
 import { deliveriesOf, loopback, makeKey, makeToldTeam, passPauses, SECRET, startSender } from "./fixtures.ts";
 import { startReceiver } from "./receiver.ts";
@@ -318,6 +319,19 @@ describeOnEitherEngine("A webhook", (opened) => {
       ["delivered", null],
       ["pending", "no answer within 0.3 s"],
     ]);
+  });
+
+  test("b101: that sends interim answers without an end is cut off at once", async (context) => {
+    const interim = "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000);
+    const flooding = await rawUpstream((socket) => {
+      const more = (): void => void (socket.destroyed || socket.write(interim, more));
+      more();
+    });
+    context.onTestFinished(() => void flooding.close());
+    const posts = openGuardedPosts(loopback());
+    context.onTestFinished(() => posts.close());
+    const outcome = await posts.post(new URL(flooding.url), {}, "{}", new AbortController().signal);
+    expect(outcome).toEqual({ why: "the connection failed: TOO_MANY_INTERIM_ANSWERS" });
   });
 
   test("is signed with both secrets while one takes the other's place, and not at all without one", async (context) => {

@@ -1,0 +1,19 @@
+/** A server sends one or two, or 102 now and then; each costs us more than it costs whoever sends it. */
+const MAX_INTERIM_ANSWERS = 100;
+
+/** An upstream went on with interim answers (1xx) where an answer was due. */
+class InterimAnswersError extends Error {
+  override name = "InterimAnswersError";
+  readonly code = "TOO_MANY_INTERIM_ANSWERS";
+}
+
+/**
+ * Bounds the interim answers to one request. Thrown from the dispatcher's handler, its error ends the request and its
+ * socket: no timeout for a head does before its time, and such a flood keeps the event loop busy until then.
+ *
+ * @param count those that have come
+ * @throws InterimAnswersError for more than a server has reason to send
+ */
+export function assertFewInterimAnswers(count: number): void {
+  if (count > MAX_INTERIM_ANSWERS) throw new InterimAnswersError("too many interim answers");
+}
