@@ -21,6 +21,12 @@ import { showOnce } from "./show-once.ts";
 
 type Asked = { Params: ById; Body: FormBody };
 
+/** The form was of a key made by hand: a new version of a declared one is shown to nobody, and the present one ends. */
+const TAKEN_OVER = problem(
+  "managed",
+  "A declaration has taken this key over since the form was opened: rotating it is another thing now, as the form below says.",
+);
+
 /** What is done to a key at once: it is revoked, or a new version is made or asked for. */
 export function keyActRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
   revokeRoutes(app, management);
@@ -76,6 +82,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     const context = await changeContextOf(management, request, {});
     try {
       if (key.declaredIn !== null) {
+        if (field(request.body, "overlap") !== "") throw TAKEN_OVER;
         await rotateByHand(context, id, field(request.body, "revokeOld") === "yes");
         return reply.redirect(`/dashboard/keys/${id}`, 303);
       }
