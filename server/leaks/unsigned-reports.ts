@@ -16,6 +16,8 @@ const MAX_PER_NETWORK = 100;
 const MAX_PENDING = 1_000;
 const RETRY_MS = 1_000;
 
+/** What reports are judged by. */
+type Deps = Pick<ServerDeps, "store" | "index" | "clock" | "log">;
 type Pending = { readonly digest: string; readonly address: string };
 
 /**
@@ -24,7 +26,7 @@ type Pending = { readonly digest: string; readonly address: string };
  * more is dropped, and counted. While the database is away it waits here.
  */
 export class UnsignedReports {
-  readonly #deps: ServerDeps;
+  readonly #deps: Deps;
   readonly #count: CountLeak;
   readonly #ending = new AbortController();
   #pending: Pending[] = [];
@@ -34,7 +36,7 @@ export class UnsignedReports {
   #seen = new Set<string>();
   #ofNetwork = new Map<string, number>();
 
-  constructor(deps: ServerDeps, count: CountLeak) {
+  constructor(deps: Deps, count: CountLeak) {
     this.#deps = deps;
     this.#count = count;
   }
@@ -93,17 +95,19 @@ export class UnsignedReports {
         await this.#act(next);
         this.#pending.shift();
       } catch (error) {
-        const isAway = error instanceof DatabaseUnavailableError && !this.#ending.signal.aborted;
-        this.#deps.log.warn({ error }, `a reported leak was not acted on${isAway ? " yet" : ""}`);
-        if (isAway) await delay(RETRY_MS, undefined, { signal: this.#ending.signal, ref: false }).catch(() => {});
-        else this.#drop();
+        const isAway = error instanceof DatabaseUnavailableError;
+        const waits = isAway && !this.#ending.signal.aborted;
+        this.#deps.log.warn({ error }, `a reported leak was not acted on${waits ? " yet" : ""}`);
+        if (waits) await delay(RETRY_MS, undefined, { signal: this.#ending.signal, ref: false }).catch(() => {});
+        // Each question may take as long as the database is given to answer: the end waits for one of them at most.
+        else this.#drop(isAway ? this.#pending.length : 1);
       }
     }
   }
 
-  #drop(): void {
-    this.#pending.shift();
-    this.#count("anonymous", "dropped");
+  /** The first of those that wait. */
+  #drop(count: number): void {
+    for (const _ of this.#pending.splice(0, count)) this.#count("anonymous", "dropped");
   }
 
   async #act({ digest, address }: Pending): Promise<void> {
