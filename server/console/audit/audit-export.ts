@@ -7,7 +7,7 @@ import { problem } from "../../http/errors.ts";
 
 /** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
 const SLICE = 250;
-/** A thread writes so many logs at a time: each asks the database again and again. */
+/** A thread writes so many logs at a time, each to somebody else: each asks the database again and again. */
 const MAX_EXPORTS = 2;
 /** Whoever takes nothing for so long is cut off. */
 const STALL_MS = 30_000;
@@ -15,6 +15,8 @@ const STALL_MS = 30_000;
 /** What an export works with. */
 export type AuditExport = {
   readonly db: Db;
+  /** Who asks, as the audit log names them. */
+  readonly actor: string;
   readonly search: Omit<AuditSearch, "after" | "limit">;
   /** Looks again at who asks: throws where they may read this no longer. */
   checkAgain(): Promise<void>;
@@ -22,17 +24,21 @@ export type AuditExport = {
 
 /** Writes logs, a few at a time. */
 export function createAuditExports(): (task: AuditExport) => Readable {
-  let underWay = 0;
+  const underWay = new Set<string>();
   return (task) => {
-    if (underWay >= MAX_EXPORTS) {
+    // Whoever reads slowly keeps a place for long: nobody keeps two.
+    if (underWay.has(task.actor)) {
+      throw problem("unavailable", "Another export of yours is under way here: try again when it is done.");
+    }
+    if (underWay.size >= MAX_EXPORTS) {
       throw problem("unavailable", "Other exports of the audit log are under way here: try again when they are done.");
     }
-    underWay++;
+    underWay.add(task.actor);
     const lines = Readable.from(
       withoutStall(linesOf(task), () => lines.destroy()),
       { objectMode: false },
     );
-    lines.once("close", () => underWay--);
+    lines.once("close", () => underWay.delete(task.actor));
     return lines;
   };
 }

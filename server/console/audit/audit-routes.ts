@@ -49,9 +49,10 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
 
   app.get<Asked>("/audit/export", { config: { console: true } }, async (request, reply) => {
     const query = readAuditQuery(request.query);
-    const search = await searchOf(query, await rightsOf(store.db, principalOf(request)));
+    const principal = principalOf(request);
+    const search = await searchOf(query, await rightsOf(store.db, principal));
     const lines = exportAudit({
-      ...{ db: store.db, search },
+      ...{ db: store.db, actor: principal.actor, search },
       async checkAgain() {
         const rights = await rightsOf(store.db, await principalNow(request));
         const teamIds = await askedTeams(store.db, rights, query.team);

@@ -177,9 +177,16 @@ describe("the audit log's export", () => {
       );
     });
 
-    test("is written twice at a time, and a third is told to wait", async () => {
-      const open = [await beginExport(pages), await beginExport(pages)];
-      expect((await pages.get("/audit/export")).status).toBe(503);
+    test("is written to two people at a time, and to each of them once: others are told to wait", async () => {
+      await sql`insert into team_members (team_id, role, kind, value)
+        values ('team_1', 'viewer', 'subject', 'fay') on conflict do nothing`.execute(pages.store.db);
+      const fay = await pages.as("fay");
+      const open = [await beginExport(fay)];
+      const again = await fay.get("/audit/export");
+      expect(again.status).toBe(503);
+      expect(again.text).toContain("Another export of yours");
+      open.push(await beginExport(pages));
+      expect((await viewer.get("/audit/export")).status).toBe(503);
       for (const { answer } of open) answer.destroy();
       await until("there is room again", async () => (await pages.get("/audit/export?action=none")).status === 200);
       for (let i = 0; i < 6; i++) await leaveBeforeHead(pages);
