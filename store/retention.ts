@@ -11,6 +11,8 @@ export const PRUNE_INTERVAL_MS = 10 * 60_000;
 const CHANGES_KEPT = 100_000;
 /** How long the counts of requests are kept. */
 const REQUESTS_KEPT = sql`interval '8 days'`;
+/** Nobody waits to be told so late: where a receiver never answers, more may wait than is ever tried ten times. */
+const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** So that no statement holds up others for long, nor a round the next one. */
 const ROWS_AT_ONCE = 1_000;
 const MAX_BATCHES = 100;
@@ -31,7 +33,7 @@ type Pruned = {
 };
 
 /**
- * Forgets what is over: audit events, webhooks' deliveries that are over and uses of ended versions after the retention, counts of requests after
+ * Forgets what is over: audit events, webhooks' deliveries that are over or too old to be told and uses of ended versions after the retention, counts of requests after
  * theirs, repeatable creations after their day, sessions and one-time links after their end, and old changes. It works
  * in batches, oldest first. Any number of processes may do it at once: what one is forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
  *
@@ -40,6 +42,8 @@ type Pruned = {
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
   const oldCounts = sql`where slot < clock_timestamp() - ${REQUESTS_KEPT} order by slot`;
+  const oldDeliveries = sql`where at < ${before}
+    and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
@@ -51,7 +55,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
           and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
     ),
     requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
-    deliveries: await all("webhook_deliveries", sql`where state <> 'pending' and at < ${before} order by at`),
+    deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all(
       "idempotency_keys",
       sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,

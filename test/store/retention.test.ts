@@ -55,6 +55,19 @@ describeOnEachEngine("what is over", (store) => {
     expect((await findKeyOfDigest(store().db, ended.digest))?.state).toBe("revoked");
   });
 
+  test("b88: of webhooks' deliveries those go that are over, and in the end those that were never taken", async () => {
+    await sql`insert into webhook_deliveries (id, webhook_id, team_id, url, event, key_id, at, data, state, due_at)
+      select state || days, 'w', 't', 'https://x', 'key.revoked', 'k', now() - days * interval '1 day', '{}', state,
+        case state when 'pending' then now() end
+      from unnest(array['pending', 'failed']) state, unnest(array[100, 31, 29, 2]) days`.execute(store().db);
+    const left = async () =>
+      (await store().db.selectFrom("webhook_deliveries").select("id").orderBy("id").execute()).map(({ id }) => id);
+    await prune(store(), 90 * DAY);
+    expect(await left()).toEqual(["failed2", "failed29", "failed31", "pending2", "pending29", "pending31"]);
+    await prune(store(), 3_600_000);
+    expect(await left()).toEqual(["pending2", "pending29"]);
+  });
+
   test("of repeatable creations those of more than a day ago go", async () => {
     await sql`insert into idempotency_keys (caller, key, request, object_id, made_at) values
       ('c', 'old', 'r', 'o', now() - interval '25 hours'), ('c', 'new', 'r', 'o', now())`.execute(store().db);
