@@ -80,7 +80,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     try {
       const settlement = await deliver(sender, delivery, ending.signal);
       if (ending.signal.aborted && settlement.state !== "delivered")
-        return await releaseDeliveries(store, [delivery], 0);
+        return await releaseDeliveries(store, [delivery], () => 0);
       await settleDelivery(store, delivery, settlement);
       count(settlement.state === "pending" ? "retried" : settlement.state);
     } catch (error) {
@@ -124,6 +124,17 @@ async function withReceipts(
       ready.push({ ...delivery, data: { ...data, ...more } });
     }
   }
-  await releaseDeliveries(store, waiting, POLL_MS);
+  await releaseDeliveries(store, waiting, pauseForReceipt);
   return ready;
+}
+
+/**
+ * Until a delivery is looked at again that waits for its receipt: half as long as it has waited. Where a replica is stuck,
+ * thousands may wait, and each look writes its row twice.
+ *
+ * @returns milliseconds
+ */
+function pauseForReceipt({ at, now }: ClaimedDelivery): number {
+  const waited = now - at;
+  return Math.max(POLL_MS, Math.min(waited / 2, RECEIPT_PATIENCE_MS - waited));
 }

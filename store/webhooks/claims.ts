@@ -105,12 +105,21 @@ export async function settleDelivery(
     where id = ${id} and claim = ${claim}::uuid and state = 'pending'`.execute(db);
 }
 
-/** Gives back deliveries that were not tried. @param pauseMs until somebody may claim them again, in milliseconds */
-export async function releaseDeliveries({ db }: Store, claimed: readonly ClaimedDelivery[], pauseMs: number) {
+/**
+ * Gives back deliveries that were not tried.
+ *
+ * @param pauseOf until somebody may claim one again, in milliseconds
+ */
+export async function releaseDeliveries(
+  { db }: Store,
+  claimed: readonly ClaimedDelivery[],
+  pauseOf: (delivery: ClaimedDelivery) => number,
+): Promise<void> {
   if (claimed.length === 0) return;
   await sql`update webhook_deliveries set claim = null,
-      due_at = statement_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
-    from unnest(${claimed.map(({ id }) => id)}::text[], ${claimed.map(({ claim }) => claim)}::uuid[]) as given (id, claim)
+      due_at = statement_timestamp() + given.pause * interval '1 millisecond'
+    from unnest(${claimed.map(({ id }) => id)}::text[], ${claimed.map(({ claim }) => claim)}::uuid[],
+      ${claimed.map(pauseOf)}::float8[]) as given (id, claim, pause)
     where webhook_deliveries.id = given.id and webhook_deliveries.claim = given.claim and state = 'pending'`.execute(
     db,
   );

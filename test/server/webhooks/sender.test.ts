@@ -379,4 +379,29 @@ describeOnEitherEngine("A webhook", (opened) => {
     const receipts = receiver.at(path).map(({ body }) => JSON.parse(body).data.receipt.confirmed);
     expect(receipts).toEqual([false, true]);
   });
+
+  test("b101: whose receipt is long in coming is looked at less and less often, and again when it is over", async (context) => {
+    const store = opened();
+    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const { keyId } = await makeKey(store, team);
+    await change(store, null, (tx) => revokeKey(tx, keyId, "ByHand"));
+    const sender = startSender(store, { confirmed: () => false });
+    context.onTestFinished(() => sender.close());
+    for (const [age, next] of [
+      [20, 30],
+      [50, 60],
+    ] as const) {
+      await sql`update webhook_deliveries set claim = null, due_at = statement_timestamp(),
+        at = statement_timestamp() - ${age}::int * interval '1 second' where team_id = ${team.teamId}`.execute(
+        store.db,
+      );
+      const dueAfter = await until(`it was looked at after ${age} s`, async () => {
+        const [row] = await deliveriesOf(store, team.teamId);
+        const seconds = ((row?.due_at?.getTime() ?? 0) - (row?.at.getTime() ?? 0)) / 1_000;
+        return row?.claim === null && seconds > age + 0.9 ? seconds : undefined;
+      });
+      expect(dueAfter).toBeGreaterThan(next - 1);
+      expect(dueAfter).toBeLessThan(next + 5);
+    }
+  });
 });
