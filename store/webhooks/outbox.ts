@@ -52,13 +52,15 @@ function toldAs(kind: string, detail: Readonly<Record<string, unknown>>): Webhoo
   }
 }
 
-/** Which key it is: nothing that is a secret, or made of one. @param version the one in use where it is undefined */
+/** Which key it is: nothing that is a secret, or made of one. @param version the one in use where it is undefined, and the latest where none is */
 async function describeKey(db: Db, keyId: string, version: unknown): Promise<Readonly<Record<string, unknown>>> {
   const { rows } = await sql<Record<"name" | "namespace" | "team" | "prefix", string> & { version: number }>`
     select k.name, k.namespace, t.name as team, v.prefix, v.number as version
     from keys k join teams t on t.id = k.team_id join key_versions v on v.key_id = k.id
-    where k.id = ${keyId} and (v.activated_at is not null or v.number = ${version ?? null}::int)
-    order by v.number = ${version ?? null}::int desc nulls last, v.number desc limit 1`.execute(db);
+    where k.id = ${keyId}
+    order by v.number = ${version ?? null}::int desc nulls last, v.activated_at is not null desc, v.number desc limit 1`.execute(
+    db,
+  );
   const [key] = rows;
   if (key === undefined) return { keyId };
   const { name, ...rest } = key;

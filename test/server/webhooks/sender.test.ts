@@ -6,12 +6,13 @@ import { openGuardedPosts } from "../../../server/gateway/guarded-post.ts";
 import { deliver } from "../../../server/webhooks/deliver.ts";
 import { change } from "../../../store/database/change.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
+import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
 import { describeOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
-import { unique } from "../../store/fixtures.ts";
+import { reservationOf, unique } from "../../store/fixtures.ts";
 import { rawUpstream } from "../gateway/raw-upstream.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
 import { deliveriesOf, loopback, makeKey, makeToldTeam, passPauses, SECRET, startSender } from "./fixtures.ts";
@@ -91,6 +92,19 @@ describeOnEachEngine("A webhook", (opened) => {
     const told = (await deliveriesOf(store, team.teamId)).map(({ event, data }) => ({ event, ...data }));
     expect(told).toMatchObject([{ event: "key.leaked", keyId, version: 1, url: "https://github.com/acme/shop" }]);
     expect(JSON.stringify(told)).not.toContain(Buffer.from(secret.digest, "latin1").toString("hex"));
+    await change(store, null, (tx) => deleteTeam(tx, team));
+  });
+
+  test("is told which key it is that was revoked before it came into use", async () => {
+    const store = opened();
+    const team = await makeToldTeam(store, [receiver.urlOf(newPath())]);
+    const reservation = reservationOf(team);
+    const { id: keyId, name } = reservation.key;
+    await change(store, null, (tx) => reserveVersion(tx, reservation));
+    await change(store, null, (tx) => revokeKey(tx, keyId, "ByHand"));
+    const { name: teamName, namespace } = team;
+    const about = { keyId, name, namespace, team: teamName, prefix: "inf_ABCDEFGH", version: 1 };
+    expect((await deliveriesOf(store, team.teamId)).map(({ data }) => data)).toEqual([{ ...about, reason: "ByHand" }]);
     await change(store, null, (tx) => deleteTeam(tx, team));
   });
 
