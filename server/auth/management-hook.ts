@@ -67,18 +67,24 @@ export function authenticatePrincipalAgain(
 
 /**
  * Notes who a request comes from where that is known, and lets everybody through: of whoever is not,
- * `managementPrincipal` is null. To be asked once the head is read, and again once the body is.
+ * `managementPrincipal` is null, and a credential that does not do is recorded as refused. To be asked once the head is
+ * read, and again once the body is.
  */
 export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     request.managementPrincipal = null;
     const found = await identifyPrincipal(deps, { management: true }, request, read);
     if (read === "body") return;
-    const as = "cause" in found ? undefined : found.principal.as;
-    if (as === "bootstrap" || as === "emergency") {
-      await recordBootstrapUse(deps, request, request.routeOptions.url ?? "");
+    const { raw } = request;
+    const { url = "" } = request.routeOptions;
+    if ("cause" in found) {
+      // Nobody tries out here, without a trace, which token does.
+      const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
+      if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
+    } else if (found.principal.as === "bootstrap" || found.principal.as === "emergency") {
+      await recordBootstrapUse(deps, request, url);
     }
-    const unmet = meetExpectation(request.raw, reply.raw);
+    const unmet = meetExpectation(raw, reply.raw);
     if (unmet !== undefined) throw unmet;
   };
 }

@@ -176,6 +176,17 @@ describe("a leak that nobody known reports", () => {
     }
   });
 
+  test("b99: is told what all are with a credential that does not do, which is recorded as elsewhere", async () => {
+    const refused = async () => {
+      const text = await (await fetch(`${installation.api.adminUrl}/metrics`)).text();
+      return Number(/^keyplane_refusals_total\{cause="no_management_token"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    };
+    const before = await refused();
+    expect((await installation.post(report(), JSON_TYPE)).status).toBe(202);
+    expect((await installation.post(report(), { ...JSON_TYPE, authorization: "Basic d3Jvbmc=" })).status).toBe(202);
+    expect(await refused()).toBe(before + 1);
+  });
+
   test("b100: by one network about more than a hundred keys in a minute is dropped, and counted; junk is looked up", async () => {
     const keys = await Promise.all(Array.from({ length: 101 }, () => installation.makeKey("alerting")));
     const leaks = keys.map(({ secret }) => ({ key: secret }));
