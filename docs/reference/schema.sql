@@ -399,7 +399,7 @@ CREATE OR REPLACE FUNCTION public.key_end(key_id text, expires_at timestamp with
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE
-RETURN LEAST(COALESCE(expires_at, 'infinity'::timestamp with time zone), COALESCE((SELECT v.expires_at FROM key_versions v WHERE ((v.key_id = key_end.key_id) AND (v.state = 'active'::text))), 'infinity'::timestamp with time zone));
+RETURN LEAST(COALESCE(expires_at, 'infinity'::timestamp with time zone), COALESCE((SELECT min(v.expires_at) AS min FROM key_versions v WHERE ((v.key_id = key_end.key_id) AND (v.state = 'active'::text))), 'infinity'::timestamp with time zone));
 CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
  RETURNS text[]
  LANGUAGE sql

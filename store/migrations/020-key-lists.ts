@@ -14,7 +14,7 @@ alter table keys add column ends_at timestamptz not null default 'infinity';
 create function key_end(key_id text, expires_at timestamptz) returns timestamptz
   language sql stable
   return least(coalesce(expires_at, 'infinity'), coalesce((
-    select v.expires_at from key_versions v where v.key_id = key_end.key_id and v.state = 'active'), 'infinity'));
+    select min(v.expires_at) from key_versions v where v.key_id = key_end.key_id and v.state = 'active'), 'infinity'));
 
 create function keep_key_end() returns trigger language plpgsql as $$
 begin

@@ -55,9 +55,12 @@ describeOnPostgres("The console of two servers", (store) => {
     for (const server of [one, other]) await until("the key is known", async () => (await statusOn(server)) === 200);
     const askedAt = performance.now();
     expect((await send(one, browser, `/keys/${key.keyId}/revoke`)).status).toBe(303);
-    const refusedAt = await untilNoLonger("the other accepts it", async () => (await statusOn(other)) !== 401);
-    expect(refusedAt - askedAt).toBeLessThan(LEASE_MS);
-    expect([await statusOn(one), await statusOn(other)]).toEqual([401, 401]);
+    await Promise.all(
+      [one, other].map(async (server) => {
+        const refusedAt = await untilNoLonger("the key is accepted", async () => (await statusOn(server)) !== 401);
+        expect(refusedAt - askedAt).toBeLessThan(LEASE_MS);
+      }),
+    );
     await until("the receipt is there, of both", async () =>
       (await (await look(other, browser, `/keys/${key.keyId}`)).text()).includes("Revoked everywhere"),
     );
