@@ -47,7 +47,7 @@ export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): Gu
           signal: within,
           onInfo: () => assertFewInterimAnswers(++interimAnswers),
         } as const;
-        const answer = await agent.request(request);
+        const answer = await Promise.race([agent.request(request), rejectAtEnd(within)]);
         // Its status is known; what follows it, or does not, changes nothing.
         await answer.body.dump({ limit: MAX_ANSWER, signal: within }).catch(() => {});
         return { status: answer.statusCode };
@@ -59,6 +59,14 @@ export function openGuardedPosts(allowed: BlockList, timeoutMs = TIMEOUT_MS): Gu
       await Promise.all([https.agent.destroy(), http.agent.destroy()]);
     },
   };
+}
+
+/** The dispatcher looks at a request's signal only once there is a socket for it, and then sends nothing. */
+function rejectAtEnd(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }
 
 function openAgent(guard: AddressGuard, timeoutMs: number): { readonly agent: Agent; readonly guard: AddressGuard } {

@@ -348,6 +348,17 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(outcome).toEqual({ why: "the connection failed: TOO_MANY_INTERIM_ANSWERS" });
   });
 
+  test("b101: whose receiver leaves a TLS handshake open keeps no server from ending", async (context) => {
+    const ending = new AbortController();
+    const silent = await rawUpstream(() => ending.abort());
+    context.onTestFinished(() => void silent.close());
+    const posts = openGuardedPosts(loopback());
+    context.onTestFinished(() => posts.close());
+    const url = new URL(silent.url.replace("http:", "https:"));
+    expect(await posts.post(url, {}, "{}", ending.signal)).toEqual({ why: "no answer within 10 s" });
+    // Sooner than the dispatcher gives up a socket by itself.
+  }, 8_000);
+
   test("is signed with both secrets while one takes the other's place, and not at all without one", async (context) => {
     const store = opened();
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
