@@ -1,4 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
+import {
+  type BoundedPage,
+  findBoundedPage,
+  type Looked,
+  PAGE_BOUNDS,
+  type PageBounds,
+} from "./database/bounded-page.ts";
 import type { Db, Tx } from "./database/change.ts";
 import { withOrderedPlans } from "./database/ordered-plans.ts";
 import { toMs } from "./database/times.ts";
@@ -44,41 +51,17 @@ export type StoredAuditEvent = {
 };
 
 /** A page of events, and where the next one begins. */
-export type FoundAudit = {
+export type FoundAudit = Omit<BoundedPage<AuditPosition>, "positions"> & {
   readonly events: readonly StoredAuditEvent[];
-  /** Null at the end of the log. */
-  readonly next: AuditPosition | null;
-  /** Whether more may match before the page is full, behind `next`: looking through them all would take too long. */
-  readonly isPartial: boolean;
 };
 
-/** How much work one page may be, however long the log is. */
-export type AuditBounds = {
-  /** Events that are looked at in the log's order first: what is frequent fills a page with these. */
-  readonly first: number;
-  /** Events that the index of terms may find, to be sorted. */
-  readonly found: number;
-  /** Events that are looked at in the log's order at a time, and how often. */
-  readonly step: number;
-  readonly steps: number;
-};
-const BOUNDS: AuditBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
-
-/**
- * Finds a page of the audit log, the latest first. What is frequent is found by walking along the log, what is rare by
- * an index: in either way a bounded number of events is read.
- */
-export async function searchAudit(db: Db, search: AuditSearch, bounds: AuditBounds = BOUNDS): Promise<FoundAudit> {
-  const begun = await walk(db, search, { step: bounds.first, steps: 1 });
-  const isEnough = begun.next === null || begun.positions.length > search.limit;
-  const found = isEnough ? begun : ((await askIndex(db, search, bounds)) ?? (await walk(db, search, bounds)));
-  const page = found.positions.slice(0, search.limit);
-  const isFull = found.positions.length > search.limit;
-  return {
-    events: await loadEvents(db, page),
-    next: isFull ? (page.at(-1) ?? null) : found.next,
-    isPartial: !isFull && found.next !== null,
-  };
+/** Finds a page of the audit log, the latest first. */
+export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBounds = PAGE_BOUNDS): Promise<FoundAudit> {
+  const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
+    walk: (within) => walk(db, search, within),
+    askIndex: () => askIndex(db, search, bounds),
+  });
+  return { events: await loadEvents(db, positions), next, isPartial };
 }
 
 /** Keys of one name that are looked for at once. */
@@ -97,9 +80,6 @@ export async function auditSubject(
   return { text, keyIds: [...(await identifyKeys(db, text, teamIds)), ...rows.map(({ id }) => id)] };
 }
 
-/** Positions in their order, and where it goes on behind those that were looked at; null at the end. */
-type Found = { readonly positions: readonly AuditPosition[]; readonly next: AuditPosition | null };
-
 /** An event that is forgotten meanwhile is left out. */
 async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<StoredAuditEvent[]> {
   if (positions.length === 0) return [];
@@ -114,7 +94,11 @@ async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<
 }
 
 /** @returns undefined where nothing is asked for that is rare, or where it is not */
-async function askIndex(db: Db, search: AuditSearch, { found }: AuditBounds): Promise<Found | undefined> {
+async function askIndex(
+  db: Db,
+  search: AuditSearch,
+  { found }: PageBounds,
+): Promise<Looked<AuditPosition> | undefined> {
   const { teamIds, limit } = search;
   const asked = termsOf(search);
   if (asked.length === 0 && search.about === undefined) return undefined;
@@ -141,7 +125,11 @@ async function askIndex(db: Db, search: AuditSearch, { found }: AuditBounds): Pr
   return { positions: rows.flatMap(({ id, at }) => (id === null ? [] : { id, at })), next: null };
 }
 
-async function walk(db: Db, search: AuditSearch, { step, steps }: Pick<AuditBounds, "step" | "steps">): Promise<Found> {
+async function walk(
+  db: Db,
+  search: AuditSearch,
+  { step, steps }: Pick<PageBounds, "step" | "steps">,
+): Promise<Looked<AuditPosition>> {
   const { limit, teamIds } = search;
   const positions: AuditPosition[] = [];
   const isEveryWanted = termsOf(search).length === 0 && search.about === undefined;

@@ -1,4 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
+import {
+  type BoundedPage,
+  findBoundedPage,
+  type Looked,
+  PAGE_BOUNDS,
+  type PageBounds,
+} from "../database/bounded-page.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { toDate } from "../database/times.ts";
@@ -22,48 +29,27 @@ export type KeySearch = {
 };
 
 /** A page of keys, and where the next one begins. */
-export type FoundKeys = {
+export type FoundKeys = Omit<BoundedPage<KeyPosition>, "positions"> & {
   readonly keys: readonly ListedKey[];
-  /** Null at the end of the list. */
-  readonly next: KeyPosition | null;
-  /** Whether more may match before the page is full, behind `next`: looking through them all would take too long. */
-  readonly isPartial: boolean;
 };
 
 /** How much work one page may be, however many keys there are. */
-export type SearchBounds = {
-  /** Keys that are looked at in a list's order first: what many have fills a page with these. */
-  readonly first: number;
-  /** Keys that an index may find, to be sorted. */
-  readonly found: number;
+export type SearchBounds = PageBounds & {
   /** Namespaces that are looked at for those that their teams have lost. */
   readonly places: number;
-  /** Keys that are looked at in a list's order at a time, and how often. */
-  readonly step: number;
-  readonly steps: number;
 };
-const BOUNDS: SearchBounds = { first: 250, found: 2_000, places: 2_000, step: 1_000, steps: 5 };
+const BOUNDS: SearchBounds = { ...PAGE_BOUNDS, places: 2_000 };
 /** Keys of each of several teams that are looked at at a time. */
 const LEAST_OF_A_TEAM = 20;
 
-/**
- * Finds a page of keys in an order. What many keys have is found by walking along the order, what few have by an index:
- * in either way a bounded number of keys is read.
- */
+/** Finds a page of keys in an order. */
 export async function searchKeys(db: Db, search: KeySearch, bounds: SearchBounds = BOUNDS): Promise<FoundKeys> {
-  const begun = await walk(db, search, { step: bounds.first, steps: 1 });
-  const isEnough = begun.next === null || begun.positions.length > search.limit;
-  const found = isEnough ? begun : ((await askIndex(db, search, bounds)) ?? (await walk(db, search, bounds)));
-  const page = found.positions.slice(0, search.limit);
-  const isFull = found.positions.length > search.limit;
-  return {
-    keys: await findKeys(
-      db,
-      page.map(({ id }) => id),
-    ),
-    next: isFull ? (page.at(-1) ?? null) : found.next,
-    isPartial: !isFull && found.next !== null,
-  };
+  const { positions, next, isPartial } = await findBoundedPage(search.limit, bounds, {
+    walk: (within) => walk(db, search, within),
+    askIndex: () => askIndex(db, search, bounds),
+  });
+  const ids = positions.map(({ id }) => id);
+  return { keys: await findKeys(db, ids), next, isPartial };
 }
 
 /** The keys with these ids, in this order; one that is no more is left out. */
@@ -91,11 +77,8 @@ export async function identifyKeys(db: Db, text: string, teamIds: readonly strin
   return rows.map(({ id }) => id);
 }
 
-/** Keys in their order, and where it goes on behind those that were looked at; null at the end. */
-type Found = { readonly positions: readonly KeyPosition[]; readonly next: KeyPosition | null };
-
 /** @returns undefined where nothing is asked for that few keys have, or where too many have it */
-async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promise<Found | undefined> {
+async function askIndex(db: Db, search: KeySearch, bounds: SearchBounds): Promise<Looked<KeyPosition> | undefined> {
   const { order, after, limit } = search;
   const { found } = bounds;
   const candidates = await candidatesOf(db, search, bounds);
@@ -149,7 +132,11 @@ async function candidatesOf(
   return teams === undefined ? asked : sql`${asked} and key_terms(k.team_id, k.state, k.name) && ${teams}::text[]`;
 }
 
-async function walk(db: Db, search: KeySearch, { step, steps }: Pick<SearchBounds, "step" | "steps">): Promise<Found> {
+async function walk(
+  db: Db,
+  search: KeySearch,
+  { step, steps }: Pick<PageBounds, "step" | "steps">,
+): Promise<Looked<KeyPosition>> {
   const { name, state, limit, teamIds } = search;
   const positions: KeyPosition[] = [];
   // Where every key is wanted, no more are looked at than are shown.
@@ -168,14 +155,14 @@ async function walk(db: Db, search: KeySearch, { step, steps }: Pick<SearchBound
 }
 
 /** A key that was looked at, whether it is wanted, and whether any may be behind those that were looked at with it. */
-type Looked = KeyPosition & { readonly wanted: boolean; readonly goesOn: boolean };
+type LookedKey = KeyPosition & { readonly wanted: boolean; readonly goesOn: boolean };
 
 /**
  * The next keys of a list.
  *
  * @param length so many of each team are read, and those given that come before anything that was not read
  */
-async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked[]> {
+async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<LookedKey[]> {
   const { teamIds, order, after } = search;
   const { table, id, column, place, direction, upTo, isAfter } = ORDER_SQL[order];
   const from = after === undefined ? sql`true` : isAfter(after);
@@ -186,7 +173,7 @@ async function walkOn(tx: Tx, search: KeySearch, length: number): Promise<Looked
       ? sql`select ${columns} from ${table} r where ${from} ${inOrder} limit ${length}`
       : sql`select one.* from unnest(${teamIds}::text[]) team cross join lateral (
           select ${columns} from ${table} r where r.team_id = team and ${from} ${inOrder} limit ${length}) one`;
-  const { rows } = await sql<Looked>`
+  const { rows } = await sql<LookedKey>`
     with looked as materialized (${looked}), last_read as (
       select ordered, key_id from looked where nth = ${length}
       order by ordered ${direction}, key_id ${direction} limit 1
