@@ -43,6 +43,7 @@ export function decideTakeOver(
   if (key === undefined || teamId === null || key.teamId !== teamId) {
     return no(`The team of this namespace has no key ${keyId}.`);
   }
+  if (key.state === "revoked") return no(`Key ${keyId} is revoked, which is final.`);
   if (key.cluster !== API_CLUSTER) {
     return no(
       key.ownerUid === null
@@ -50,7 +51,6 @@ export function decideTakeOver(
         : `Key ${keyId} is declared already, as PlatformKey ${key.namespace}/${key.name}.`,
     );
   }
-  if (key.state === "revoked") return no(`Key ${keyId} is revoked, which is final.`);
   if (key.managedBy !== null) return no(`Key ${keyId} is managed by ${key.managedBy}, which is to let go of it first.`);
   const active = key.versions.find((version) => version.state === "active");
   const wanted = importHash(hash);

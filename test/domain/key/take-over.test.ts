@@ -43,6 +43,12 @@ describe("a take-over", () => {
     ],
     ["a key that was let go of", { cluster: "c", namespace: "dev" }, {}, "its declaration has let go of it"],
     ["a revoked key", { state: "revoked" }, {}, "is revoked, which is final"],
+    [
+      "a declared key whose namespace has moved, be it back again",
+      { cluster: "c", ownerUid: "u", namespace: "dev", state: "revoked" },
+      {},
+      "is revoked, which is final",
+    ],
     ["a key of Pulumi's", { managedBy: "urn:pulumi:dev::p::t::n" }, {}, "is managed by urn:pulumi:dev::p::t::n"],
     ["an old version", {}, { hash: hashOf(BEFORE) }, "is not that of the version"],
     ["a secret of its own", {}, { hash: hashOf(`inf_${"x".repeat(57)}`) }, "is not that of the version"],
