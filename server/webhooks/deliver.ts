@@ -39,6 +39,8 @@ async function post(
   const keys = secret === null ? undefined : parseWebhookSecrets(secret);
   if (keys === undefined)
     return { why: "the webhook's signing secret does not open with the encryption keys of this server" };
+  // Its form is checked where it is declared, and says nothing of a port's number.
+  if (!URL.canParse(url)) return { why: "its URL cannot be read" };
   const body = JSON.stringify({ type: event, timestamp: rfc3339Millis(at), data });
   return posts.post(new URL(url), signedHeaders({ id, at: Math.floor(now / 1_000), body }, keys), body, signal);
 }

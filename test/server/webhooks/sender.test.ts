@@ -348,6 +348,22 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(outcome).toEqual({ why: "the connection failed: TOO_MANY_INTERIM_ANSWERS" });
   });
 
+  test("whose URL is of the declarations' form, and none for all that, is a try that fails, and says why", async (context) => {
+    const store = opened();
+    const team = await makeToldTeam(store, ["https://hooks.example.com:99999/keyplane", "https://[::1/keyplane"]);
+    await (await makeKey(store, team)).rotate();
+    const sender = startSender(store);
+    context.onTestFinished(() => sender.close());
+    const rows = await until("both were tried", async () => {
+      const rows = await deliveriesOf(store, team.teamId);
+      return rows.every(({ claim }) => claim === null) && sender.outcomes.length + sender.lines.length > 1
+        ? rows
+        : undefined;
+    });
+    expect(rows.map(({ tries, error }) => [tries, error])).toEqual(rows.map(() => [1, "its URL cannot be read"]));
+    expect(sender.lines).toEqual([]);
+  });
+
   test("b101: whose receiver leaves a TLS handshake open keeps no server from ending", async (context) => {
     const ending = new AbortController();
     const silent = await rawUpstream(() => ending.abort());
