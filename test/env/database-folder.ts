@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hasCode } from "../../runtime/error-code.ts";
@@ -17,24 +17,24 @@ const ENOUGH = 4 * 2 ** 30;
  * @param onDisk where it is made without that much memory
  */
 export function makeDatabaseFolder(prefix: string, onDisk = tmpdir()): string {
-  return mkdtempSync(join(hasMemory() ? IN_MEMORY : onDisk, `${prefix}${process.pid}-`));
+  return mkdtempSync(
+    hasMemory() ? join(IN_MEMORY, `${prefix}${pidNamespace()}-${process.pid}-`) : join(onDisk, prefix),
+  );
 }
 
 /** Removes what processes that are gone have left in memory: those of runs that were broken off. */
 export function removeLeftDatabaseFolders(): void {
-  for (const name of namesIn(IN_MEMORY)) {
-    const [, maker] = /^keyplane-[a-z]+-(\d+)-/.exec(name) ?? [];
-    if (maker !== undefined && !isRunning(Number(maker)))
+  if (!hasMemory()) return;
+  for (const name of readdirSync(IN_MEMORY)) {
+    const [, namespace, maker] = /^keyplane-[a-z]+-(\d+)-(\d+)-/.exec(name) ?? [];
+    if (namespace === pidNamespace() && !isRunning(Number(maker)))
       rmSync(join(IN_MEMORY, name), { recursive: true, force: true });
   }
 }
 
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+/** Of this process: a process of another one may run, and is not seen from here. */
+function pidNamespace(): string {
+  return readlinkSync("/proc/self/ns/pid").replace(/\D/g, "");
 }
 
 function isRunning(pid: number): boolean {
