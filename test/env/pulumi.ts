@@ -7,6 +7,7 @@ import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulum
 import { afterAll, describe, inject } from "vitest";
 import { askDesk } from "./desk.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
+import { until } from "./until.ts";
 
 /** Started by importing this file. */
 const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
@@ -16,7 +17,7 @@ export type PulumiWorld = PulumiAddress & {
   makeStack(program: PulumiFn, options?: StackOptions): Promise<TestStack>;
   /** The management API, with the installation's token. */
   manage(method: string, path: string, body?: object): Promise<{ status: number; body: ApiBody }>;
-  /** The status of a memory request with this credential. */
+  /** The status of a memory request with this credential, asked for again while the server says to come back. */
   call(credential: string): Promise<number>;
 };
 
@@ -63,9 +64,14 @@ export function describeOnPulumi(promise: string, tests: (pulumi: PulumiWorld) =
         return { status: answer.status, body: await answer.json() };
       },
       async call(credential) {
-        const answer = await fetch(`${pulumi.url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
-        await answer.text();
-        return answer.status;
+        let status = 0;
+        await until("the server decides", async () => {
+          const answer = await fetch(`${pulumi.url}/atoms`, { headers: { authorization: `Bearer ${credential}` } });
+          await answer.text();
+          status = answer.status;
+          return status !== 503;
+        });
+        return status;
       },
     });
   });
