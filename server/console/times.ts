@@ -1,3 +1,4 @@
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { type Html, html } from "./html.ts";
 
 const MINUTE = 60_000;
@@ -21,14 +22,15 @@ export function ago(iso: string, now: number): Html {
   return html`<time datetime="${iso}" title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</time>`;
 }
 
-/** How long ago a moment was. Both in milliseconds since the epoch. */
-export function agoInWords(at: number, now: number): string {
-  return relative(at - now);
-}
-
 /** A moment as a calendar and a clock have it, in UTC. */
 export function moment(iso: string, now: number): Html {
   return html`<time datetime="${iso}">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
+}
+
+/** A moment to the second, in UTC, over how long ago it was. Both in milliseconds since the epoch. */
+export function exactly(at: number, now: number): Html {
+  const iso = rfc3339Millis(at);
+  return html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${relative(at - now)}</span>`;
 }
 
 export function absolute(iso: string): string {

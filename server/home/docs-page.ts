@@ -1,11 +1,11 @@
 import { type Html, html } from "../console/html.ts";
 import { layout } from "../console/layout.ts";
+import { table } from "../console/table.ts";
 import { PROBLEMS } from "../http/errors.ts";
 import type { OpenApiDocument } from "../openapi/format.ts";
 import { operationSection, type Shown } from "./operation-section.ts";
 import { inline, prose } from "./prose.ts";
 import { schemaTable } from "./schema-fields.ts";
-import { rows } from "./table.ts";
 
 /** Paths of operations that are shown by another one of theirs. */
 const ALIAS = /^\/api\/v1\/memory\/atoms|\/v1\/models\/\{model\}:/;
@@ -43,7 +43,7 @@ ${shown.map(operationSection)}</section>`,
 )}
 <section class="panel" id="refusals" aria-labelledby="h-refusals"><h2 id="h-refusals">Refusals</h2>
 <p>A refusal is a <a href="#schema-Problem">problem document</a> (RFC 9457), but behind a gateway, where it has the form of the path's API, and of a message of MCP, where it is JSON-RPC's.</p>
-${rows(
+${table(
   "Refusals",
   ["Code", "Status", "What it says"],
   Object.entries(PROBLEMS).map(([code, { status, detail }]) => [
@@ -51,6 +51,7 @@ ${rows(
     status,
     inline(detail),
   ]),
+  "reference",
 )}</section>
 <section class="stack" id="schemas" aria-labelledby="h-schemas"><h2 class="area" id="h-schemas">Schemas</h2>
 ${Object.entries(components.schemas).map(
@@ -85,5 +86,5 @@ function begin({ info, components }: OpenApiDocument): Html {
 read -rs KEYPLANE_API_KEY
 read -rs KEYPLANE_TOKEN</code></pre>
 ${prose(info.description)}
-${rows("What opens it", ["Carrier", "In", "What it is"], carriers)}</section>`;
+${table("What opens it", ["Carrier", "In", "What it is"], carriers, "reference")}</section>`;
 }

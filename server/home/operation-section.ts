@@ -1,9 +1,9 @@
 import { type Content, type Html, html } from "../console/html.ts";
+import { table } from "../console/table.ts";
 import type { Answer, JsonSchema, Operation } from "../openapi/format.ts";
 import { exampleCall } from "./example-call.ts";
 import { inline, prose } from "./prose.ts";
 import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
-import { rows } from "./table.ts";
 
 export type Shown = { readonly method: string; readonly path: string; readonly operation: Operation };
 
@@ -20,7 +20,7 @@ export function operationSection({ method, path, operation }: Shown): Html {
 ${description && prose(description)}
 ${
   parameters.length > 0 &&
-  html`<h4>Parameters</h4>${rows(
+  html`<h4>Parameters</h4>${table(
     `Parameters of ${method} ${path}`,
     ["Name", "In", "Type", "What it is"],
     parameters.map((one) => [
@@ -29,11 +29,12 @@ ${
       typeOf(one.schema),
       html`${one.description === undefined ? "" : inline(one.description)}${descriptionOf(one.schema)}`,
     ]),
+    "reference",
   )}`
 }
 ${bodyOf(method, path, operation)}
 <h4>Answers</h4>
-${rows(
+${table(
   `Answers of ${method} ${path}`,
   ["Status", "Body", "Headers"],
   Object.entries(responses)
@@ -43,6 +44,7 @@ ${rows(
       answerBody(answer),
       headersOf(answer),
     ]),
+  "reference",
 )}
 ${
   codes.length > 0 &&

@@ -1,7 +1,7 @@
 import { type Content, type Html, html } from "../console/html.ts";
+import { table } from "../console/table.ts";
 import { isSchema, type JsonSchema } from "../openapi/format.ts";
 import { inline } from "./prose.ts";
-import { rows } from "./table.ts";
 
 const NAMED = "#/components/schemas/";
 
@@ -9,7 +9,7 @@ const NAMED = "#/components/schemas/";
 export function schemaTable(schema: JsonSchema, label: string): Html {
   const fields = fieldsOf(schema, "", true);
   if (fields.length === 0) return html`<p>${typeOf(schema)}${descriptionOf(schema)}</p>`;
-  return rows(label, ["Field", "Type", "What it is"], fields);
+  return table(label, ["Field", "Type", "What it is"], fields, "reference");
 }
 
 /** The kind of value that a schema takes, in few words; a named one by its name. */

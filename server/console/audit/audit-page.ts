@@ -1,9 +1,9 @@
-import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.ts";
 import { teamField } from "../asked-teams.ts";
 import { type Content, flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { absolute, agoInWords } from "../times.ts";
+import { type Column, table } from "../table.ts";
+import { exactly } from "../times.ts";
 import { type AuditQuery, auditUrl, MAX_ACTOR_LENGTH, momentText } from "./audit-query.ts";
 import { ACTIONS, auditDetail, toneOfAction } from "./audit-words.ts";
 
@@ -20,7 +20,7 @@ export type AuditPage = FoundAudit & {
 };
 
 const PATH = "/dashboard/audit";
-const COLUMNS = ["Time (UTC)", "Action", "About", "By", "What"];
+const COLUMNS: readonly Column[] = [["Time (UTC)", "whole"], "Action", "About", "By", "What"];
 const HOUR = 3_600_000;
 const SPANS = [
   { title: "Last hour", ms: HOUR },
@@ -32,7 +32,7 @@ export function auditContent(page: AuditPage): Html {
   const { query, events, next, isPartial } = page;
   return html`<div class="head"><h1>Audit log</h1></div>
 ${filters(page)}
-<div id="results" class="panel flush">${events.length === 0 ? nothing(page) : table(page)}${
+<div id="results" class="panel flush">${events.length === 0 ? nothing(page) : eventTable(page)}${
     (events.length > 0 || next !== null || query.after !== undefined) &&
     foot({
       said: isPartial
@@ -70,30 +70,15 @@ function momentField(name: "from" | "to", at: number | undefined): Html {
   return html`<input id="${name}" name="${name}" type="datetime-local" step="1" value="${at === undefined ? "" : momentText(at)}">`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table(page: AuditPage): Html {
-  return html`<table class="table dense" role="table" aria-label="Audit log"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${page.events.map((event) => row(event, page))}</tbody></table>`;
-}
-
-function row(event: StoredAuditEvent, page: AuditPage): Html {
-  const iso = rfc3339Millis(event.at);
-  const cells: readonly (readonly [string, Content, string?])[] = [
-    [
-      "Time (UTC)",
-      html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${agoInWords(event.at, page.now)}</span>`,
-      "whole",
-    ],
-    ["Action", action(event)],
-    ["About", about(event, page)],
-    ["By", by(event)],
-    ["What", auditDetail(event)],
-  ];
-  return html`<tr role="row">${cells.map(
-    ([label, content, name]) =>
-      html`<td role="cell" data-label="${label}" class="${name}"><span>${content}</span></td>`,
-  )}</tr>`;
+function eventTable(page: AuditPage): Html {
+  const rows = page.events.map((event) => [
+    exactly(event.at, page.now),
+    action(event),
+    about(event, page),
+    by(event),
+    auditDetail(event),
+  ]);
+  return table("Audit log", COLUMNS, rows, "dense");
 }
 
 function action({ kind }: StoredAuditEvent): Html {

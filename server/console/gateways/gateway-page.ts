@@ -1,9 +1,11 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredGateway } from "../../../store/objects.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Facts, factList } from "../facts.ts";
+import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { urlOf } from "../query-text.ts";
+import { table } from "../table.ts";
 import { moment } from "../times.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
 import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";
@@ -26,16 +28,6 @@ export function gatewayContent(page: GatewayPage): Html {
 </div><div class="stack">
 <section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>`;
-}
-
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table(label: string, columns: readonly string[], rows: readonly (readonly Content[])[]): Html {
-  return html`<table class="table" role="table" aria-label="${label}"><thead role="rowgroup"><tr role="row">${columns.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${rows.map(
-    (cells) =>
-      html`<tr role="row">${cells.map((content, i) => html`<td role="cell" data-label="${columns[i]}"><span>${content}</span></td>`)}</tr>`,
-  )}</tbody></table>`;
 }
 
 function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): Html {
@@ -80,15 +72,17 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
     { title: "OpenAI SDK", url: `${base}/v1`, id: "url-openai" },
     { title: "Gemini and Anthropic SDKs", url: base, id: "url-base" },
   ];
-  return html`<dl class="facts">${urls.map(
-    ({ title, url, id }) =>
-      html`<dt>${title}</dt><dd><code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" aria-label="Copy the base URL of ${title}">Copy</button></dd>`,
-  )}</dl>`;
+  return factList(
+    urls.map(({ title, url, id }) => [
+      title,
+      html`<code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" aria-label="Copy the base URL of ${title}">Copy</button>`,
+    ]),
+  );
 }
 
 function facts({ gateway, boundKeys, now }: GatewayPage): Html {
   const { id, publicId, team, teamId, createdAt } = gateway;
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: Facts = [
     [
       "Keys",
       html`${countText(boundKeys.get(id))} bound to it alone; those of the team that are bound to none may use it too. <a href="${urlOf("/dashboard/keys", { team })}">Keys of the team</a>`,
@@ -99,5 +93,5 @@ function facts({ gateway, boundKeys, now }: GatewayPage): Html {
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  return factList(rows);
 }

@@ -2,10 +2,11 @@ import type { StoredGateway } from "../../../store/objects.ts";
 import type { BoundKeys, UpstreamState } from "../../../store/upstream-outcomes.ts";
 import { teamField } from "../asked-teams.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
+import { table } from "../table.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
 /** What the list of gateways is asked for. */
@@ -39,7 +40,7 @@ ${
   (teams.length > 1 || query.team !== "") &&
   html`<form class="panel" role="search" aria-label="Gateways" ${searchForm(PATH)}><div class="filters short">${teamField(query.team, teams)}<button>Search</button></div></form>`
 }
-<div id="results" class="panel flush">${gateways.length === 0 ? nothing(query) : table(list)}${
+<div id="results" class="panel flush">${gateways.length === 0 ? nothing(query) : gatewayTable(list)}${
     gateways.length > 0 &&
     foot({
       said: countOnPage(gateways.length, "gateway", "gateways"),
@@ -50,36 +51,27 @@ ${
   }</div>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table({ gateways, boundKeys, stateOf }: GatewayList): Html {
-  return html`<table class="table" role="table" aria-label="Gateways"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${gateways.map((gateway) => {
+function gatewayTable({ gateways, boundKeys, stateOf }: GatewayList): Html {
+  const rows = gateways.map((gateway) => {
     const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
     const more = upstreams.length - SHOWN_UPSTREAMS;
-    const cells: readonly (readonly [string, Content])[] = [
-      [
-        "Gateway",
-        html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><span class="line muted small"><code>${publicId}</code></span>`,
-      ],
-      [
-        "Upstreams",
-        upstreams.length === 0
-          ? html`<span class="muted">None: it forwards nothing</span>`
-          : html`${upstreams
-              .slice(0, SHOWN_UPSTREAMS)
-              .map(
-                ({ name, hasCredential }) =>
-                  html`<span class="line">${name} ${healthBadge(healthOf(stateOf(id, name), hasCredential))}</span>`,
-              )}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`,
-      ],
-      ["Routes", html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`],
-      ["Keys bound to it", countText(boundKeys.get(id))],
-      ["Team", team],
-      ["Declared in", declaredIn(gateway)],
+    return [
+      html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><span class="line muted small"><code>${publicId}</code></span>`,
+      upstreams.length === 0
+        ? html`<span class="muted">None: it forwards nothing</span>`
+        : html`${upstreams
+            .slice(0, SHOWN_UPSTREAMS)
+            .map(
+              ({ name, hasCredential }) =>
+                html`<span class="line">${name} ${healthBadge(healthOf(stateOf(id, name), hasCredential))}</span>`,
+            )}${more > 0 && html`<span class="line muted small">and ${more} more</span>`}`,
+      html`${routes.length}${routesOnly && html`<span class="line muted small">and no other model</span>`}`,
+      countText(boundKeys.get(id)),
+      team,
+      declaredIn(gateway),
     ];
-    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
-  })}</tbody></table>`;
+  });
+  return table("Gateways", COLUMNS, rows);
 }
 
 export function countText(bound: BoundKeys | undefined): string {

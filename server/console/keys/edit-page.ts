@@ -1,4 +1,5 @@
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { factList } from "../facts.ts";
 import { type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import type { Viewer } from "../viewer.ts";
@@ -56,6 +57,6 @@ function outdated({ key, fields, bindings }: EditForm): Html {
   const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
   return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> Somebody else has changed this key since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
-<dl class="facts">${others.map((name) => html`<dt>${LABELS[name]}</dt><dd>${String(stored[name]) || "Empty"}</dd>`)}</dl>
+${factList(others.map((name) => [LABELS[name], String(stored[name]) || "Empty"]))}
 <p>Take over what you want to keep, and save again.</p></div>`;
 }

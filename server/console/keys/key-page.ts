@@ -2,8 +2,10 @@ import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { chips, type Facts, factList } from "../facts.ts";
+import { type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
+import { type Column, table } from "../table.ts";
 import { ago, moment } from "../times.ts";
 import type { Viewer } from "../viewer.ts";
 import { eventList } from "./key-event-list.ts";
@@ -14,7 +16,6 @@ import {
   inWords,
   isMadeByHand,
   LEAKED_BADGE,
-  scopeChips,
   stateBadge,
   versionBadge,
 } from "./key-words.ts";
@@ -98,13 +99,13 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
 function facts(key: KeyJson, now: number): Html {
   const { expiresAt, lastUsedAt, rotationRequestedAt, spec } = key;
   const { rateLimit, allowedModels } = spec;
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: Facts = [
     ["State", stateBadge(key.state)],
     ["Display name", key.displayName],
     ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`],
     ["Id", html`<code>${key.id}</code>`],
     ["Team", key.team],
-    ["Scopes", scopeChips(key.scopes)],
+    ["Scopes", chips(key.scopes)],
     ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
     ...(allowedModels === undefined ? [] : [["Models", allowedModels.join(", ")] as const]),
     ...(rateLimit === undefined ? [] : [["Limits", limits(rateLimit)] as const]),
@@ -114,7 +115,7 @@ function facts(key: KeyJson, now: number): Html {
     ["Declared in", declarationOf(key)],
     ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  return factList(rows);
 }
 
 function limits({ requestsPerMinute, burst, concurrent }: NonNullable<KeyJson["spec"]["rateLimit"]>): string {
@@ -127,26 +128,24 @@ function limits({ requestsPerMinute, burst, concurrent }: NonNullable<KeyJson["s
     .join(", ");
 }
 
-const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"];
+const COLUMNS = ["Version", "Prefix", "State", "Since", "Ends", "Last use"].map((title): Column => [title, "whole"]);
 
 function versions(key: KeyJson, now: number): Html {
   if (key.versions.length === 0)
     return html`<p class="muted">None yet: its controller is about to make the first one.</p>`;
-  return html`${timeline(key, now)}<table class="table" role="table" aria-label="Versions"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${key.versions.map((version) => {
+  const rows = key.versions.map((version) => {
     const { number, prefix, activatedAt, mintedAt, lastUsedAt } = version;
     const end = endOfVersion(version, key);
-    const cells: readonly (readonly [string, Html | string])[] = [
-      ["Version", String(number)],
-      ["Prefix", html`<code>${prefix}</code>`],
-      ["State", html`<span>${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}</span>`],
-      ["Since", ago(activatedAt ?? mintedAt, now)],
-      ["Ends", end === null ? "No end" : ago(end, now)],
-      ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],
+    return [
+      String(number),
+      html`<code>${prefix}</code>`,
+      html`${versionBadge(version)}${version.leakedAt !== null && LEAKED_BADGE}`,
+      ago(activatedAt ?? mintedAt, now),
+      end === null ? "No end" : ago(end, now),
+      lastUsedAt === null ? "Never" : ago(lastUsedAt, now),
     ];
-    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" class="whole" data-label="${label}">${content}</td>`)}</tr>`;
-  })}</tbody></table>`;
+  });
+  return html`${timeline(key, now)}${table("Versions", COLUMNS, rows)}`;
 }
 
 /** Where a key is changed that a program manages by the API. */

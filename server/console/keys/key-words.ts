@@ -40,10 +40,6 @@ export function versionBadge(version: VersionJson): Html {
   return html`<span class="badge ${toneOfVersion(version)}">${inWords(version.state)}</span>`;
 }
 
-export function scopeChips(scopes: readonly string[]): Html {
-  return html`<span class="chips">${scopes.map((scope) => html`<span class="chip">${scope}</span>`)}</span>`;
-}
-
 /** What a key is bound to: a gateway, and libraries. */
 export function bindingsOf({ spec, scopes }: Pick<KeyJson, "spec" | "scopes">): string[] {
   const { gatewayRef, libraryAccess } = spec;

@@ -2,10 +2,12 @@ import { LISTED_STATES } from "../../../store/keys/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { teamField } from "../asked-teams.ts";
+import { chips } from "../facts.ts";
 import { flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { type Column, table } from "../table.ts";
 import { ago } from "../times.ts";
-import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopeChips, stateBadge } from "./key-words.ts";
+import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, stateBadge } from "./key-words.ts";
 import { type ListQuery, listUrl } from "./list-query.ts";
 
 /** What the list of keys shows. */
@@ -32,14 +34,23 @@ const ORDERS: Readonly<Record<KeyOrder, string>> = {
   "unused-longest": "Unused the longest",
   "ends-soonest": "Expires the soonest",
 };
-const COLUMNS = ["Name", "Prefix", "State", "Scopes", "Bound to", "Last use", "Expires", "Declared in"];
+const COLUMNS: readonly Column[] = [
+  "Name",
+  ["Prefix", "whole"],
+  ["State", "whole"],
+  "Scopes",
+  "Bound to",
+  ["Last use", "whole"],
+  ["Expires", "whole"],
+  "Declared in",
+];
 
 export function listContent(list: KeyList): Html {
   return html`<div class="head"><h1>API keys</h1>${
     list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
   }</div>
 ${filters(list)}
-<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : table(list)}${footOf(list)}</div>`;
+<div id="results" class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div>`;
 }
 
 function filters({ query, teams }: KeyList): Html {
@@ -59,32 +70,23 @@ ${teamField(query.team, teams)}
 </div></form>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table({ keys, now }: KeyList): Html {
-  return html`<table class="table" role="table" aria-label="API keys"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${keys.map((key) => row(key, now))}</tbody></table>`;
-}
-
-function row(key: KeyJson, now: number): Html {
-  const cells: readonly (readonly [string, Html | string, string?])[] = [
-    ["Name", nameOf(key)],
-    ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`, "whole"],
-    ["State", html`<span>${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}</span>`, "whole"],
-    ["Scopes", scopeChips(key.scopes)],
-    ["Bound to", html`<span>${bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)}</span>`],
-    ["Last use", key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now), "whole"],
-    ["Expires", key.expiresAt === null ? "Never" : ago(key.expiresAt, now), "whole"],
-    ["Declared in", declarationOf(key)],
-  ];
-  return html`<tr role="row">${cells.map(
-    ([label, content, name]) => html`<td role="cell" data-label="${label}" class="${name}">${content}</td>`,
-  )}</tr>`;
+function keyTable({ keys, now }: KeyList): Html {
+  const rows = keys.map((key) => [
+    nameOf(key),
+    html`<code>${key.prefix ?? "none yet"}</code>`,
+    html`${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}`,
+    chips(key.scopes),
+    bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`),
+    key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
+    key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
+    declarationOf(key),
+  ]);
+  return table("API keys", COLUMNS, rows);
 }
 
 function nameOf({ id, name, displayName, team }: KeyJson): Html {
   const more = displayName === "" || displayName === name ? team : `${displayName} · ${team}`;
-  return html`<span><a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${more}</span></span>`;
+  return html`<a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${more}</span>`;
 }
 
 function nothing({ query, mayCreate, isPartial }: KeyList): Html {

@@ -2,8 +2,8 @@ import { isScope } from "../../../domain/access/scopes.ts";
 import { renderSecretData } from "../../../domain/key/secret-template.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
+import { chips, factList } from "../facts.ts";
 import { type Html, html } from "../html.ts";
-import { scopeChips } from "./key-words.ts";
 
 /** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
@@ -32,7 +32,11 @@ export function shownOnceContent({ key, secret, publicUrl }: ShownOnce): Html {
     ({ title, file, content }) =>
       html`<button type="button" data-download="${file}" hidden>${title}</button><template data-file="${file}">${content}</template>`,
   )}</p>
-<dl class="facts"><dt>Name</dt><dd>${name}</dd><dt>Team</dt><dd>${key.team}</dd><dt>Scopes</dt><dd>${scopeChips(scopes)}</dd></dl>
+${factList([
+  ["Name", name],
+  ["Team", key.team],
+  ["Scopes", chips(scopes)],
+])}
 <p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>`;
 }
 

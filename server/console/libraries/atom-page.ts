@@ -1,6 +1,7 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Atom, AtomRevision } from "../../../store/memory/atom.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Facts, factList } from "../facts.ts";
+import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { moment } from "../times.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
@@ -40,7 +41,7 @@ function facts(
   library: StoredLibrary,
   now: number,
 ): Html {
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: Facts = [
     ["Tags", tags.length === 0 ? "None" : tagChips(library.id, tags)],
     ["Source", source === null ? "Not said" : html`<bdi>${source}</bdi>`],
     ["Importance", `${importance} of 10`],
@@ -50,7 +51,7 @@ function facts(
     ["Team", library.team],
     ["Id", html`<code>${id}</code>`],
   ];
-  return html`<dl class="facts">${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  return factList(rows);
 }
 
 function earlierRevision({ revision, content, tags, source, importance, updatedAt }: AtomRevision, now: number): Html {

@@ -2,9 +2,10 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredOf } from "../../../store/objects.ts";
 import { teamField } from "../asked-teams.ts";
 import { declaredIn } from "../declared-in.ts";
-import { type Content, type Html, html } from "../html.ts";
+import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
+import { table } from "../table.ts";
 import { ago } from "../times.ts";
 import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
 
@@ -33,7 +34,7 @@ ${
   (teams.length > 1 || query.team !== "") &&
   html`<form class="panel" role="search" aria-label="Libraries" ${searchForm("/dashboard/libraries")}><div class="filters short">${teamField(query.team, teams)}<button>Search</button></div></form>`
 }
-<div id="results" class="panel flush">${libraries.length === 0 ? nothing(query) : table(list)}${
+<div id="results" class="panel flush">${libraries.length === 0 ? nothing(query) : libraryTable(list)}${
     libraries.length > 0 &&
     foot({
       said: countOnPage(libraries.length, "library", "libraries"),
@@ -44,27 +45,21 @@ ${
   }</div>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table({ libraries, defaults, now }: LibraryList): Html {
-  return html`<table class="table" role="table" aria-label="Libraries"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${libraries.map((library) => {
+function libraryTable({ libraries, defaults, now }: LibraryList): Html {
+  const rows = libraries.map((library) => {
     const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
-    const cells: readonly (readonly [string, Content])[] = [
-      [
-        "Library",
-        html`<a class="name" href="/dashboard/libraries/${id}">${refName(library)}</a>${
-          displayName !== name && html`<span class="line muted small">${displayName}</span>`
-        }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}`,
-      ],
-      ["Description", description === "" ? html`<span class="muted">None</span>` : clamp(description)],
-      ["Team", team],
-      ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept"],
-      ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
-      ["Declared in", declaredIn(library)],
+    return [
+      html`<a class="name" href="/dashboard/libraries/${id}">${refName(library)}</a>${
+        displayName !== name && html`<span class="line muted small">${displayName}</span>`
+      }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}`,
+      description === "" ? html`<span class="muted">None</span>` : clamp(description),
+      team,
+      deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",
+      ago(rfc3339Millis(createdAt.getTime()), now),
+      declaredIn(library),
     ];
-    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
-  })}</tbody></table>`;
+  });
+  return table("Libraries", COLUMNS, rows);
 }
 
 function clamp(text: string): string {

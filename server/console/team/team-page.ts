@@ -4,9 +4,11 @@ import type { TeamMember } from "../../../domain/team-member.ts";
 import type { StoredTeam } from "../../../store/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { declaredIn } from "../declared-in.ts";
+import { chips, type Facts, factList } from "../facts.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { urlOf } from "../query-text.ts";
+import { table } from "../table.ts";
 import { moment } from "../times.ts";
 
 /** What a team's page shows. */
@@ -55,22 +57,17 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
 
 function facts({ team, role, defaultLibraryId, now }: TeamPage): Html {
   const { id, name, namespaces, defaultLibrary, createdAt } = team;
-  const rows: readonly (readonly [string, Content])[] = [
+  const rows: Facts = [
     ["Your role", role],
     ["Name", name],
-    [
-      "Namespaces",
-      namespaces.length === 0
-        ? "None"
-        : html`<span class="chips">${namespaces.map((namespace) => html`<span class="chip">${namespace}</span>`)}</span>`,
-    ],
+    ["Namespaces", namespaces.length === 0 ? "None" : chips(namespaces)],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
     ["Declared in", declaredIn(team)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];
-  return html`<dl class="facts">${rows.map(([title, value]) => html`<dt>${title}</dt><dd>${value}</dd>`)}</dl>`;
+  return factList(rows);
 }
 
 function libraryLink(name: string, id: string | undefined): Content {
@@ -78,21 +75,17 @@ function libraryLink(name: string, id: string | undefined): Content {
   return html`${name} <span class="muted">(there is none of this name yet)</span>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
 function members({ team, isViewer }: TeamPage): Html {
   if (team.members.length === 0) {
     return html`<p class="muted">Nobody yet: the installation's own alone reach what is the team's. Name people under <code>spec.members</code>.</p>`;
   }
-  const columns = ["Role", "Who", "Named by"];
   const inOrder = team.members.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
-  return html`<table class="table" role="table" aria-label="Members"><thead role="rowgroup"><tr role="row">${columns.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${inOrder.map((member) => {
+  const rows = inOrder.map((member) => {
     const { role, kind, value } = member;
-    return html`<tr role="row"><td role="cell" class="whole" data-label="Role"><span>${role}</span></td><td role="cell" data-label="Who"><span>${value}${
-      isViewer(member) && html` <span class="badge good">You</span>`
-    }</span></td><td role="cell" class="whole" data-label="Named by"><span>${KINDS[kind] ?? kind}</span></td></tr>`;
-  })}</tbody></table>`;
+    const you = isViewer(member) && html` <span class="badge good">You</span>`;
+    return [role, html`${value}${you}`, KINDS[kind] ?? kind];
+  });
+  return table("Members", [["Role", "whole"], "Who", ["Named by", "whole"]], rows);
 }
 
 function rights({ roles }: TeamPage): Html {

@@ -3,6 +3,7 @@ import { declaredIn } from "../declared-in.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
+import { table } from "../table.ts";
 
 /** What the list of teams is asked for. */
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
@@ -23,7 +24,7 @@ export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
   const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Teams</h1></div>
 <form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
-<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : table(teams, roleIn)}${
+<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(teams, roleIn)}${
     teams.length > 0 &&
     foot({
       said: countOnPage(teams.length, "team", "teams"),
@@ -34,24 +35,18 @@ export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
   }</div>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Html {
-  return html`<table class="table" role="table" aria-label="Teams"><thead role="rowgroup"><tr role="row">${COLUMNS.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${teams.map((team) => {
+function teamTable(teams: readonly StoredTeam[], roleIn: TeamList["roleIn"]): Html {
+  const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
-    const cells: readonly (readonly [string, Content])[] = [
-      [
-        "Team",
-        html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<span class="line muted small">${displayName}</span>`}`,
-      ],
-      ["Your role", roleIn(id)],
-      ["Members", members.length === 0 ? html`<span class="muted">None</span>` : members.length],
-      ["Namespaces", namespacesOf(namespaces)],
-      ["Declared in", declaredIn(team)],
+    return [
+      html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<span class="line muted small">${displayName}</span>`}`,
+      roleIn(id),
+      members.length === 0 ? html`<span class="muted">None</span>` : members.length,
+      namespacesOf(namespaces),
+      declaredIn(team),
     ];
-    return html`<tr role="row">${cells.map(([label, content]) => html`<td role="cell" data-label="${label}"><span>${content}</span></td>`)}</tr>`;
-  })}</tbody></table>`;
+  });
+  return table("Teams", COLUMNS, rows);
 }
 
 function namespacesOf(namespaces: readonly string[]): Content {

@@ -1,11 +1,13 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type LoggedDelivery, type LoggedWebhook, MAX_COUNTED } from "../../../store/webhooks/delivery-log.ts";
 import { teamField } from "../asked-teams.ts";
+import { chips } from "../facts.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { csrfField } from "../layout.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { absolute, ago, agoInWords } from "../times.ts";
+import { type Column, table } from "../table.ts";
+import { ago, exactly } from "../times.ts";
 import type { Viewer } from "../viewer.ts";
 
 /** What the page of webhooks shows. */
@@ -56,47 +58,36 @@ function noWebhooks(): Html {
   return html`<div class="empty"><h3>No webhooks yet</h3><p class="muted">A webhook is told when a key of the team is rotated, revoked, reported as leaked or about to end. Declare it under <code>spec.webhooks</code> of the PlatformTeam, with a Secret that it is signed with.</p></div>`;
 }
 
-/** With roles that the narrow layout would take away: there a row is a card. */
-function table(label: string, columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
-  return html`<table class="table" role="table" aria-label="${label}"><thead role="rowgroup"><tr role="row">${columns.map(
-    (column) => html`<th role="columnheader" scope="col">${column}</th>`,
-  )}</tr></thead><tbody role="rowgroup">${rows.map(
-    (cells) =>
-      html`<tr role="row">${cells.map(
-        ([title, content, name]) =>
-          html`<td role="cell" data-label="${title}" class="${name}"><span>${content}</span></td>`,
-      )}</tr>`,
-  )}</tbody></table>`;
-}
-
-type Cell = readonly [title: string, content: Content, className?: string];
+const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signing secret", ["Waiting", "whole"]];
 
 function receivers({ webhooks, areMore }: WebhooksPage): Html {
-  const rows = webhooks.map(({ url, team, events, hasSecret, waiting }): Cell[] => [
-    ["URL", html`<code class="address">${url}</code>`],
-    ["Team", team, "named"],
-    ["Events", html`<span class="chips">${events.map((event) => html`<span class="chip">${event}</span>`)}</span>`],
-    [
-      "Signing secret",
-      hasSecret
-        ? html`<span class="badge good">There</span>`
-        : html`<span class="badge bad">Missing</span><span class="line muted small">Nothing is sent. The team's condition ResolvedRefs says which Secret is looked for.</span>`,
-    ],
-    ["Waiting", waiting === MAX_COUNTED ? `${waiting} and more` : String(waiting), "whole"],
+  const rows = webhooks.map(({ url, team, events, hasSecret, waiting }) => [
+    html`<code class="address">${url}</code>`,
+    team,
+    chips(events),
+    hasSecret
+      ? html`<span class="badge good">There</span>`
+      : html`<span class="badge bad">Missing</span><span class="line muted small">Nothing is sent. The team's condition ResolvedRefs says which Secret is looked for.</span>`,
+    waiting === MAX_COUNTED ? `${waiting} and more` : String(waiting),
   ]);
-  return html`${table("Receivers", ["URL", "Team", "Events", "Signing secret", "Waiting"], rows)}${
+  return html`${table("Receivers", RECEIVERS, rows)}${
     areMore && html`<div class="foot"><p class="muted small">There are more: write a team's name above.</p></div>`
   }`;
 }
 
+const DELIVERIES: readonly Column[] = [
+  ["Time (UTC)", "whole"],
+  ["Event", "whole"],
+  ["Key", "named"],
+  "To",
+  ["State", "named"],
+  ["Tries", "whole"],
+];
+
 function log(page: WebhooksPage): Html {
   const { query, deliveries, nextId } = page;
-  const columns = ["Time (UTC)", "Event", "Key", "To", "State", "Tries"];
-  return html`${table(
-    "Deliveries",
-    columns,
-    deliveries.map((delivery) => row(delivery, page)),
-  )}${foot({
+  const rows = deliveries.map((delivery) => cellsOf(delivery, page));
+  return html`${table("Deliveries", DELIVERIES, rows)}${foot({
     said: `${countOnPage(deliveries.length, "delivery", "deliveries")}, the latest first`,
     first: query.afterId && urlOf(PATH, { team: query.team }),
     next: nextId === undefined ? undefined : urlOf(PATH, { team: query.team, after: nextId }),
@@ -104,32 +95,19 @@ function log(page: WebhooksPage): Html {
   })}`;
 }
 
-function row(delivery: LoggedDelivery, page: WebhooksPage): Cell[] {
+function cellsOf(delivery: LoggedDelivery, page: WebhooksPage): Content[] {
   const { id, at, event, keyId, keyName, team, url, tries, triedAt } = delivery;
   const { now, viewer, mayRedeliver } = page;
-  const iso = rfc3339Millis(at);
   return [
-    [
-      "Time (UTC)",
-      html`<time datetime="${iso}" title="${absolute(iso)}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time><span class="line muted small">${agoInWords(at, now)}</span>`,
-      "whole",
-    ],
-    ["Event", html`<code>${event}</code>`, "whole"],
-    [
-      "Key",
-      html`<a href="/dashboard/keys/${keyId}">${keyName}</a><span class="line muted small">${team}</span>`,
-      "named",
-    ],
-    ["To", html`<code class="address">${url}</code><span class="line muted small">${id}</span>`],
-    ["State", state(delivery, now), "named"],
-    [
-      "Tries",
-      html`${tries}${triedAt !== null && html`<span class="line muted small">last ${ago(rfc3339Millis(triedAt), now)}</span>`}${
-        mayRedeliver(delivery.teamId) &&
-        html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${keyName}">Redeliver</button></form>`
-      }`,
-      "whole",
-    ],
+    exactly(at, now),
+    html`<code>${event}</code>`,
+    html`<a href="/dashboard/keys/${keyId}">${keyName}</a><span class="line muted small">${team}</span>`,
+    html`<code class="address">${url}</code><span class="line muted small">${id}</span>`,
+    state(delivery, now),
+    html`${tries}${triedAt !== null && html`<span class="line muted small">last ${ago(rfc3339Millis(triedAt), now)}</span>`}${
+      mayRedeliver(delivery.teamId) &&
+      html`<form class="line" method="post" action="${PATH}/deliveries/${id}/redeliver">${csrfField(viewer.csrf)}<button class="small" aria-label="Redeliver ${event} of ${keyName}">Redeliver</button></form>`
+    }`,
   ];
 }
 

@@ -26,7 +26,9 @@ describe("A key that a Pulumi program manages", () => {
     const { body } = await make(URN);
     expect(body.managedBy).toBe(URN);
     const shown = URN.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-    expect((await pages.get(`/keys?q=${body.name}`)).text).toContain(`data-label="Declared in" class="">${shown}</td>`);
+    expect((await pages.get(`/keys?q=${body.name}`)).text).toContain(
+      `data-label="Declared in" class=""><span>${shown}</span></td>`,
+    );
     const { text } = await pages.get(`/keys/${body.id}`);
     expect(text).toContain(`aria-label="The resource's URN">${shown}</pre>`);
     const offered = [...text.matchAll(new RegExp(`/keys/${body.id}/(\\w+)"`, "g"))].map(([, path]) => path);
