@@ -1,5 +1,16 @@
-import type { FastifyReply } from "fastify";
+import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Html } from "./html.ts";
+import { layout, type Page } from "./layout.ts";
+import { viewerOf } from "./viewer.ts";
+
+/** Answers with a page of the console to whoever is signed in. */
+export function sendConsolePage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  page: Omit<Page, "viewer">,
+): FastifyReply {
+  return sendPage(reply, layout({ ...page, viewer: viewerOf(request) }));
+}
 
 export function sendPage(reply: FastifyReply, page: Html): FastifyReply {
   return reply.type("text/html; charset=utf-8").send(page.toString());

@@ -9,9 +9,7 @@ import type { ServerDeps } from "../../deps.ts";
 import { principalOf } from "../../management/author.ts";
 import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { askedTeams, offeredTeams } from "../asked-teams.ts";
-import { layout } from "../layout.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { createAuditExports } from "./audit-export.ts";
 import { auditContent } from "./audit-page.ts";
 import { type AuditQuery, readAuditQuery } from "./audit-query.ts";
@@ -43,8 +41,7 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
       keyNames: await namesOfKeys(store.db, unique(events.map(({ keyId }) => keyId)), visibleTeams(rights)),
       now: clock.now(),
     };
-    const viewer = viewerOf(request);
-    return sendPage(reply, layout({ title: "Audit log", section: "audit", viewer, content: auditContent(page) }));
+    return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });
   });
 
   app.get<Asked>("/audit/export", { config: { console: true } }, async (request, reply) => {

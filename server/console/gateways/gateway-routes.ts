@@ -1,19 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { listObjects } from "../../../store/objects.ts";
 import { countBoundKeys, upstreamStates } from "../../../store/upstream-outcomes.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";
 import type { ServerConfig } from "../../config.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
+import { pageOf } from "../../management/paging.ts";
 import { rightsOf } from "../../management/rights.ts";
 import { askedTeams, offeredTeams } from "../asked-teams.ts";
-import type { Html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
-import { layout } from "../layout.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { gatewayContent } from "./gateway-page.ts";
 import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
 
@@ -33,15 +31,18 @@ export function gatewayPageRoutes(
       const rights = await rightsOf(store.db, principalOf(request));
       const teamIds = await askedTeams(store.db, rights, query.team);
       const found = await listObjects(store.db, "gateway", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
-      const shown = found.slice(0, PAGE);
+      const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {
-        query,
+        ...{ query, nextId },
         gateways: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
-        nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
         teams: await offeredTeams(store.db, rights),
         ...(await figuresOf(shown.map(({ id }) => id))),
       };
-      return send(request, reply, "Gateways", gatewaysContent(list));
+      return sendConsolePage(request, reply, {
+        title: "Gateways",
+        section: "gateways",
+        content: gatewaysContent(list),
+      });
     },
   );
 
@@ -54,7 +55,11 @@ export function gatewayPageRoutes(
       now: clock.now(),
       ...(await figuresOf([gateway.id])),
     };
-    return send(request, reply, refName(gateway), gatewayContent(page));
+    return sendConsolePage(request, reply, {
+      title: refName(gateway),
+      section: "gateways",
+      content: gatewayContent(page),
+    });
   });
 
   async function figuresOf(ids: readonly string[]): Promise<GatewayFigures> {
@@ -65,8 +70,4 @@ export function gatewayPageRoutes(
         states.find((state) => state.gatewayId === gatewayId && state.upstream === upstream),
     };
   }
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
-  return sendPage(reply, layout({ title, section: "gateways", viewer: viewerOf(request), content }));
 }

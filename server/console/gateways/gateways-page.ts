@@ -21,8 +21,8 @@ export type GatewayFigures = {
 export type GatewayList = GatewayFigures & {
   readonly query: GatewaysQuery;
   readonly gateways: readonly StoredGateway[];
-  /** The last id of this page, where there is another. */
-  readonly nextId: string | undefined;
+  /** The last id of this page; null at the end. */
+  readonly nextId: string | null;
   /** Names to choose from. */
   readonly teams: readonly string[];
 };
@@ -45,7 +45,7 @@ ${
     foot({
       said: countOnPage(gateways.length, "gateway", "gateways"),
       first: query.afterId && url(undefined),
-      next: nextId && url(nextId),
+      next: nextId === null ? undefined : url(nextId),
       isPartial: false,
     })
   }</div>`;

@@ -8,8 +8,7 @@ import { createKey } from "../../management/keys/api-managed-keys.ts";
 import { makeKeyOnce } from "../../management/keys/make-key.ts";
 import { allows, mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { type FormBody, newOnce, readOnce } from "../forms.ts";
-import { layout } from "../layout.ts";
-import { sendPage } from "../send-page.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
 import { bindingsFor, teamsFor } from "./bindings.ts";
 import { createContent } from "./create-page.ts";
@@ -55,12 +54,11 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     once: string,
   ) {
     const teamIds = visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
-    const viewer = viewerOf(request);
     const content = createContent({
-      ...{ fields, errors, once, viewer },
+      ...{ fields, errors, once, viewer: viewerOf(request) },
       bindings: await bindingsFor(store.db, teamIds),
       teams: await teamsFor(store.db, teamIds),
     });
-    return sendPage(reply, layout({ title: "Create key", section: "keys", viewer, content }));
+    return sendConsolePage(request, reply, { title: "Create key", section: "keys", content });
   }
 }

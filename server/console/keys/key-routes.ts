@@ -8,8 +8,7 @@ import { RELEASED, requireUnmanaged } from "../../management/keys/changes.ts";
 import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
 import { showKey } from "../../management/keys/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../management/rights.ts";
-import { layout } from "../layout.ts";
-import { sendPage } from "../send-page.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
 import { keyContent } from "./key-page.ts";
 import { beginOfRequests, type Requests, requestsOf } from "./request-bars.ts";
@@ -80,7 +79,7 @@ export function sendKeyPage(
   title: string,
   content: ReturnType<typeof keyContent>,
 ): FastifyReply {
-  return sendPage(reply, layout({ title, section: "keys", viewer: viewerOf(request), content }));
+  return sendConsolePage(request, reply, { title, section: "keys", content });
 }
 
 /** @throws Problem `invalid_request` for what is no event's id */

@@ -5,9 +5,7 @@ import type { Management } from "../../management/context.ts";
 import { showKeys } from "../../management/keys/shown-key.ts";
 import { mayIn, type Rights, rightsOf } from "../../management/rights.ts";
 import { askedTeams, offeredTeams } from "../asked-teams.ts";
-import { layout } from "../layout.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { listContent } from "./list-page.ts";
 import { type ListQuery, readListQuery } from "./list-query.ts";
 
@@ -37,10 +35,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         mayCreate: mayIn(rights, "make keys"),
         now,
       };
-      return sendPage(
-        reply,
-        layout({ title: "API keys", section: "keys", viewer: viewerOf(request), content: listContent(list) }),
-      );
+      return sendConsolePage(request, reply, { title: "API keys", section: "keys", content: listContent(list) });
     },
   );
 

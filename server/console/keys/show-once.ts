@@ -1,9 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Made } from "../../management/creation.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
-import { layout } from "../layout.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendKeyPage } from "./key-routes.ts";
 import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 
 /**
@@ -17,12 +15,11 @@ export function showOnce(
   { shown: key, secret }: Made<KeyJson>,
   publicUrl: URL | null,
 ): FastifyReply {
-  const viewer = viewerOf(request);
   if (secret === null) {
     const title = "This key was shown already";
-    return sendPage(reply.code(409), layout({ title, section: "keys", viewer, content: shownAlreadyContent(key) }));
+    return sendKeyPage(request, reply.code(409), title, shownAlreadyContent(key));
   }
   const url = (publicUrl?.href ?? `${request.protocol}://${request.headers.host}`).replace(/\/$/, "");
   const content = shownOnceContent({ key, secret, publicUrl: url });
-  return sendPage(reply.code(201), layout({ title: "Your new key", section: "keys", viewer, content }));
+  return sendKeyPage(request, reply.code(201), "Your new key", content);
 }

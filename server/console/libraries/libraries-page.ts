@@ -15,8 +15,8 @@ export type StoredLibrary = StoredOf["library"];
 export type LibraryList = {
   readonly query: LibrariesQuery;
   readonly libraries: readonly StoredLibrary[];
-  /** The last id of this page, where there is another. */
-  readonly nextId: string | undefined;
+  /** The last id of this page; null at the end. */
+  readonly nextId: string | null;
   /** Of which library MCP clients of its team write to where they name none. */
   readonly defaults: ReadonlySet<string>;
   /** Names to choose from. */
@@ -39,7 +39,7 @@ ${
     foot({
       said: countOnPage(libraries.length, "library", "libraries"),
       first: query.afterId && librariesUrl({ ...query, afterId: undefined }),
-      next: nextId === undefined ? undefined : librariesUrl({ ...query, afterId: nextId }),
+      next: nextId === null ? undefined : librariesUrl({ ...query, afterId: nextId }),
       isPartial: false,
     })
   }</div>`;

@@ -7,14 +7,12 @@ import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
+import { pageOf } from "../../management/paging.ts";
 import { rightsOf } from "../../management/rights.ts";
 import { askedTeams, offeredTeams } from "../asked-teams.ts";
-import type { Html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
-import { layout } from "../layout.ts";
 import { seeObject } from "../seen-object.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { atomContent } from "./atom-page.ts";
 import { librariesContent, type StoredLibrary } from "./libraries-page.ts";
 import { type ListedAtom, libraryContent } from "./library-page.ts";
@@ -38,16 +36,19 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     const rights = await rightsOf(store.db, principalOf(request));
     const teamIds = await askedTeams(store.db, rights, query.team);
     const found = await listObjects(store.db, "library", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
-    const shown = found.slice(0, PAGE);
+    const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
     const list = {
-      query,
+      ...{ query, nextId },
       libraries: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
-      nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
       defaults: await defaultsAmong(shown),
       teams: await offeredTeams(store.db, rights),
       now: clock.now(),
     };
-    return send(request, reply, "Libraries", librariesContent(list));
+    return sendConsolePage(request, reply, {
+      title: "Libraries",
+      section: "libraries",
+      content: librariesContent(list),
+    });
   });
 
   app.get<{ Params: { id: string }; Querystring: Given }>(
@@ -62,7 +63,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       const { library } = page;
       const isDefault = (await defaultsAmong([library])).size > 0;
       const content = libraryContent({ ...page, isDefault, query, found: FOUND, now: clock.now() });
-      return send(request, reply, refName(library), content);
+      return sendConsolePage(request, reply, { title: refName(library), section: "libraries", content });
     },
   );
 
@@ -82,7 +83,11 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
         const isMore = (revisions ?? []).length > REVISIONS;
         return { library, atom, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
       });
-      return send(request, reply, "Atom", atomContent({ ...page, now: clock.now() }));
+      return sendConsolePage(request, reply, {
+        title: "Atom",
+        section: "libraries",
+        content: atomContent({ ...page, now: clock.now() }),
+      });
     },
   );
 
@@ -125,10 +130,6 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     });
     return new Set(chosen.map(({ id }) => id));
   }
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
-  return sendPage(reply, layout({ title, section: "libraries", viewer: viewerOf(request), content }));
 }
 
 /** @throws Problem `invalid_request` for what is no revision */

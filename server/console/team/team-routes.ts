@@ -1,17 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/team-member.ts";
 import { findObject, listObjects, type StoredTeam } from "../../../store/objects.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
+import { pageOf } from "../../management/paging.ts";
 import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { askedTeams } from "../asked-teams.ts";
-import type { Html } from "../html.ts";
-import { layout } from "../layout.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { seeObject } from "../seen-object.ts";
-import { sendPage } from "../send-page.ts";
-import { viewerOf } from "../viewer.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { teamContent } from "./team-page.ts";
 import { teamsContent } from "./teams-page.ts";
 
@@ -30,14 +28,13 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
       if (only !== undefined && others.length === 0) return reply.redirect(`/dashboard/team/${only}`, 303);
       const teamIds = await askedTeams(store.db, rights, query.team);
       const found = await listObjects(store.db, "team", { teamIds, afterId: query.afterId, limit: PAGE + 1 });
-      const shown = found.slice(0, PAGE);
+      const { items: shown, nextCursor: nextId } = pageOf(found, PAGE);
       const list = {
-        query,
+        ...{ query, nextId },
         teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-        nextId: found.length > PAGE ? shown.at(-1)?.id : undefined,
         roleIn: (teamId: string) => roleInWords(rights, teamId),
       };
-      return send(request, reply, "Teams", teamsContent(list));
+      return sendConsolePage(request, reply, { title: "Teams", section: "team", content: teamsContent(list) });
     },
   );
 
@@ -54,7 +51,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock }: Management): 
       hasOthers: visibleTeams(rights)?.length !== 1,
       now: clock.now(),
     };
-    return send(request, reply, team.displayName, teamContent(page));
+    return sendConsolePage(request, reply, { title: team.displayName, section: "team", content: teamContent(page) });
   });
 
   async function defaultLibraryOf({ id: teamId, cluster, defaultLibrary }: StoredTeam): Promise<string | undefined> {
@@ -73,8 +70,4 @@ function isNamed({ as }: Principal, { kind, value }: TeamMember): boolean {
   if (typeof as === "string") return false;
   if (kind === "group") return as.groups.includes(value);
   return value === (kind === "subject" ? as.subject : as.serviceAccount);
-}
-
-function send(request: FastifyRequest, reply: FastifyReply, title: string, content: Html): FastifyReply {
-  return sendPage(reply, layout({ title, section: "team", viewer: viewerOf(request), content }));
 }

@@ -11,8 +11,8 @@ export type TeamsQuery = { readonly team: string; readonly afterId: string | und
 export type TeamList = {
   readonly query: TeamsQuery;
   readonly teams: readonly StoredTeam[];
-  /** The last id of this page, where there is another. */
-  readonly nextId: string | undefined;
+  /** The last id of this page; null at the end. */
+  readonly nextId: string | null;
   /** What somebody is in a team, in words. */
   roleIn(teamId: string): string;
 };
@@ -29,7 +29,7 @@ export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
     foot({
       said: countOnPage(teams.length, "team", "teams"),
       first: query.afterId && url(undefined),
-      next: nextId && url(nextId),
+      next: nextId === null ? undefined : url(nextId),
       isPartial: false,
     })
   }</div>`;

@@ -3,12 +3,12 @@ import { listDeliveries, listWebhooks } from "../../../store/webhooks/delivery-l
 import { principalOf } from "../../management/author.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
+import { pageOf } from "../../management/paging.ts";
 import { allows, rightsOf } from "../../management/rights.ts";
 import { redeliverByHand } from "../../management/webhook-deliveries.ts";
 import { askedTeams, offeredTeams } from "../asked-teams.ts";
-import { layout } from "../layout.ts";
 import { queryText, readAfterId } from "../query-text.ts";
-import { sendPage } from "../send-page.ts";
+import { sendConsolePage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";
 import { webhooksContent } from "./webhooks-page.ts";
 
@@ -28,18 +28,16 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
     const teamIds = await askedTeams(store.db, rights, query.team);
     const webhooks = await listWebhooks(store.db, teamIds, MAX_WEBHOOKS + 1);
     const found = await listDeliveries(store.db, { teamIds, afterId: query.afterId, limit: PAGE + 1 });
-    const deliveries = found.slice(0, PAGE);
-    const viewer = viewerOf(request);
+    const { items: deliveries, nextCursor: nextId } = pageOf(found, PAGE);
     const content = webhooksContent({
-      ...{ query, deliveries, viewer },
+      ...{ query, deliveries, nextId, viewer: viewerOf(request) },
       webhooks: webhooks.slice(0, MAX_WEBHOOKS),
       areMore: webhooks.length > MAX_WEBHOOKS,
-      nextId: found.length > PAGE ? deliveries.at(-1)?.id : undefined,
       teams: await offeredTeams(store.db, rights),
       mayRedeliver: (teamId) => allows(rights, teamId, "change the team"),
       now: clock.now(),
     });
-    return sendPage(reply, layout({ title: "Webhooks", section: "team", viewer, content }));
+    return sendConsolePage(request, reply, { title: "Webhooks", section: "team", content });
   });
 
   app.post<{ Params: { id: string } }>(

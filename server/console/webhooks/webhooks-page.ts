@@ -17,8 +17,8 @@ export type WebhooksPage = {
   /** Whether there are more than are shown. */
   readonly areMore: boolean;
   readonly deliveries: readonly LoggedDelivery[];
-  /** The last id of this page, where there is another. */
-  readonly nextId: string | undefined;
+  /** The last id of this page; null at the end. */
+  readonly nextId: string | null;
   /** Names to choose from. */
   readonly teams: readonly string[];
   readonly viewer: Viewer;
@@ -90,7 +90,7 @@ function log(page: WebhooksPage): Html {
   return html`${table("Deliveries", DELIVERIES, rows)}${foot({
     said: `${countOnPage(deliveries.length, "delivery", "deliveries")}, the latest first`,
     first: query.afterId && urlOf(PATH, { team: query.team }),
-    next: nextId === undefined ? undefined : urlOf(PATH, { team: query.team, after: nextId }),
+    next: nextId === null ? undefined : urlOf(PATH, { team: query.team, after: nextId }),
     isPartial: false,
   })}`;
 }
