@@ -2,8 +2,8 @@ import type { Environment } from "../../domain/environment.ts";
 import { type AddCommand, required } from "../command.ts";
 import { setting } from "../config.ts";
 import { assertDataFolder } from "../data-folder.ts";
-import { CHECKS } from "./doctor-checks.ts";
-import { checkKubernetes, type KubernetesFlags } from "./doctor-kubernetes.ts";
+import { checkKubernetes, type KubernetesFlags } from "./cluster.ts";
+import { CHECKS } from "./embedded.ts";
 import type { Finding } from "./finding.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit }) => {

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { checkBootstrapToken } from "../../cli/doctor/doctor-tokens.ts";
+import { checkBootstrapToken } from "../../cli/doctor/bootstrap-token.ts";
 import { mintKey } from "../../domain/key/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseUrl, describeOnPostgres } from "../env/engines.ts";

@@ -3,7 +3,7 @@ import { cp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, type TestContext } from "vitest";
 import { parse } from "yaml";
-import { findAfterRestore } from "../../cli/doctor/doctor-after-restore.ts";
+import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";

@@ -1,6 +1,6 @@
 /** Declarations that went without anybody reportFailureInStatus: what they stood for ends, unless far too many did. */
 import { expect, it } from "vitest";
-import { findAfterRestore } from "../../cli/doctor/doctor-after-restore.ts";
+import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import type { ManifestName, Shift } from "../controller/fixtures/side.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { expect, it, type TestContext } from "vitest";
-import { findAfterRestore } from "../../cli/doctor/doctor-after-restore.ts";
+import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
 import { FINALIZER } from "../../controller/cluster/port.ts";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";

@@ -10,11 +10,11 @@ import { assertSchemaVersion } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import { required } from "../command.ts";
 import { encryptionKeys, namespaceList, setting } from "../config.ts";
-import { findAfterRestore } from "./doctor-after-restore.ts";
-import { findEncryptionKeys, findOtherClusters } from "./doctor-database.ts";
-import { findNeglected } from "./doctor-neglected.ts";
-import { checkBootstrapToken } from "./doctor-tokens.ts";
+import { findAfterRestore } from "./after-restore.ts";
+import { checkBootstrapToken } from "./bootstrap-token.ts";
+import { findEncryptionKeys, findOtherClusters } from "./database-contents.ts";
 import type { Finding } from "./finding.ts";
+import { findNeglected } from "./neglected-keys.ts";
 
 export type KubernetesFlags = {
   readonly databaseUrl?: string | undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { findEncryptionKeys, findOtherClusters } from "../../../cli/doctor/doctor-database.ts";
+import { findEncryptionKeys, findOtherClusters } from "../../../cli/doctor/database-contents.ts";
 import { assertKeyring } from "../../../store/encryption-key.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
