@@ -24,6 +24,7 @@ import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
 import { openGuardedPosts } from "./gateway/guarded-post.ts";
 import { isLoopback } from "./http/all-addresses.ts";
+import { readCertificate } from "./http/certificate.ts";
 import { createPublicListener, urlOf } from "./http/public-listener.ts";
 import { pause } from "./key-index/deadline.ts";
 import { feedOf } from "./key-index/feed.ts";
@@ -88,7 +89,7 @@ const COLLECT_MS = 1_000;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws ConfigError where the bootstrap token's file, or a client secret's, holds none
+ * @throws ConfigError where the bootstrap token's file, a client secret's or the certificate's holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer({
@@ -108,6 +109,7 @@ export async function startServer({
   const isChecked = await checkDatabase(store, keyring, log);
   warnOfSettings(config, log);
   await assertClientSecrets(config.consoleClients);
+  if (config.tls !== null) await readCertificate(config.tls);
   const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
   if (hasSpareToken) {

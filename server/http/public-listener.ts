@@ -1,12 +1,10 @@
-import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { buildApp, type Mount } from "../app.ts";
-import type { ServerConfig } from "../config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { pause } from "../key-index/deadline.ts";
 import type { StreamRegistry } from "../key-index/open-streams.ts";
 import { callableAddress } from "./all-addresses.ts";
-import type { TlsFiles } from "./listener.ts";
+import { readCertificate, renewCertificate } from "./certificate.ts";
 
 /** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
 const LAST_WORDS_MS = 500;
@@ -23,14 +21,20 @@ type PublicListener = {
   drain(graceMs: number): Promise<void>;
 };
 
-/** Makes the public listener of one thread, with all that it serves. */
+/**
+ * Makes the public listener of one thread, with all that it serves.
+ *
+ * @throws ConfigError where its certificate cannot be had
+ */
 export async function createPublicListener(
   deps: ServerDeps,
   streams: StreamRegistry,
   mounts: readonly Mount[],
 ): Promise<PublicListener> {
-  const { config } = deps;
-  const app = await buildApp(deps, mounts, await readTls(config));
+  const { config, log, metrics } = deps;
+  const certificate = config.tls && (await readCertificate(config.tls));
+  const app = await buildApp(deps, mounts, certificate);
+  const endRenewals = certificate && renewCertificate(app.server, certificate, { log, registry: metrics.registry });
   return {
     async listen(port, shared) {
       await app.listen({ host: config.host, port, ...(shared && { reusePort: true }) });
@@ -48,15 +52,9 @@ export async function createPublicListener(
       streams.cutAll("stopping");
       await pause(LAST_WORDS_MS, ended.promise);
       app.server.closeAllConnections();
-      await closed;
+      await Promise.all([closed, endRenewals?.()]);
     },
   };
-}
-
-async function readTls({ tls }: ServerConfig): Promise<TlsFiles | null> {
-  if (tls === null) return null;
-  const [cert, key] = await Promise.all([readFile(tls.certFile), readFile(tls.keyFile)]);
-  return { cert, key };
 }
 
 /** Where a server is called on its own machine, without a trailing slash. */

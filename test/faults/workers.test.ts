@@ -124,7 +124,7 @@ describe("a server of two workers", () => {
     expect(await ended).toBe(1);
   });
 
-  it("serves TLS on both, with --tls-cert and --tls-key", async (context) => {
+  it("serves TLS on both, with --tls-cert and --tls-key, and a renewed certificate as its files change", async (context) => {
     const folder = await mkdtemp(join(tmpdir(), "keyplane-tls-"));
     context.onTestFinished(() => rm(folder, { recursive: true }));
     const { cert, key: certKey } = makeCertificate();
@@ -134,14 +134,19 @@ describe("a server of two workers", () => {
     const { server, direct } = await startWorkers(context, "--tls-cert", certFile, "--tls-key", keyFile);
     expect(server.url).toMatch(/^https:/);
     const { plaintext } = await storeKey(direct, await makeTeam(direct));
-    const ask = () =>
+    const ask = (ca = cert) =>
       new Promise<number | undefined>((resolve, reject) => {
-        const options = { ca: cert, agent: false, headers: { authorization: `Bearer ${plaintext}` } };
+        const options = { ca, agent: false, headers: { authorization: `Bearer ${plaintext}` } };
         get(`${server.url}/atoms`, options, (answer) => resolve(answer.resume().statusCode)).once("error", reject);
       });
     await until("the key works", async () => (await ask()) === 200);
-    const statuses = await Promise.all(Array.from({ length: CONNECTIONS }, ask));
+    const askAll = (ca: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => ask(ca).catch(() => 0)));
+    const statuses = await askAll(cert);
     expect(statuses).toEqual(statuses.map(() => 200));
+    const renewed = makeCertificate();
+    await writeFile(certFile, renewed.cert);
+    await writeFile(keyFile, renewed.key);
+    await until("both serve the new one", async () => (await askAll(renewed.cert)).every((status) => status === 200));
     await expect(fetch(server.url.replace("https:", "http:"))).rejects.toThrow();
   });
 });

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { ConfigError, type ConsoleClient } from "../../config.ts";
+import { readConfiguredFile } from "../../configured-file.ts";
 
 /**
  * Reads the secret of a client at an issuer.
@@ -7,11 +7,9 @@ import { ConfigError, type ConsoleClient } from "../../config.ts";
  * @throws ConfigError for a file that cannot be read, or holds nothing
  */
 export async function readClientSecret(file: string): Promise<string> {
-  const secret = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError([`--oidc-client-secret-file: ${file} cannot be read (${error.code ?? "unknown"})`]);
-  });
-  if (secret.trim() === "") throw new ConfigError([`--oidc-client-secret-file: ${file} holds no secret`]);
-  return secret.trim();
+  const secret = (await readConfiguredFile("--oidc-client-secret-file", file)).toString().trim();
+  if (secret === "") throw new ConfigError([`--oidc-client-secret-file: ${file} holds no secret`]);
+  return secret;
 }
 
 /** @throws ConfigError where a client's secret cannot be had at the start */

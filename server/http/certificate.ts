@@ -1,0 +1,103 @@
+/** The certificate of `--tls-cert` and `--tls-key`, which is renewed while the server runs. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import type { Server } from "node:http";
+import { Server as TlsServer } from "node:https";
+import { createSecureContext } from "node:tls";
+import { Gauge, type Registry } from "@prometheus-io/client";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import type { Logger } from "../../runtime/log.ts";
+import { ConfigError, type ServerConfig } from "../config.ts";
+import { readConfiguredFile } from "../configured-file.ts";
+import { startRounds } from "../rounds.ts";
+import type { TlsFiles } from "./listener.ts";
+
+type Files = NonNullable<ServerConfig["tls"]>;
+type Certificate = TlsFiles & {
+  /** Where it was read. */
+  readonly files: Files;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+/** How often the files are read: a renewed certificate is served within this and a half. */
+const READ_MS = 1_000;
+
+/**
+ * Reads a certificate chain and its key.
+ *
+ * @throws ConfigError where a file cannot be read or holds something else, or the key is another certificate's
+ */
+export async function readCertificate(files: Files): Promise<Certificate> {
+  const { certFile, keyFile } = files;
+  const [cert, key] = await Promise.all([
+    readConfiguredFile("--tls-cert", certFile),
+    readConfiguredFile("--tls-key", keyFile),
+  ]);
+  const leaf = parse(`--tls-cert: ${certFile} must hold a certificate chain in PEM`, () => new X509Certificate(cert));
+  const secret = parse(`--tls-key: ${keyFile} must hold a private key in PEM, without a passphrase`, () =>
+    createPrivateKey(key),
+  );
+  if (!leaf.checkPrivateKey(secret)) {
+    throw new ConfigError([`--tls-key: ${keyFile} is not the key of the first certificate in ${certFile}`]);
+  }
+  parse(`--tls-cert: ${certFile} holds a certificate that cannot be used`, () => createSecureContext({ cert, key }));
+  return { files, cert, key, expiresAt: leaf.validToDate.getTime() };
+}
+
+/**
+ * Serves what the files hold, as they are replaced: by new connections, while those that are open go on. While they
+ * hold no pair the last one is served, and the log says so; files that are replaced one after the other are none for a
+ * moment, which it does not tell.
+ *
+ * @param first what the server was made with
+ * @returns ends it
+ */
+export function renewCertificate(
+  server: Server,
+  first: Certificate,
+  { log, registry }: { readonly log: Logger; readonly registry: Registry },
+): () => Promise<void> {
+  if (!(server instanceof TlsServer)) throw new Error("a listener with a certificate speaks TLS");
+  let served = first;
+  let fault: string | undefined;
+  let toldOf: string | undefined;
+  new Gauge({
+    name: "keyplane_tls_certificate_expiry_timestamp_seconds",
+    help: "When the certificate that is served ends, in seconds since the epoch",
+    registers: [registry],
+    aggregator: "min",
+    collect() {
+      this.set(served.expiresAt / 1000);
+    },
+  });
+  return startRounds({
+    ...{ log, intervalMs: READ_MS, failure: "could not look at the certificate; the next round tries again" },
+    async round() {
+      const now = await readCertificate(first.files).catch((error: unknown) => {
+        if (error instanceof ConfigError) return error.faults.join("; ");
+        throw error;
+      });
+      if (typeof now === "string") {
+        if (now === fault && now !== toldOf) log.error({}, `the certificate from before is still served: ${now}`);
+        if (now === fault) toldOf = now;
+        fault = now;
+        return;
+      }
+      fault = toldOf = undefined;
+      if (now.cert.equals(served.cert) && now.key.equals(served.key)) return;
+      server.setSecureContext(now);
+      served = now;
+      const end = rfc3339(now.expiresAt);
+      log.info({}, `a new certificate is served, from ${first.files.certFile}: it ends ${end}`);
+    },
+  });
+}
+
+/** What a library makes of a file, or the fault that it is. What is in it is not quoted. */
+function parse<T>(fault: string, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    throw new ConfigError([fault]);
+  }
+}
