@@ -21,7 +21,7 @@ import { addServer } from "./serve.ts";
 import { addUp } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addValidate } from "./validate.ts";
-import { packageVersion } from "./version.ts";
+import { addVersion, packageVersion } from "./version.ts";
 
 const COMMANDS: readonly AddCommand[] = [
   addUp,
@@ -38,6 +38,7 @@ const COMMANDS: readonly AddCommand[] = [
   addScan,
   addDoctor,
   addForgetEncryptionKey,
+  addVersion,
 ];
 
 /** What the program has of the process that runs it. */

@@ -1,5 +1,43 @@
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
+import { Option } from "commander";
+import { API_VERSION, KINDS } from "../domain/manifest/kinds.ts";
+import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../store/database/migrate.ts";
+import type { AddCommand } from "./command.ts";
+import { COMMIT } from "./commit.ts";
+
+/** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks nobody. */
+export const addVersion: AddCommand = (program, { out }) => {
+  program
+    .command("version")
+    .description("what is built in: version, commit, database schema, and the kinds that are served")
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .action(({ output }: { readonly output?: "json" }) => {
+      out(output === "json" ? JSON.stringify(builtIn(), null, 2) : inWords(builtIn()));
+    });
+};
+
+type BuiltIn = ReturnType<typeof builtIn>;
+
+function builtIn() {
+  return {
+    version: packageVersion(),
+    commit: COMMIT,
+    node: process.versions.node,
+    schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
+    crds: KINDS.map((kind) => ({ kind, apiVersions: [API_VERSION] })),
+  };
+}
+
+function inWords({ version, commit, node, schema, crds }: BuiltIn): string {
+  return [
+    `keyplane ${version}`,
+    `commit   ${commit ?? "unknown"}`,
+    `node     ${node}`,
+    `schema   ${schema.version}; migrate brings ${schema.oldest} and later to it`,
+    ...crds.map(({ kind, apiVersions }) => `kind     ${kind}, ${apiVersions.join(", ")}`),
+  ].join("\n");
+}
 
 /**
  * The version of the package that this file is of, in a checkout and where it is installed.

@@ -1,0 +1,28 @@
+/**
+ * Builds `dist/`, the JavaScript of the package; `npm pack` runs it. What it is built of is in `keyplane version`: the
+ * commit of the checkout, or the one that KEYPLANE_COMMIT names where there is no git, as in the build of the image.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dirname, "..");
+const DIST = join(ROOT, "dist");
+
+rmSync(DIST, { recursive: true, force: true });
+const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+execFileSync(process.execPath, [tsc, "--project", "tsconfig.package.json"], { cwd: ROOT, stdio: "inherit" });
+cpSync(join(ROOT, "server/console/assets"), join(DIST, "server/console/assets"), { recursive: true });
+writeFileSync(join(DIST, "cli/commit.js"), `export const COMMIT = ${JSON.stringify(commit())};\n`);
+
+/** With `-dirty` where files differ from it; null where nobody knows. */
+function commit(): string | null {
+  const { KEYPLANE_COMMIT: given } = process.env;
+  if (given) return given;
+  try {
+    const args = ["describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"];
+    return execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  } catch {
+    return null;
+  }
+}
