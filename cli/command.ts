@@ -1,6 +1,6 @@
-import type { Command } from "commander";
 import type { Environment } from "../domain/environment.ts";
-import { setting } from "./config.ts";
+import type { CliCommand } from "./cli-command.ts";
+import { setting, variableOf } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What every command is given of the process that it runs in. */
@@ -15,7 +15,7 @@ export type Process = {
 };
 
 /** Adds one command to the program: its name, its flags, and what it does. */
-export type AddCommand = (program: Command, process: Process) => void;
+export type AddCommand = (program: CliCommand, process: Process) => void;
 
 /**
  * The value of a flag, or of its variable.
@@ -25,5 +25,5 @@ export type AddCommand = (program: Command, process: Process) => void;
 export function required(env: Environment, flag: string, given: string | undefined): string {
   const value = setting(env, flag, given);
   if (value !== undefined) return value;
-  throw new UsageError(`--${flag} is needed, or the variable KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`);
+  throw new UsageError(`--${flag} is needed, or the variable ${variableOf(flag)}`);
 }

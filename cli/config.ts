@@ -10,8 +10,19 @@ export function environment(): Environment {
 
 /** The value of a flag, or of its variable: `--database-url` is `KEYPLANE_DATABASE_URL`. */
 export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
-  return given ?? (env[`KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`] || undefined);
+  return given ?? (env[variableOf(flag)] || undefined);
 }
+
+/** The variable of a flag, by its name without dashes before it. */
+export function variableOf(flag: string): string {
+  return `KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** The variable that holds the encryption keys themselves, as help has it. */
+export const ENCRYPTION_KEY = [
+  "KEYPLANE_ENCRYPTION_KEY",
+  "the encryption keys themselves, instead of --encryption-key-file",
+] as const;
 
 /**
  * The text of the encryption keys, from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.

@@ -7,7 +7,9 @@ export const addConsole: AddCommand = (program, { env, out }) => {
     program
       .command("console")
       .description("print a link that signs in to the console as the installation itself, once within ten minutes"),
-  ).action((flags) => runConsole(flags, env, out));
+  )
+    .example("keyplane console --data .keyplane", "a link to the console of keyplane up")
+    .action((flags) => runConsole(flags, env, out));
 };
 
 /** `keyplane console`: prints a new one-time link, and nothing else. */

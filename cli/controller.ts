@@ -15,7 +15,7 @@ import { adoptFirstKey } from "../store/encryption-key.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import { assertUsable } from "../store/start-check.ts";
 import { type AddCommand, required } from "./command.ts";
-import { encryptionKeys, namespaceList, setting } from "./config.ts";
+import { ENCRYPTION_KEY, encryptionKeys, namespaceList, setting } from "./config.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -35,15 +35,24 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
   program
     .command("controller")
     .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads")
-    .option("--database-url <url>", "the PostgreSQL database")
-    .option("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
-    .option("--kubeconfig <file>", "how to reach the cluster (default KUBECONFIG, or the pod's service account)")
-    .option("--namespaces <names>", "the namespaces that are served, separated by commas (default all)")
-    .option("--leader-elect <true|false>", "lead only while holding a Lease (default true)")
-    .option("--public-url <url>", "where clients reach the server, for what is written into Secrets")
-    .option(...AUDIT_RETENTION)
-    .option("--admin-host <address>", "the address of the admin listener (default 127.0.0.1)")
-    .option("--admin-port <port>", "the port of /metrics, /healthz and /readyz (default 8081)")
+    .setting("--database-url <url>", "the PostgreSQL database")
+    .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .variable(...ENCRYPTION_KEY)
+    .setting("--kubeconfig <file>", "how to reach the cluster", "KUBECONFIG, or the pod's service account")
+    .setting("--namespaces <names>", "the namespaces that are served, separated by commas", "all")
+    .setting("--leader-elect <true|false>", "lead only while holding a Lease", "true")
+    .setting("--public-url <url>", "where clients reach the server, for what is written into Secrets")
+    .setting(...AUDIT_RETENTION)
+    .setting("--admin-host <address>", "the address of the admin listener", "127.0.0.1")
+    .setting("--admin-port <port>", "the port of /metrics, /healthz and /readyz", "8081")
+    .example(
+      "keyplane controller --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",
+      "in a pod, with its service account",
+    )
+    .example(
+      "keyplane controller --database-url postgres://db/keyplane --namespaces team-a,team-b",
+      "of these namespaces alone, with KEYPLANE_ENCRYPTION_KEY in its environment",
+    )
     .action((flags) => {
       const databaseUrl = required(env, "database-url", flags.databaseUrl);
       return runController({ ...flags, databaseUrl }, env, out, stopSignal());

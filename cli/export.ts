@@ -14,6 +14,7 @@ export const addExport: AddCommand = (program, { env, out }) => {
       .description("print the manifest that takes over a key which was made by hand: apply it, and it is declared")
       .argument("<key>", NAMED_KEY),
   )
+    .example("keyplane export key_0abc --data .keyplane > reader.yaml", "write the manifest of one key to a file")
     .option("--namespace <name>", "where to declare it; without, the first of its team's namespaces")
     .addOption(new Option("-o, --output <format>", "as what to print it").choices(["yaml", "json"]).default("yaml"))
     .action(async (named: string, { namespace, output, ...flags }: Flags) => {

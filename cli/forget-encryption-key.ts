@@ -17,8 +17,9 @@ export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
     .command("forget-encryption-key")
     .argument("<fingerprint>", "as the refusal names it")
     .description("give up an encryption key that is lost for good, and what was stored under it")
-    .option("--data <dir>", "the data folder of keyplane up")
-    .option("--database-url <url>", "the PostgreSQL database")
+    .setting("--data <dir>", "the data folder of keyplane up")
+    .setting("--database-url <url>", "the PostgreSQL database")
+    .example("keyplane forget-encryption-key 0a1b2c3d --data .keyplane", "go on without that key")
     .action(async (fingerprint: string, flags: ForgetFlags) => {
       const lost = await withStore(flags, env, async (store) => {
         await assertSchemaVersion(store);

@@ -1,8 +1,9 @@
-import { type Command, Option } from "commander";
+import { Option } from "commander";
 import { findCondition } from "../domain/conditions.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { CliCommand } from "./cli-command.ts";
 import { type AddCommand, required } from "./command.ts";
 import { setting } from "./config.ts";
 import { isRunning } from "./data-folder.ts";
@@ -13,21 +14,23 @@ import { formatTable } from "./table.ts";
 
 export const addGet: AddCommand = (program, { env, out }) => {
   const get = program.command("get").description("show what is declared, and its state");
-  const output = (command: Command) =>
+  const output = (command: CliCommand) =>
     command.addOption(new Option("-o, --output <format>", "instead of a table").choices(["json"]));
-  output(
-    serverOptions(get.command("keys").description("the declared keys; with --server, every key that is stored")),
-  ).action(async (flags) => {
-    const server = flags.server ?? (flags.data === undefined ? setting(env, "server", undefined) : undefined);
-    const text =
-      server === undefined
-        ? await getObjects("PlatformKey", required(env, "data", flags.data), flags.output)
-        : await getStoredKeys(env, { ...flags, server }, flags.output);
-    out(text);
-  });
+  output(serverOptions(get.command("keys").description("the declared keys; with --server, every key that is stored")))
+    .example("keyplane get keys --data .keyplane", "the declared keys of keyplane up")
+    .example("keyplane get keys --server https://keys.example.com --token-file token -o json", "all keys of a server")
+    .action(async (flags) => {
+      const server = flags.server ?? (flags.data === undefined ? setting(env, "server", undefined) : undefined);
+      const text =
+        server === undefined
+          ? await getObjects("PlatformKey", required(env, "data", flags.data), flags.output)
+          : await getStoredKeys(env, { ...flags, server }, flags.output);
+      out(text);
+    });
   for (const [name, kind] of Object.entries(OTHERS)) {
     output(get.command(name).description(`the declared ${name}`))
-      .option("--data <dir>", "the data folder of keyplane up")
+      .setting("--data <dir>", "the data folder of keyplane up")
+      .example(`keyplane get ${name} --data .keyplane`, `the declared ${name} of keyplane up`)
       .action(async (flags) => out(await getObjects(kind, required(env, "data", flags.data), flags.output)));
   }
 };

@@ -1,13 +1,13 @@
 /** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Command } from "commander";
 import type { Environment } from "../domain/environment.ts";
 import { connectionErrorText } from "../domain/error-text.ts";
 import type { LeakJson } from "../server/leaks/leak-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
+import type { CliCommand } from "./cli-command.ts";
 import { setting } from "./config.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
 import { UsageError } from "./usage-error.ts";
@@ -19,11 +19,12 @@ export type ServerChoice = {
   readonly data?: string | undefined;
 };
 
-export function serverOptions(command: Command): Command {
+export function serverOptions(command: CliCommand): CliCommand {
   return command
-    .option("--data <dir>", "the data folder of keyplane up, which has all that is needed")
-    .option("--server <url>", "the server, with --token-file or the variable KEYPLANE_TOKEN")
-    .option("--token-file <file>", "the file that holds the token for --server");
+    .setting("--data <dir>", "the data folder of keyplane up, which has all that is needed")
+    .setting("--server <url>", "the server, with a token")
+    .setting("--token-file <file>", "the file that holds the token for --server")
+    .variable("KEYPLANE_TOKEN", "the token for --server itself, which no flag takes: command lines are public");
 }
 
 export type ManagementClient = {

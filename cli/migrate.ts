@@ -17,10 +17,15 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
   program
     .command("migrate")
     .description("bring the database to the schema that this version needs")
-    .option("--database-url <url>", "the PostgreSQL database")
+    .setting("--database-url <url>", "the PostgreSQL database")
     .option("--dry-run", "show what would be done, and change nothing")
     .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .example("keyplane migrate --database-url postgres://db/keyplane --dry-run", "show what is to be done")
+    .example(
+      "keyplane migrate --database-url postgres://db/keyplane --timeout 30s",
+      "do it, and wait no longer for locks",
+    )
     .action(async ({ databaseUrl, dryRun = false, timeout, output }: MigrateFlags) => {
       const timeoutMs = durationOf(timeout);
       const store = await openPostgres(required(env, "database-url", databaseUrl), { maxConnections: 1 });

@@ -1,8 +1,9 @@
 /** The commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
-import { Command, CommanderError } from "commander";
+import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
+import { CliCommand, describeOption } from "./cli-command.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { environment } from "./config.ts";
 import { addConsole } from "./console.ts";
@@ -23,23 +24,14 @@ import { UsageError } from "./usage-error.ts";
 import { addValidate } from "./validate.ts";
 import { addVersion, packageVersion } from "./version.ts";
 
-const COMMANDS: readonly AddCommand[] = [
-  addUp,
-  addServer,
-  addController,
-  addMigrate,
-  addValidate,
-  addPlan,
-  addGet,
-  addRevoke,
-  addRotate,
-  addExport,
-  addConsole,
-  addScan,
-  addDoctor,
-  addForgetEncryptionKey,
-  addVersion,
-];
+/** In the groups and the order in which help shows them. */
+const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
+  "Run:": [addUp, addServer, addController, addMigrate],
+  "Manifests:": [addValidate, addPlan, addExport],
+  "Look:": [addGet, addDoctor, addScan],
+  "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
+  "Other:": [addVersion],
+};
 
 /** What the program has of the process that runs it. */
 export type Surroundings = Pick<Process, "env" | "stopSignal"> & {
@@ -56,17 +48,35 @@ function ofThisProcess(): Surroundings {
   return { env, out, err, stopSignal: () => stopSignal(env, (line) => out(`${line}\n`)) };
 }
 
+/** No line of help is longer, on whatever it is shown. */
+const MAX_WIDTH = 100;
+
+/** The program with all its commands. They write as the process does, and help and refusals as `output` says. */
+export function createProgram(context: Process, output: OutputConfiguration = {}): CliCommand {
+  const program = new CliCommand("keyplane")
+    .description("Declarative API keys for an AI platform")
+    .version(packageVersion())
+    .exitOverride()
+    .configureOutput(output)
+    .configureHelp({
+      helpWidth: MAX_WIDTH,
+      showGlobalOptions: true,
+      optionDescription: describeOption,
+      subcommandTerm: (command) => command.name(),
+    });
+  for (const [heading, adders] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of adders) add(program, context);
+  }
+  program.helpCommand("help [command]", "show what a command takes, with examples");
+  return program;
+}
+
 /** Runs one command to its exit code. */
 export async function main(args: readonly string[], surroundings: Surroundings = ofThisProcess()): Promise<number> {
   const { env, err } = surroundings;
   let code = 0;
   let stop: AbortSignal | undefined;
-  const program = new Command("keyplane")
-    .description("Declarative API keys for an AI platform")
-    .version(packageVersion())
-    .exitOverride()
-    .configureOutput({ writeOut: surroundings.out, writeErr: err })
-    .configureHelp({ showGlobalOptions: true });
   const out = (line: string) => surroundings.out(`${line}\n`);
   const context: Process = {
     env,
@@ -76,7 +86,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     },
     stopSignal: () => (stop ??= surroundings.stopSignal()),
   };
-  for (const add of COMMANDS) add(program, context);
+  const program = createProgram(context, { writeOut: surroundings.out, writeErr: err });
   try {
     await program.parseAsync([...args], { from: "user" });
     if (stop?.aborted) out("stopped");

@@ -10,6 +10,11 @@ export const addRevoke: AddCommand = (program, { env, out }) => {
       .description("end a key and all its versions at once, for ever; its declaration cannot bring it back")
       .argument("<key>", NAMED_KEY),
   )
+    .example("keyplane revoke team-a/reader --data .keyplane", "end a key of keyplane up now")
+    .example(
+      "keyplane revoke team-a/reader --server https://keys.example.com --reason 'it leaked'",
+      "end one of a server, and say why; the token is in KEYPLANE_TOKEN",
+    )
     .option("--reason <text>", "why, for the audit log")
     .action((key, flags) => runRevoke(key, flags, env, out));
 };

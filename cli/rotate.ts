@@ -11,6 +11,8 @@ export const addRotate: AddCommand = (program, { env, out }) => {
       .description("put a new version of a key into its Secret; the old one goes on for the overlap")
       .argument("<key>", NAMED_KEY),
   )
+    .example("keyplane rotate team-a/reader --data .keyplane", "a new version now")
+    .example("keyplane rotate team-a/reader --data .keyplane --revoke-old", "and end the old ones with it")
     .option("--revoke-old", "end the old versions as soon as the new one is delivered")
     .action((key, flags) => runRotate(key, flags, env, out));
 };

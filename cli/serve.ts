@@ -7,7 +7,7 @@ import { assertPortsFree } from "../server/http/free-ports.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import { type AddCommand, required } from "./command.ts";
-import { encryptionKeys } from "./config.ts";
+import { ENCRYPTION_KEY, encryptionKeys } from "./config.ts";
 import { listenerOptions } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 import { whenAborted } from "./when-aborted.ts";
@@ -31,13 +31,18 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
       .description("run one replica of the server on PostgreSQL, for production: PLATFORM_API_KEYS are refused"),
     "all addresses",
   )
-    .option("--database-url <url>", "the PostgreSQL database")
-    .option("--workers <n>", "threads that serve the public port (default 1)")
-    .option(
+    .setting("--database-url <url>", "the PostgreSQL database")
+    .setting("--workers <n>", "threads that serve the public port", "1")
+    .setting(
       "--bootstrap-token-file <file>",
       "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",
     )
-    .option("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .variable(...ENCRYPTION_KEY)
+    .example(
+      "keyplane server --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",
+      "one replica, on port 8080 of all addresses",
+    )
     .action((flags) => {
       const databaseUrl = required(env, "database-url", flags.databaseUrl);
       return runServer({ ...flags, databaseUrl }, env, out, stopSignal());

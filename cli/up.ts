@@ -15,7 +15,7 @@ import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
 import { removeAllReplicas } from "../store/feed/replicas.ts";
 import { type Keyring, parseKeyring } from "../store/keyring.ts";
 import { type AddCommand, required } from "./command.ts";
-import { encryptionKeys, setting } from "./config.ts";
+import { ENCRYPTION_KEY, encryptionKeys, setting } from "./config.ts";
 import {
   encryptionKeyFile,
   readOrMakeBootstrapToken,
@@ -44,9 +44,13 @@ export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
         "run everything in one process, on a folder of manifests; with NODE_ENV=production, PLATFORM_API_KEYS are refused",
       ),
   )
-    .option("--manifests <dir>", "the folder of declarations; it is watched")
-    .option("--data <dir>", "where keys, Secrets and status are kept")
-    .option("--encryption-key-file <file>", "encryption keys, one a line; made in the data folder where none is given")
+    .setting("--manifests <dir>", "the folder of declarations; it is watched")
+    .setting("--data <dir>", "where keys, Secrets and status are kept")
+    .setting("--encryption-key-file <file>", "encryption keys, one a line; made in the data folder where none is given")
+    .variable(...ENCRYPTION_KEY)
+    .variable("PLATFORM_API_KEYS", "development keys, which no store holds")
+    .example("keyplane up --manifests manifests --data .keyplane", "serve what a folder declares, and watch it")
+    .example("keyplane up --manifests manifests --data .keyplane --port 9000", "the same on another port")
     .action((flags) => {
       const manifests = required(env, "manifests", flags.manifests);
       return runUp({ ...flags, manifests, data: required(env, "data", flags.data) }, env, out, stopSignal());

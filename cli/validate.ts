@@ -9,6 +9,8 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
     .command("validate")
     .description("check manifests as admission would, without a cluster")
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
+    .example("keyplane validate -f manifests", "check a folder with all below it")
+    .example("kustomize build . | keyplane validate -f -", "check what another program writes")
     .action(async (flags) => {
       const paths = flags.filename ?? [];
       exit(await runValidate({ paths, stdin: await readStdin(paths) }, out));

@@ -12,6 +12,8 @@ export const addVersion: AddCommand = (program, { out }) => {
     .command("version")
     .description("what is built in: version, commit, database schema, and the kinds that are served")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .example("keyplane version", "what is built in, for a person")
+    .example("keyplane version -o json", "the same for a program")
     .action(({ output }: { readonly output?: "json" }) => {
       out(output === "json" ? JSON.stringify(builtIn(), null, 2) : inWords(builtIn()));
     });

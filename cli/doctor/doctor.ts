@@ -1,6 +1,6 @@
 import type { Environment } from "../../domain/environment.ts";
 import { type AddCommand, required } from "../command.ts";
-import { setting } from "../config.ts";
+import { ENCRYPTION_KEY, setting } from "../config.ts";
 import { assertDataFolder } from "../data-folder.ts";
 import { checkKubernetes, type KubernetesFlags } from "./cluster.ts";
 import { CHECKS } from "./embedded.ts";
@@ -10,16 +10,23 @@ export const addDoctor: AddCommand = (program, { env, out, exit }) => {
   program
     .command("doctor")
     .description("find out what is wrong with an installation, and what to do about it")
-    .option("--data <dir>", "of keyplane up: its data folder")
-    .option("--database-url <url>", "on Kubernetes, instead of --data: the PostgreSQL database")
-    .option("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
-    .option("--controller-namespace <name>", "on Kubernetes: where the controllers run (default keyplane-system)")
-    .option(
+    .setting("--data <dir>", "of keyplane up: its data folder")
+    .setting("--database-url <url>", "on Kubernetes, instead of --data: the PostgreSQL database")
+    .setting("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
+    .setting("--controller-namespace <name>", "on Kubernetes: where the controllers run", "keyplane-system")
+    .setting(
       "--encryption-key-file <file>",
       "on Kubernetes: the encryption keys, to see whether they are the database's",
     )
     .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
-    .option("--namespaces <names>", "with --after-restore: the namespaces that the controller serves (default all)")
+    .setting("--namespaces <names>", "with --after-restore: the namespaces that the controller serves", "all")
+    .variable(...ENCRYPTION_KEY)
+    .example("keyplane doctor --data .keyplane", "look at keyplane up, running or not")
+    .example("keyplane doctor --database-url postgres://db/keyplane", "look at an installation on Kubernetes")
+    .example(
+      "keyplane doctor --database-url postgres://db/keyplane --after-restore",
+      "and at what a restored cluster or database has left to be decided",
+    )
     .action(async (flags: DoctorFlags) => {
       const isOnKubernetes = flags.afterRestore === true || (flags.data === undefined && hasDatabase(flags, env));
       const findings = isOnKubernetes

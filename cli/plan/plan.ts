@@ -23,7 +23,9 @@ export const addPlan: AddCommand = (program, { env, out, exit }) => {
     .command("plan")
     .description("show what applying manifests would do to the keys, without doing it")
     .option("-f, --filename <path...>", "files and folders: all that shall be declared; - is standard input")
-    .option("--data <dir>", "compare with this data folder of keyplane up; without it everything is new")
+    .setting("--data <dir>", "compare with this data folder of keyplane up; without it everything is new")
+    .example("keyplane plan -f manifests --data .keyplane", "what saving these would do to what runs there")
+    .example("keyplane plan -f manifests", "what they would make where nothing is")
     .action(async (flags) => {
       const data = setting(env, "data", flags.data);
       const paths = flags.filename ?? [];

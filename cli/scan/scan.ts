@@ -16,6 +16,8 @@ export const addScan: AddCommand = (program, { env, out, exit }) => {
     program
       .command("scan")
       .description("find keys in files by their format and checksum; with --data or --server, say which live")
+      .example("keyplane scan src", "places where a key is, in a folder and all below it")
+      .example("git log -p | keyplane scan - --data .keyplane", "in a history, and which of them live")
       .argument("[paths...]", "files and folders; - is standard input (default: this folder)"),
   )
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))

@@ -1,0 +1,84 @@
+import { Command, Option } from "commander";
+import { variableOf } from "./config.ts";
+
+/** A flag that is a variable too: its command reads it with `setting` or `required`. */
+export class Setting extends Option {
+  /** The name of its variable. */
+  readonly variable: string;
+  /** What holds where neither is given, in words. */
+  readonly otherwise: string | undefined;
+
+  constructor(flags: string, description: string, otherwise?: string) {
+    super(flags, description);
+    this.otherwise = otherwise;
+    this.variable = variableOf(this.name());
+  }
+}
+
+/** A command line that works as it stands, and what it does. */
+export type Example = { readonly line: string; readonly does: string };
+
+/** A variable that no flag stands for, and what it holds. */
+export type Variable = { readonly name: string; readonly holds: string };
+
+/** A command of commander's that has, for its help and for the reference, examples and variables besides. */
+export class CliCommand extends Command {
+  readonly examples: Example[] = [];
+  readonly variables: Variable[] = [];
+
+  constructor(name?: string) {
+    super(name);
+    this.addHelpText("after", () => afterwords(this));
+  }
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /** Adds a flag that is a variable too. */
+  setting(flags: string, description: string, otherwise?: string): this {
+    return this.addOption(new Setting(flags, description, otherwise));
+  }
+
+  /** Adds a variable that no flag stands for. */
+  variable(name: string, holds: string): this {
+    this.variables.push({ name, holds });
+    return this;
+  }
+
+  example(line: string, does: string): this {
+    this.examples.push({ line, does });
+    return this;
+  }
+}
+
+/** A flag in its help: what it is, its choices, what holds without it, and its variable. */
+export function describeOption(option: Option): string {
+  const isSetting = option instanceof Setting;
+  const otherwise = isSetting ? option.otherwise : option.defaultValue;
+  const more = [
+    ...(option.argChoices === undefined ? [] : [option.argChoices.join(", ")]),
+    ...(typeof otherwise === "string" ? [`default ${otherwise}`] : []),
+    ...(isSetting ? [option.variable] : []),
+  ];
+  return more.length === 0 ? option.description : `${option.description} (${more.join("; ")})`;
+}
+
+/** What help says below the flags. */
+function afterwords({ variables, examples }: CliCommand): string {
+  const width = Math.max(0, ...variables.map(({ name }) => name.length));
+  return [
+    ...section(
+      "Variables:",
+      variables.map(({ name, holds }) => `  ${name.padEnd(width)}  ${holds}`),
+    ),
+    ...section(
+      "Examples:",
+      examples.flatMap(({ line, does }) => [`  # ${does}`, `  ${line}`]),
+    ),
+  ].join("\n");
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines];
+}

@@ -1,0 +1,76 @@
+import type { Option } from "commander";
+import { describe, expect, test } from "vitest";
+import { type CliCommand, Setting } from "../../cli/cli-command.ts";
+import { createProgram } from "../../cli/program.ts";
+import { filesBelow, read } from "../architecture/sources.ts";
+import { wordsOf } from "./command-line.ts";
+import { keyplane } from "./up.ts";
+
+const MAX_COLUMNS = 100;
+
+function makeProgram(): CliCommand {
+  const unused = () => new AbortController().signal;
+  return createProgram({ env: {}, out: () => {}, exit: () => {}, stopSignal: unused }, { writeErr: () => {} });
+}
+
+/** Those that do something, by what one types for them. */
+function commandsBelow(command: CliCommand, typed: readonly string[] = []): [string, CliCommand][] {
+  if (command.commands.length === 0) return [[typed.join(" "), command]];
+  return command.commands.flatMap((inner) => commandsBelow(inner as CliCommand, [...typed, inner.name()]));
+}
+
+/** Has the commands do nothing but be parsed; the one that would have run is noted. */
+function listenOnly(program: CliCommand): string[] {
+  const ran: string[] = [];
+  for (const [typed, command] of commandsBelow(program)) command.action(() => void ran.push(typed));
+  return ran;
+}
+
+const commands = commandsBelow(makeProgram());
+
+describe.each(commands)("help of keyplane %s", (typed, command) => {
+  test("has examples, which are command lines that it takes", async () => {
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const { line } of command.examples) {
+      const program = makeProgram();
+      const ran = listenOnly(program);
+      await program.parseAsync(wordsOf(line), { from: "user" });
+      expect(ran, line).toEqual([typed]);
+    }
+  });
+
+  test("names the variable of each flag that has one, and fits a terminal", async () => {
+    const { code, out } = await keyplane([...typed.split(" "), "--help"]);
+    expect(code).toBe(0);
+    const missing = command.options.filter((option) => option instanceof Setting && !out.includes(option.variable));
+    expect(missing).toEqual([]);
+    for (const { name } of command.variables) expect(out).toContain(`  ${name}  `);
+    expect(out).toMatch(/^Examples:\n( {2}# .+\n {2}.+\n)+$/m);
+    expect(out.split("\n").filter((line) => line.length > MAX_COLUMNS)).toEqual([]);
+  });
+});
+
+test("flags that are read as variables too are those that help says it of", () => {
+  const sources = [...filesBelow("cli", ".ts"), "server/config.ts"].map(read);
+  const isRead = (name: string) =>
+    sources.some((text) => new RegExp(`(setting|required)\\(env, "${name}"|: "--${name}",$`, "m").test(text));
+  const flags = commands.flatMap(([, { options }]) => options as Option[]);
+  const wrong = flags.filter((option) => isRead(option.name()) !== option instanceof Setting);
+  expect([...new Set(wrong.map(({ flags }) => flags))]).toEqual([]);
+});
+
+describe("keyplane", () => {
+  test("without a command is wrong use, and shows the commands in their groups", async () => {
+    const { code, out, err } = await keyplane([]);
+    expect([code, out]).toEqual([2, ""]);
+    const headings = [...err.matchAll(/^(\w.*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual(["Options", "Run", "Manifests", "Look", "By hand", "Other"]);
+  });
+
+  test("help COMMAND shows what COMMAND --help does", async () => {
+    const [help, flag] = [await keyplane(["help", "rotate"]), await keyplane(["rotate", "--help"])];
+    expect(help).toEqual(flag);
+    expect(help.code).toBe(0);
+    expect((await keyplane(["help", "rotat"])).code).toBe(2);
+  });
+});
