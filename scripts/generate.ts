@@ -1,7 +1,7 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
- * fields in `docs/reference/`, and under `infra/pulumi/` the schema of the Pulumi package and the types of what Pulumi
- * programs write. With `--check` it writes nothing and exits with 1 when a file is not as it would be.
+ * fields in `docs/reference/`, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
+ * types of what Pulumi programs write. With `--check` it writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -29,10 +29,11 @@ type Definition = {
   };
 };
 
-const definitions = readdirSync(join(ROOT, "crds"))
+const sources = readdirSync(join(ROOT, "crds"))
   .filter((file) => file.endsWith(".yaml"))
   .sort()
-  .map((file) => parse(readFileSync(join(ROOT, "crds", file), "utf8")) as Definition);
+  .map((file) => [file, readFileSync(join(ROOT, "crds", file), "utf8")] as const);
+const definitions = sources.map(([, text]) => parse(text) as Definition);
 
 // The kinds of `crds/` are the kinds there are: a test holds it.
 const crds = Object.fromEntries(definitions.map(({ spec }) => [spec.names.kind, schemaOf(spec)])) as Record<
@@ -41,6 +42,8 @@ const crds = Object.fromEntries(definitions.map(({ spec }) => [spec.names.kind, 
 >;
 
 const files = new Map<string, string>();
+// A chart reads only what lies in its own folder.
+for (const [file, text] of sources) files.set(`infra/chart/files/crds/${file}`, text);
 for (const { spec } of definitions) {
   const { kind, plural, shortNames } = spec.names;
   const schema = schemaOf(spec);
