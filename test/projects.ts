@@ -9,7 +9,11 @@ const PULUMI = "test/env/pulumi/global-setup.ts";
  */
 export const PROJECTS = {
   npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
-  cluster: { command: "npm run test:cluster", needs: "Go, which builds Kubernetes", shared: [POSTGRES, KUBERNETES] },
+  cluster: {
+    command: "npm run test:cluster",
+    needs: "Go, which builds Kubernetes and Helm",
+    shared: [POSTGRES, KUBERNETES],
+  },
   pulumi: { command: "npm run test:pulumi", needs: "Go, which builds the Pulumi CLI", shared: [POSTGRES, PULUMI] },
   browser: { command: "npm run test:browser", needs: "Chromium", shared: [POSTGRES] },
   chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES] },

@@ -2,11 +2,12 @@
  * Builds what the suites take besides npm, into the cache, so that it is there when they ask. It imports nothing but
  * Node's own modules and ours: it runs while `npm ci` does.
  */
+import { findHelm } from "./helm.ts";
 import { findBinaries } from "./kubernetes/binaries.ts";
 import { findNodePrograms } from "./node/programs.ts";
 import { findPulumi } from "./pulumi/cli.ts";
 
 // In the order in which they are waited for. What cannot be built fails the suites that need it, and they say why.
-for (const find of [findBinaries, findPulumi, findNodePrograms]) {
+for (const find of [findBinaries, findHelm, findPulumi, findNodePrograms]) {
   await find().catch((error: unknown) => console.error(String(error)));
 }
