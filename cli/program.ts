@@ -14,6 +14,7 @@ import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get.ts";
 import { addMigrate } from "./migrate.ts";
+import { addMigrateApiVersion } from "./migrate-api-version.ts";
 import { addPlan } from "./plan/plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
@@ -26,7 +27,7 @@ import { addVersion, packageVersion } from "./version.ts";
 
 /** In the groups and the order in which help shows them. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
-  "Run:": [addUp, addServer, addController, addMigrate],
+  "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
   "Manifests:": [addValidate, addPlan, addExport],
   "Look:": [addGet, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { Option } from "commander";
-import { API_VERSION, KINDS } from "../domain/manifest/kinds.ts";
+import { API_VERSIONS, KINDS } from "../domain/manifest/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../store/database/migrate.ts";
 import type { AddCommand } from "./command.ts";
 import { COMMIT } from "./commit.ts";
@@ -27,7 +27,7 @@ function builtIn() {
     commit: COMMIT,
     node: process.versions.node,
     schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
-    crds: KINDS.map((kind) => ({ kind, apiVersions: [API_VERSION] })),
+    crds: KINDS.map((kind) => ({ kind, apiVersions: API_VERSIONS })),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Complaint, Path } from "./diagnostic.ts";
 import { quote } from "./diagnostic.ts";
-import { API_VERSION, isClusterScoped, isKind, KINDS, type Kind } from "./kinds.ts";
+import { API_VERSIONS, isClusterScoped, isKind, KINDS, type Kind } from "./kinds.ts";
 import { checkLabels } from "./labels.ts";
 import { suggest, suggestion } from "./suggestion.ts";
 
@@ -41,13 +41,13 @@ export function readIdentity(manifest: Readonly<Record<string, unknown>>): {
   if (!isKind(kind) && kind !== "Secret") {
     return unidentified(["kind"], `unknown kind ${quote(kind)}: ${explainKind(kind)}`);
   }
-  const version = kind === "Secret" ? "v1" : API_VERSION;
-  if (apiVersion !== version) {
+  const versions: readonly unknown[] = kind === "Secret" ? ["v1"] : API_VERSIONS;
+  if (!versions.includes(apiVersion)) {
     return unidentified(
       ["apiVersion"],
       apiVersion === undefined
-        ? `missing apiVersion: write apiVersion: ${version}`
-        : `unknown apiVersion ${quote(apiVersion)} of ${kind}: write ${version}`,
+        ? `missing apiVersion: write apiVersion: ${versions[0]}`
+        : `unknown apiVersion ${quote(apiVersion)} of ${kind}: write ${versions.join(" or ")}`,
     );
   }
   const { metadata } = manifest;

@@ -7,8 +7,11 @@ import type { PlatformTeamSpec, PlatformTeamStatus } from "./generated/platform-
 export const KINDS = ["PlatformKey", "PlatformTeam", "ModelGateway", "MemoryLibrary"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Group and version of every kind. */
+/** Group and version of every kind, as Keyplane asks for it and writes it. */
 export const API_VERSION = "keyplane.dev/v1alpha1";
+
+/** What a manifest may say: the versions differ in their names alone (docs/decisions/api-versions.md). */
+export const API_VERSIONS: readonly string[] = [API_VERSION, "keyplane.dev/v1beta1"];
 
 type Specs = {
   PlatformKey: PlatformKeySpec;

@@ -80,3 +80,7 @@ export function watchedCollections(namespaces: readonly string[] | null): { kind
     (isClusterScoped(kind) ? [""] : (namespaces ?? [""])).map((namespace) => ({ kind, namespace })),
   );
 }
+
+/** The CustomResourceDefinition of a kind of ours. */
+export const definitionPath = (kind: Kind): string =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURALS[kind]}.${GROUP}`;

@@ -8,7 +8,7 @@ import { parse } from "yaml";
 import { DIALECTS } from "../../../domain/access/key-record.ts";
 import { PRESETS, SCOPES } from "../../../domain/access/scopes.ts";
 import { SCHEMAS } from "../../../domain/manifest/generated/schemas.ts";
-import { isClusterScoped, isKind, KINDS } from "../../../domain/manifest/kinds.ts";
+import { API_VERSIONS, isClusterScoped, isKind, KINDS } from "../../../domain/manifest/kinds.ts";
 import type { Schema } from "../../../domain/manifest/schema.ts";
 import { PATTERNS } from "../../../domain/manifest/schema-check.ts";
 
@@ -57,7 +57,7 @@ describe("what comes from crds/", () => {
   });
 });
 
-test("each definition serves its kind of keyplane.dev/v1alpha1, with status apart, in the category keyplane", () => {
+test("each definition serves its kind by every version, alike, with status apart, in the category keyplane", () => {
   const files = readdirSync(join(ROOT, "crds"));
   expect(files).toHaveLength(KINDS.length);
   for (const file of files) {
@@ -69,9 +69,11 @@ test("each definition serves its kind of keyplane.dev/v1alpha1, with status apar
     expect(spec).toMatchObject({ group: "keyplane.dev", scope: isClusterScoped(kind) ? "Cluster" : "Namespaced" });
     expect(categories).toEqual(["keyplane"]);
     expect(shortNames).toHaveLength(1);
-    expect(spec.versions).toMatchObject([
-      { name: "v1alpha1", served: true, storage: true, subresources: { status: {} } },
-    ]);
+    const [v1alpha1, ...others] = spec.versions;
+    expect(v1alpha1).toMatchObject({ name: "v1alpha1", served: true, storage: true, subresources: { status: {} } });
+    expect(others).toEqual([{ ...v1alpha1, name: "v1beta1", storage: false }]);
+    const names = spec.versions.map(({ name }: { name: string }) => `keyplane.dev/${name}`);
+    expect(names).toEqual(API_VERSIONS);
     const columns = spec.versions[0].additionalPrinterColumns.map(({ name }: { name: string }) => name);
     expect(columns).toEqual(expect.arrayContaining(["Ready", "Age"]));
   }

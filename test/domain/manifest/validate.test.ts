@@ -51,6 +51,14 @@ spec:
   restartTargets: [{ kind: Deployment, name: docs-agent }]
 `;
 
+test("a manifest of either version declares the same object", () => {
+  const alpha = key("{ preset: MCPReadOnly }");
+  const beta = alpha.replace("v1alpha1", "v1beta1");
+  expect(beta).not.toBe(alpha);
+  expect(errorsOf(beta)).toEqual([]);
+  expect(storedSpec(beta)).toEqual(storedSpec(alpha));
+});
+
 test("b79: a key that was pasted into the wrong field of a manifest is in no diagnostic", () => {
   const pasted = "inf_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG";
   const wrong = (spec: string) => errorsOf(key(`{ ${spec} }`)).join("\n");
