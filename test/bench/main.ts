@@ -8,6 +8,7 @@ import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
 import { benchMemory } from "./memory.ts";
 import { benchRevocation } from "./revocation.ts";
+import { benchScale } from "./scale.ts";
 
 const [cpu] = cpus();
 const load = loadavg().map((value) => value.toFixed(1));
@@ -19,6 +20,7 @@ const BENCHES = {
   index: benchIndex,
   gateway: benchGateway,
   revocation: benchRevocation,
+  scale: benchScale,
   controller: benchController,
   memory: benchMemory,
   callers: benchCallers,

@@ -67,12 +67,12 @@ export function residentMegabytes(pid: number): number {
 /** Linux counts a process's time in hundredths of a second (USER_HZ), wherever it runs. */
 const TICK_US = 10_000;
 
-/** Microseconds of CPU, user and system, that a process and its children have taken so far. */
+/** Microseconds of CPU, user and system, that a process and its children have taken so far, those that ended too. */
 export function cpuMicroseconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   // The second field is the program's name in parentheses, and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const own = (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_US, 0);
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
   return children.reduce((sum, child) => sum + cpuMicroseconds(Number(child)), own);
 }

@@ -1,0 +1,16 @@
+/**
+ * Replicas without a server: each follows the feed as `keyplane server` does, over connections of its own. Run by
+ * `scale-world.ts` with the database's URL and how many; prints `ready` when each of them decides.
+ */
+import { openPostgres } from "../../store/database/postgres.ts";
+import { until } from "../env/until.ts";
+import { startReplica } from "../server/key-index/replica-fixtures.ts";
+
+const [url = "", count] = process.argv.slice(2);
+const followers = await Promise.all(
+  Array.from({ length: Number(count) }, async () =>
+    startReplica(await openPostgres(url), [], await openPostgres(url, { maxConnections: 8 })),
+  ),
+);
+await until("every replica decides", () => followers.every(({ view }) => view.isCurrent()));
+process.stdout.write("ready\n");

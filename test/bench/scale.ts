@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type ScaleWorld, startScaleWorld } from "./scale-world.ts";
+import { figure, quantile, table } from "./table.ts";
+
+const REPLICAS = (process.env.KEYPLANE_BENCH_REPLICAS ?? "3,30,100,300").split(",").map(Number);
+/** The first changes that a replica's connections meet: their statements are planned then. */
+const FIRST = 10;
+const CHANGES = 40;
+/** Between two changes. Milliseconds. */
+const PACE = 400;
+/** Until nothing of what was done before is measured any more. Milliseconds. */
+const SETTLING = 5_000;
+
+/** Measures what a change of a key costs the database, by the number of replicas that follow. */
+export async function benchScale(): Promise<string> {
+  const rows: string[][] = [];
+  for (const replicas of REPLICAS) {
+    const world = await startScaleWorld(replicas, FIRST + CHANGES);
+    try {
+      rows.push(await measure(world, replicas));
+    } finally {
+      await world.end();
+    }
+  }
+  const heads = [
+    ...["replicas", "CPU ms a change", `of the first ${FIRST}`, "transactions a change"],
+    ...["commit to receipt ms, p50", "p99", "unconfirmed", "at rest, % of a core", "connections"],
+  ];
+  return table(heads, rows);
+}
+
+async function measure(world: ScaleWorld, replicas: number): Promise<string[]> {
+  await delay(SETTLING);
+  const first = await revokeAll(world, world.keyIds.slice(0, FIRST));
+  await delay(SETTLING);
+  const later = await revokeAll(world, world.keyIds.slice(FIRST));
+  const rest = await spent(world, () => delay(later.lastedMs));
+  const beyondRest = (name: "cpuMs" | "transactions", run: Spent, changes: number) =>
+    figure((run[name] - (rest[name] * run.lastedMs) / rest.lastedMs) / changes, 1);
+  const took = later.result.map(({ tookMs }) => tookMs);
+  return [
+    figure(replicas),
+    beyondRest("cpuMs", later, CHANGES),
+    beyondRest("cpuMs", first, FIRST),
+    beyondRest("transactions", later, CHANGES),
+    figure(quantile(took, 0.5), 1),
+    figure(quantile(took, 0.99), 1),
+    figure(later.result.filter(({ confirmed }) => !confirmed).length),
+    figure((rest.cpuMs / rest.lastedMs) * 100, 1),
+    figure((await world.account()).connections),
+  ];
+}
+
+type Spent = { readonly lastedMs: number; readonly cpuMs: number; readonly transactions: number };
+
+/** What the database takes and does during an act. */
+async function spent<T>(world: ScaleWorld, act: () => Promise<T>): Promise<Spent & { readonly result: T }> {
+  const before = await world.account();
+  const from = performance.now();
+  const result = await act();
+  const lastedMs = performance.now() - from;
+  const after = await world.account();
+  const transactions = after.transactions - before.transactions;
+  return { result, lastedMs, cpuMs: after.cpuMs - before.cpuMs, transactions };
+}
+
+/** One after the other, each with its receipt. */
+function revokeAll(world: ScaleWorld, keyIds: readonly string[]) {
+  return spent(world, async () => {
+    const receipts: Awaited<ReturnType<ScaleWorld["revoke"]>>[] = [];
+    for (const keyId of keyIds) {
+      const [receipt] = await Promise.all([world.revoke(keyId), delay(PACE)]);
+      receipts.push(receipt);
+    }
+    return receipts;
+  });
+}
