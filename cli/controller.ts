@@ -1,10 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hostname } from "node:os";
+import { collectDefaultMetrics } from "@prometheus-io/client";
 import type { KubernetesCluster } from "../controller/cluster/kubernetes/cluster.ts";
 import type { LogLine } from "../controller/log-line.ts";
 import { leadershipScope, startController } from "../controller/main.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
+import { observeObjects } from "../controller/object-metrics.ts";
 import type { Environment } from "../domain/environment.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import { systemClock } from "../runtime/clock.ts";
@@ -101,6 +103,8 @@ async function runController(
     });
     closers.unshift(() => cluster.close());
     metrics.observeWatches(() => agesOf(cluster));
+    observeObjects(metrics.registry, cluster, systemClock.now);
+    collectDefaultMetrics({ register: metrics.registry });
     // Leader or not: one that can neither have the Lease nor see whose it is would never lead.
     let seesLease = !elects;
     const admin = await listen(metrics, config, () => seesLease && !signal.aborted && !cluster.isReplaced());
@@ -112,7 +116,7 @@ async function runController(
       metrics.leads(true);
       const { retentionMs } = config;
       const setup = {
-        ...{ cluster, store, keyring, publicUrl, clock: systemClock, log, metrics: metrics.queue, retentionMs },
+        ...{ cluster, store, keyring, publicUrl, clock: systemClock, log, metrics, retentionMs },
         ownNamespace: cluster.podNamespace,
       };
       await startController(setup, until).finally(() => metrics.leads(false));

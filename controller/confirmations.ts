@@ -32,14 +32,20 @@ export type Confirmations = {
 /**
  * @param leaseMs how long a replica may serve without proof that its view is current
  * @param monotonic milliseconds on a clock that never jumps
+ * @param onConfirmed told how long a key has waited, in milliseconds
  */
-export function watchConfirmations(store: Store, leaseMs: number, monotonic: () => number): Confirmations {
+export function watchConfirmations(
+  store: Store,
+  leaseMs: number,
+  monotonic: () => number,
+  onConfirmed: (waitedMs: number) => void = () => {},
+): Confirmations {
   const confirm = createConfirmer(replicaRegister(store), leaseMs, monotonic);
   /** The last change of a key, until a look that began after it was noted finds it confirmed. */
   const unconfirmed = new Map<string, number>();
   /** The change of a key that was last found confirmed. */
   const proven = new Map<string, number>();
-  const waiting = new Map<string, () => void>();
+  const waiting = new Map<string, { readonly since: number; readonly resume: () => void }>();
   /** Confirmed before any change that was noted: the head at the start, or since the database was rolled back. */
   let floor = { seq: 0, isConfirmed: false, history: -1 };
   let polling = false;
@@ -74,9 +80,10 @@ export function watchConfirmations(store: Store, leaseMs: number, monotonic: () 
     while (waiting.size > 0 && !signal.aborted) {
       // A database that does not answer is reported by whoever has work for it.
       await look().catch(() => {});
-      for (const [uid, resume] of waiting) {
+      for (const [uid, { since, resume }] of waiting) {
         if (!isConfirmed(uid) || signal.aborted) continue;
         waiting.delete(uid);
+        onConfirmed(monotonic() - since);
         pause = NEXT_POLL_MS / 2;
         resume();
       }
@@ -97,7 +104,7 @@ export function watchConfirmations(store: Store, leaseMs: number, monotonic: () 
       if (noted === undefined ? proven.get(uid) !== seq : noted === UNKNOWN || noted < seq) unconfirmed.set(uid, seq);
     },
     whenConfirmed(uid, resume, signal) {
-      waiting.set(uid, resume);
+      waiting.set(uid, { since: waiting.get(uid)?.since ?? monotonic(), resume });
       if (!polling) void poll(signal);
     },
     forget(uid) {

@@ -1,3 +1,4 @@
+import type { Kind } from "../domain/manifest/kinds.ts";
 import type { Fence } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
@@ -26,4 +27,6 @@ export type ControllerDeps = {
   /** The namespace that Keyplane runs in, which is no team's; undefined outside of a cluster. */
   readonly ownNamespace?: string | undefined;
   readonly log: LogLine;
+  /** Told after each look at a kind whether its garbage collection is paused. */
+  readonly onCollected?: (kind: Kind, isPaused: boolean) => void;
 };

@@ -111,7 +111,7 @@ async function collectKind(
   suspects: SuspectsByKind,
   { monotonic, signal, attempt }: Looking,
 ): Promise<void> {
-  const { cluster, store, log } = deps;
+  const { cluster, store, log, onCollected } = deps;
   const { kind } = collected;
   const before = suspects.get(kind) ?? new Map<string, Suspect>();
   const listed = cluster.listedNamespaces(kind);
@@ -143,7 +143,9 @@ async function collectKind(
   }
 
   await Promise.all(look.ask.map((orphan) => attempt(askFor(orphan))));
-  if (look.isPaused && !isListWrong) {
+  const isPaused = look.isPaused && !isListWrong;
+  onCollected?.(kind, isPaused);
+  if (isPaused) {
     log(
       "error",
       `garbage collection is paused: too many ${kind} declarations have gone at once; see that they are complete, and what keyplane doctor --after-restore says`,

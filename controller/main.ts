@@ -9,6 +9,7 @@ import { type ControllerOptions, runController } from "./controller.ts";
 import { watchDatabaseClock } from "./database-clock.ts";
 import { newKeyMemory } from "./key/key-memory.ts";
 import type { LogLine } from "./log-line.ts";
+import type { ControllerMetrics } from "./metrics.ts";
 
 export type ControllerSetup = {
   readonly cluster: Cluster;
@@ -17,7 +18,7 @@ export type ControllerSetup = {
   readonly publicUrl: string;
   readonly clock: { now(): number; monotonic(): number };
   readonly log: LogLine;
-  readonly metrics?: ControllerOptions["metrics"];
+  readonly metrics?: ControllerMetrics;
   readonly onReconciled?: ControllerOptions["onReconciled"];
   readonly retentionMs?: number;
   readonly ownNamespace?: string | undefined;
@@ -29,16 +30,17 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
   const deps = {
     ...setup,
     fence: await takeLeadership(store, leadershipScope(cluster)),
-    confirmations: watchConfirmations(store, LEASE_MS, clock.monotonic),
+    confirmations: watchConfirmations(store, LEASE_MS, clock.monotonic, metrics?.confirmed),
     databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),
     randomBytes,
+    ...(metrics === undefined ? {} : { onCollected: metrics.collected }),
   };
   const options = {
     clock,
     random: Math.random,
     retentionMs,
-    ...(metrics === undefined ? {} : { metrics }),
+    ...(metrics === undefined ? {} : { metrics: metrics.queue }),
     ...(onReconciled === undefined ? {} : { onReconciled }),
   };
   await runController(deps, options, signal);

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
+import type { Kind } from "../domain/manifest/kinds.ts";
 import type { QueueMetrics } from "./work-queue.ts";
 
 export type ControllerMetrics = {
@@ -7,6 +8,10 @@ export type ControllerMetrics = {
   /** Counts an answer of the API server; null for a request that got none. */
   countAnswer(method: string, status: number | null): void;
   leads(isLeader: boolean): void;
+  /** Notes how long a changed key waited until every replica decided by the change. */
+  confirmed(waitedMs: number): void;
+  /** Notes whether too many declarations of a kind have gone at once for the garbage collector to end anything. */
+  collected(kind: Kind, isPaused: boolean): void;
   /** Has the age of each watch read when it is scraped: of the last sign of life, in seconds. */
   observeWatches(read: () => Iterable<readonly [what: string, ageSeconds: number]>): void;
 };
@@ -40,6 +45,16 @@ export function createControllerMetrics(): ControllerMetrics {
   const took = histogram("controller_runtime_reconcile_time_seconds", "How long a reconciliation took", ["controller"]);
   const active = gauge("controller_runtime_active_workers", "Names that are worked on", ["controller"]);
   const answers = counter("rest_client_requests_total", "Requests to the API server", ["method", "code"]);
+  const confirmed = histogram(
+    "keyplane_confirmation_seconds",
+    "How long a changed key waited until every replica decided by the change",
+    [],
+  );
+  const paused = gauge(
+    "keyplane_garbage_collection_paused",
+    "1 while nothing of a kind is collected, since too many of its declarations have gone at once",
+    ["kind"],
+  );
   const leader = gauge("leader_election_master_status", "1 while this process leads", ["name"]);
   const queue = { name: NAME };
   const controller = { controller: NAME };
@@ -67,6 +82,8 @@ export function createControllerMetrics(): ControllerMetrics {
       },
     },
     countAnswer: (method, status) => answers.inc({ method, code: status === null ? "<error>" : String(status) }),
+    confirmed: (waitedMs) => confirmed.observe(waitedMs / 1_000),
+    collected: (kind, isPaused) => paused.set({ kind }, isPaused ? 1 : 0),
     leads: (isLeader) => leader.set(queue, isLeader ? 1 : 0),
     observeWatches(read) {
       new Gauge({

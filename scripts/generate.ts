@@ -1,7 +1,8 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
  * fields in `docs/reference/`, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
- * types of what Pulumi programs write. With `--check` it writes nothing and exits with 1 when a file is not as it would be.
+ * types of what Pulumi programs write; and the reference of the metrics, from their definitions. With `--check` it writes
+ * nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -11,6 +12,7 @@ import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
 import type { Schema } from "../domain/manifest/schema.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
+import { renderMetrics } from "./metrics-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
 import { renderPulumiSchema } from "./pulumi-schema.ts";
 import { renderReference } from "./reference.ts";
@@ -63,6 +65,8 @@ import type { Schema } from "../schema.ts";
 export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, null, 2)};
 `,
 );
+
+files.set("docs/reference/metrics.md", renderMetrics());
 
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';

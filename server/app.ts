@@ -74,11 +74,13 @@ export async function buildApp(
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, problem("not_found")));
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", (request, { raw }, done) => {
+    const startedAt = deps.clock.monotonic();
     // One listener, and not an onResponse hook: what the framework does for one costs a request as much as its routing.
     raw.on("close", () => {
       request.openCall?.end();
       if (!raw.writableFinished && raw.errored === null) return;
-      deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode);
+      const tookMs = deps.clock.monotonic() - startedAt;
+      deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode, tookMs);
     });
     // A response that was written to when its client had gone says so, and then that it is closed.
     raw.on("error", ignore);

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Registry } from "@prometheus-io/client";
+import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 
 /** What the gauges read when they are scraped. */
 export type IndexFigures = {
@@ -6,6 +6,8 @@ export type IndexFigures = {
   /** What the tables of keys take. */
   readonly keyBytes: number;
   readonly gateways: number;
+  /** Those whose credential none of this server's encryption keys opens. */
+  readonly unreadableGateways: number;
   readonly seq: number;
   /** Seconds since the head was last asked for. */
   readonly age: number;
@@ -17,8 +19,8 @@ export type IndexFigures = {
 export type ServerMetrics = {
   /** For the metrics of a product; each registers its own here. */
   readonly registry: Registry;
-  /** Counts an answered request. */
-  countRequest(operation: string, status: number): void;
+  /** Counts an answered request, which took so many milliseconds from its head to the end of its answer. */
+  countRequest(operation: string, status: number, tookMs: number): void;
   /** Counts requests that a key was let through with: by its id, or with others where too many keys are in use. */
   countKeyRequests(keyId: string, count: number): void;
   /** Counts a refusal by its cause, which the caller is not told. */
@@ -31,6 +33,8 @@ export type ServerMetrics = {
   countDelivery(outcome: DeliveryOutcome): void;
   /** Counts times that the database was found to have been rolled back. */
   countRollback(): void;
+  /** Counts rounds of following the change feed that failed. */
+  countFeedFailure(): void;
   /** Counts streams that were cut because their key had ended. */
   countCutStream(): void;
   observeIndex(read: () => IndexFigures): void;
@@ -47,13 +51,16 @@ const NAMED_KEYS = 1_000;
 /** The series of all others. No key has this id. */
 const OTHER_KEYS = "other";
 
+/** Seconds: from a read of the memory to a streamed answer of a model. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
 /**
  * Makes the server's metrics on a registry of their own. What is counted for each request is counted in plain maps and
  * read at the scrape: a labelled counter costs more than the decision itself.
  */
 export function createMetrics(): ServerMetrics {
   const registry = new Registry();
-  const requests = new Map<string, Map<number, number>>();
+  const requests = new Map<string, Answered>();
   const refusals = new Map<string, number>();
   const keyRequests = new Map<string, number>();
   const lostAudit = new Map<string, number>();
@@ -67,7 +74,7 @@ export function createMetrics(): ServerMetrics {
       help: "Answered requests by operation and status",
       labelNames: ["operation", "status"],
       read: () =>
-        [...requests].flatMap(([operation, byStatus]) =>
+        [...requests].flatMap(([operation, { byStatus }]) =>
           [...byStatus].map(([status, count]) => [{ operation, status }, count] as const),
         ),
     },
@@ -103,6 +110,18 @@ export function createMetrics(): ServerMetrics {
     },
   ];
   for (const counter of counted) registerCounted(registers, counter);
+  const durations = new Histogram({
+    name: "keyplane_request_duration_seconds",
+    help: "How long a request took from its head to the end of its answer, a stream's included",
+    labelNames: ["operation"],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const feedFailures = new Counter({
+    name: "keyplane_index_feed_failures_total",
+    help: "Rounds of following the change feed that failed, since the database did not answer or refused",
+    registers,
+  });
   const rollbacks = new Counter({
     name: "keyplane_index_database_rollbacks_total",
     help: "Times that the change last applied was no longer the one that the database has under its number",
@@ -116,10 +135,11 @@ export function createMetrics(): ServerMetrics {
 
   return {
     registry,
-    countRequest(operation, status) {
-      const byStatus = requests.get(operation) ?? new Map<number, number>();
-      if (byStatus.size === 0) requests.set(operation, byStatus);
-      byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
+    countRequest(operation, status, tookMs) {
+      const answered = requests.get(operation) ?? { byStatus: new Map(), durations: durations.labels(operation) };
+      requests.set(operation, answered);
+      answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
+      answered.durations.observe(tookMs / 1_000);
     },
     countKeyRequests(keyId, count) {
       const name = keyRequests.has(keyId) || keyRequests.size < NAMED_KEYS ? keyId : OTHER_KEYS;
@@ -137,6 +157,7 @@ export function createMetrics(): ServerMetrics {
     countDelivery(outcome) {
       deliveries.set(outcome, (deliveries.get(outcome) ?? 0) + 1);
     },
+    countFeedFailure: () => feedFailures.inc(),
     countRollback: () => rollbacks.inc(),
     countCutStream: () => cutStreams.inc(),
     observeIndex(read) {
@@ -153,6 +174,12 @@ export function createMetrics(): ServerMetrics {
     },
   };
 }
+
+/** What is known of an operation's answers. */
+type Answered = {
+  readonly byStatus: Map<number, number>;
+  readonly durations: { observe(seconds: number): void };
+};
 
 /** What is counted in plain maps, and read when it is scraped. */
 type Counted = {
@@ -184,6 +211,11 @@ const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: Inde
     value: ({ keyBytes }) => keyBytes,
   },
   { name: "keyplane_index_gateways", help: "Gateways in the index", value: ({ gateways }) => gateways },
+  {
+    name: "keyplane_index_unreadable_gateways",
+    help: "Gateways whose credential none of this server's encryption keys opens",
+    value: ({ unreadableGateways }) => unreadableGateways,
+  },
   { name: "keyplane_index_seq", help: "The last change applied", value: ({ seq }) => seq },
   { name: "keyplane_index_age_seconds", help: "Seconds since the head was last asked for", value: ({ age }) => age },
   {

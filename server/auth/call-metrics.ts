@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { OpenStreams } from "../deps.ts";
 
 /** Tells how many calls are under way, what their bodies hold, and what was refused for want of room. */
-export function observeCalls(registry: Registry, streams: OpenStreams): void {
+export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {
   const registers = [registry];
   new Gauge({
     name: "keyplane_open_calls",

@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { UpstreamPools } from "./pools.ts";
 
 /** Tells how many calls are under way to the upstreams, wait, and were refused because too many did. */
-export function observeUpstreams(registry: Registry, pools: UpstreamPools): void {
+export function observeUpstreams(registry: Registry, pools: Pick<UpstreamPools, "figures">): void {
   const registers = [registry];
   new Gauge({
     name: "keyplane_upstream_calls",

@@ -2,7 +2,7 @@ import { Gauge, type Registry } from "@prometheus-io/client";
 import type { PipeliningLimit } from "./pipelining-limit.ts";
 
 /** Tells how many requests wait for the one before them on their connection. */
-export function observePipelining(registry: Registry, limit: PipeliningLimit): void {
+export function observePipelining(registry: Registry, limit: Pick<PipeliningLimit, "waiting">): void {
   new Gauge({
     name: "keyplane_pipelined_requests_waiting",
     help: "Requests that wait for the answer to the one before them on their connection",

@@ -133,6 +133,7 @@ export class Replica {
       keys: this.#state.keyCount,
       keyBytes: this.#state.keyBytes,
       gateways: this.#state.gatewayCount,
+      unreadableGateways: this.#state.unreadableGateways,
       seq: this.#state.lastSeq(),
       age: this.#lease.age() / 1_000,
       current: this.#lease.holds(),
@@ -168,6 +169,7 @@ export class Replica {
         await this.#round();
         this.#reportSuccess();
       } catch (error) {
+        this.#deps.metrics.countFeedFailure();
         this.#reportFailure(error);
         this.#beatAt = clock.monotonic();
         this.#pace = this.#lease.holds() ? RETRY_MS : BEAT_MS;

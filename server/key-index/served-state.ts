@@ -38,6 +38,8 @@ export class ServedState implements KeyIndexView {
   #index = new KeyIndex();
   #teams = new Map<string, Team>();
   #placeholders = new PlaceholderKeys();
+  /** The ids of gateways whose credential none of our encryption keys opens. */
+  readonly #unreadable = new Set<string>();
 
   constructor(deps: ServedStateDeps, lease: Lease, cells: SharedCells) {
     this.#deps = deps;
@@ -55,6 +57,10 @@ export class ServedState implements KeyIndexView {
 
   get gatewayCount(): number {
     return this.#index.gatewayCount;
+  }
+
+  get unreadableGateways(): number {
+    return this.#unreadable.size;
   }
 
   isCurrent(): boolean {
@@ -103,6 +109,7 @@ export class ServedState implements KeyIndexView {
 
   /** Puts an index that was filled in the old one's place when all else is there too: never empty, never half. */
   replace(index: KeyIndex, { gateways, teams }: Snapshot): void {
+    this.#unreadable.clear();
     for (const gateway of gateways) index.applyGateway(this.#open(gateway));
     this.#index = index;
     if (this.#deps.broadcast !== undefined) index.broadcastTo(this.#deps.broadcast);
@@ -121,7 +128,10 @@ export class ServedState implements KeyIndexView {
     }
     for (const [keyId, given] of versions) this.#index.applyKey(keyId, given);
     for (const keyId of removed.keyIds) this.#index.removeKey(keyId);
-    for (const gatewayId of removed.gatewayIds) this.#index.removeGateway(gatewayId);
+    for (const gatewayId of removed.gatewayIds) {
+      this.#index.removeGateway(gatewayId);
+      this.#unreadable.delete(gatewayId);
+    }
     for (const gateway of gateways) this.#index.applyGateway(this.#open(gateway));
     for (const teamId of removed.teamIds) this.#teams.delete(teamId);
     for (const team of teams) this.#teams.set(team.teamId, team);
@@ -131,10 +141,12 @@ export class ServedState implements KeyIndexView {
 
   /** A credential that does not open closes its own gateway's upstreams, not the whole replica. */
   #open(gateway: SealedGateway): GatewayRecord {
+    this.#unreadable.delete(gateway.gatewayId);
     try {
       return openGateway(gateway, this.#deps.keyring);
     } catch (error) {
       if (!(error instanceof KeyringError)) throw error;
+      this.#unreadable.add(gateway.gatewayId);
       this.#deps.log.error({ error, gatewayId: gateway.gatewayId }, "a gateway's credential cannot be read");
       return {
         ...gateway,

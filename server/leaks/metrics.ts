@@ -9,7 +9,7 @@ type CountedOutcome = LeakOutcome | "unknown" | "dropped";
 /** Counts reported secrets: who reported them, and what came of it. */
 export type CountLeak = (reporter: LeakReporter, outcome: CountedOutcome) => void;
 
-export function leakMetrics({ registry }: ServerMetrics): CountLeak {
+export function leakMetrics({ registry }: Pick<ServerMetrics, "registry">): CountLeak {
   const counter = new Counter({
     name: "keyplane_leaks_reported_total",
     help: "Secrets that were reported as leaked, by who reported them and what came of it",

@@ -34,6 +34,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
   }
   const asked: string[] = [];
   const lines: string[] = [];
+  const paused = new Set<Kind>();
   const keyMemory = newKeyMemory();
   const world = {
     says: (_ref: ObjectRef, _uid: string): Presence | Promise<Presence> => "gone",
@@ -58,6 +59,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     keyMemory,
     clock: { now: () => Date.now() },
     log: (_level: string, line: string) => lines.push(line),
+    onCollected: (kind: Kind, isPaused: boolean) => (isPaused ? paused.add(kind) : paused.delete(kind)),
   } as unknown as ControllerDeps;
   const look = createGarbageCollector(deps, () => world.now, new AbortController().signal);
 
@@ -72,7 +74,7 @@ async function sweeping(store: Store, { isOld = true, listed = null as readonly 
     );
     return rows[0] ?? {};
   }
-  return { ...world, world, look, living, asked, lines, keyMemory, home };
+  return { ...world, world, look, living, asked, lines, paused, keyMemory, home };
 }
 
 async function age(store: Store, cluster: string): Promise<void> {
@@ -197,7 +199,7 @@ describeOnEachEngine("Garbage collection", (store) => {
   });
 
   test("c13: pauses for a kind of which too many have gone, says so, and asks for few of them", async () => {
-    const { world, look, living, asked, lines, home } = await sweeping(store());
+    const { world, look, living, asked, lines, paused, home } = await sweeping(store());
     for (let i = 0; i < 11; i++) await reserveKey(store(), home);
     await age(store(), home.cluster);
     for (let i = 0; i < 3; i++) {
@@ -209,6 +211,10 @@ describeOnEachEngine("Garbage collection", (store) => {
       2,
     );
     expect(asked.filter((kind) => kind === "PlatformKey")).toHaveLength(30);
+    expect([...paused]).toEqual(["PlatformKey"]);
+    world.says = () => "present";
+    await look();
+    expect([...paused]).toEqual([]);
   });
 
   test("c48: does not say that too many have gone where one of them is there: the list was wrong", async () => {

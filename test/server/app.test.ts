@@ -62,4 +62,7 @@ test("every answer is counted once, by the operation that it was let through to 
       'keyplane_requests_total{operation="none",status="404"} 1',
       'keyplane_requests_total{operation="none",status="405"} 1',
     ]);
+  const text = await harness.metrics.registry.metrics();
+  expect(text).toContain('keyplane_request_duration_seconds_count{operation="atoms.list"} 2');
+  expect(text).toContain('keyplane_request_duration_seconds_bucket{le="60",operation="atoms.list"} 2');
 });

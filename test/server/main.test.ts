@@ -8,6 +8,7 @@ import { startServer } from "../../server/main.ts";
 import { openPGlite } from "../../store/database/pglite.ts";
 import type { Store } from "../../store/database/store.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
+import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
 import { auditOfKey } from "../store/questions.ts";
@@ -104,6 +105,7 @@ describeOnEachEngine("a running server", (store) => {
     ]) {
       expect(metrics).toContain(name);
     }
+    expect(undocumentedMetrics(metrics)).toEqual([]);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   });
 

@@ -17,6 +17,7 @@ import { type ControllerProcess, startControllerProcess } from "../../env/contro
 import { freshDatabase } from "../../env/engines.ts";
 import { startApiProxy } from "../../env/kubernetes/api-proxy.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { undocumentedMetrics } from "../../env/metrics.ts";
 import { until } from "../../env/until.ts";
 import { findKeyByOwner } from "../../store/questions.ts";
 
@@ -120,6 +121,7 @@ describe("keyplane controller on Kubernetes", () => {
 
   it("writes nothing when it starts again, and gives its lease back when it ends", async () => {
     await ready("reader");
+    expect(await metric("keyplane_confirmation_seconds_count")).toBeGreaterThan(0);
     expect(await controller.stop()).toBe(0);
     const lease = await kubectl("get", "lease", "keyplane-controller", "--output", "jsonpath={.spec.holderIdentity}");
     expect(lease).toBe("");
@@ -135,6 +137,7 @@ describe("keyplane controller on Kubernetes", () => {
     controller = await start();
     await until("it has looked at everything", async () => (await metric("controller_runtime_reconcile_total")) >= 2);
     expect(await metric("keyplane_watch_age_seconds")).toBeLessThan(30);
+    expect(undocumentedMetrics(await metrics())).toEqual([]);
     expect(await versions()).toBe(before);
     expect(controller.lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
@@ -278,9 +281,10 @@ describe("keyplane controller on Kubernetes", () => {
     await barred.stop();
   });
 
+  const metrics = async () => (await fetch(`${controller.url}/metrics`)).text();
+
   async function metric(name: string): Promise<number> {
-    const text = await (await fetch(`${controller.url}/metrics`)).text();
-    const values = text.split("\n").filter((line) => line.startsWith(name));
+    const values = (await metrics()).split("\n").filter((line) => line.startsWith(name));
     return Math.max(...values.map((line) => Number(line.slice(line.lastIndexOf(" ")))));
   }
 });

@@ -1,0 +1,60 @@
+import type { Registry } from "@prometheus-io/client";
+import { createControllerMetrics } from "../controller/metrics.ts";
+import { observeObjects } from "../controller/object-metrics.ts";
+import { observeCalls } from "../server/auth/call-metrics.ts";
+import { observeUpstreams } from "../server/gateway/upstream-metrics.ts";
+import { observePipelining } from "../server/http/pipelining-metrics.ts";
+import { leakMetrics } from "../server/leaks/metrics.ts";
+import { createMetrics } from "../server/metrics.ts";
+
+const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.ts. -->
+# Metrics
+
+What \`/metrics\` on the admin port tells, in the text format of Prometheus. Beside these, servers and controllers tell of their process what the client library does: \`process_*\` and \`nodejs_*\`, such as \`process_resident_memory_bytes\` and \`nodejs_eventloop_lag_p99_seconds\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
+
+/** The reference page of all metrics of ours, in Markdown. */
+export function renderMetrics(): string {
+  return [HEAD, ...table("Servers", serverRegistry()), ...table("Controllers", controllerRegistry()), ""].join("\n");
+}
+
+/** Registered as a server does, and never read. */
+function serverRegistry(): Registry {
+  const metrics = createMetrics();
+  const { registry } = metrics;
+  metrics.observeIndex(unread);
+  observeCalls(registry, { figures: unread });
+  observePipelining(registry, { waiting: 0 });
+  observeUpstreams(registry, { figures: unread });
+  leakMetrics(metrics);
+  return registry;
+}
+
+/** Registered as a controller does, and never read. */
+function controllerRegistry(): Registry {
+  const metrics = createControllerMetrics();
+  metrics.observeWatches(unread);
+  observeObjects(metrics.registry, { list: unread }, unread);
+  return metrics.registry;
+}
+
+function unread(): never {
+  throw new Error("the reference is made of definitions: nothing is read");
+}
+
+function table(title: string, registry: Registry): string[] {
+  const rows = registry
+    .getMetricsAsArray()
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .map((metric) => {
+      const { name, type, help } = metric;
+      // The registry gives the metrics themselves, of which its types leave out the labels.
+      const labels = "labelNames" in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
+      return `| \`${name}\` | ${type} | ${unitOf(name)} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
+    });
+  return ["", `## ${title}`, "", "| metric | type | unit | labels | meaning |", "|---|---|---|---|---|", ...rows];
+}
+
+/** By the field's rule, a metric's name ends in its unit; before `_total` where it counts up. */
+function unitOf(name: string): string {
+  return /_(seconds|bytes|ratio)(?:_total)?$/.exec(name)?.[1] ?? "";
+}
