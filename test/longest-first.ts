@@ -2,13 +2,13 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What would be waited for at the end, had it not begun at the beginning. */
 export const LONGEST = [
-  "test/cli/data-folders.test.ts",
+  "test/cli/data-folders.faults.test.ts",
   "test/controller/files/careless.test.ts",
   "test/controller/kubernetes/namespaces.cluster.test.ts",
   "test/domain/key/exploration/new-key.test.ts",
   "test/e2e/up.test.ts",
   "test/faults/every-point.cluster.test.ts",
-  "test/faults/kill.test.ts",
+  "test/faults/kill.faults.test.ts",
   "test/infra/pulumi/crash.pulumi.test.ts",
   "test/infra/rbac.cluster.test.ts",
   "test/server/key-index/replica-model.test.ts",

@@ -6,9 +6,12 @@ const PULUMI = "test/env/pulumi/global-setup.ts";
 /**
  * The suites. The ending of a test file's name says which one it is in, and nothing else does: `x.cluster.test.ts` is in
  * `cluster`, and so on; a file whose name has none of these endings is in `npm`, and takes nothing but what npm brings.
+ * In `faults`, which takes no more, is what kills processes, loses files, cuts connections, sets clocks or goes on for
+ * long under load.
  */
 export const PROJECTS = {
   npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
+  faults: { command: "npm run test:faults", needs: "npm", shared: [POSTGRES] },
   cluster: {
     command: "npm run test:cluster",
     needs: "Go, which builds Kubernetes and Helm",
@@ -39,29 +42,21 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 }
 
 /** The folders whose files share processes. */
-const SHARING = ["architecture", "cli", "controller", "domain", "faults", "server", "store"];
+const SHARING = ["architecture", "cli", "controller", "domain", "server", "store"];
 
 /**
  * What replaces timers or streams of its process, measures it, starts threads in it or listens to it, decides by leases
  * in real time, or takes long.
  */
 const APART = [
-  "test/cli/data-folders.test.ts",
   "test/cli/up.test.ts",
   "test/controller/files/careless.test.ts",
   "test/controller/files/restless.test.ts",
   "test/controller/files/tree-watch.test.ts",
-  "test/faults/clocks-and-stalls.test.ts",
-  "test/faults/feed.test.ts",
-  "test/faults/gap.test.ts",
-  "test/faults/kill.test.ts",
-  "test/faults/receipts.test.ts",
-  "test/faults/workers.test.ts",
   "test/server/auth/abuse.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model-scan.test.ts",
-  "test/server/gateway/soak.test.ts",
   "test/server/gateway/streaming.test.ts",
   "test/server/http/json-body.test.ts",
   "test/server/http/json-scanner.test.ts",

@@ -94,7 +94,7 @@ export const upArgs = (home: Home): string[] => [
 
 /**
  * A running `keyplane up`, once it serves, in this process. It ends with `stop()`. In a new home it finds a database that
- * was made before: what a first start does is for data-folders.test.ts to tell.
+ * was made before: what a first start does is for data-folders.faults.test.ts to tell.
  */
 export async function startUp(home: Home, env: Record<string, string> = {}) {
   await keepCompiled();

@@ -1,8 +1,7 @@
 /** `keyplane server --workers 2` as a process of its own: what becomes of it when one of its threads fails or stands still. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { get } from "node:https";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,7 +10,6 @@ import { LEASE_MS } from "../../domain/protocol.ts";
 import { createConfirmer } from "../../store/feed/confirmer.ts";
 import { replicaRegister } from "../../store/feed/replicas.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { makeCertificate } from "../env/certificate.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
@@ -122,31 +120,5 @@ describe("a server of two workers", () => {
     const finished = texts.filter((text) => text.endsWith("data: last\n\n"));
     expect([texts.includes("broken"), finished.length > 0]).toEqual([true, true]);
     expect(await ended).toBe(1);
-  });
-
-  it("serves TLS on both, with --tls-cert and --tls-key, and a renewed certificate as its files change", async (context) => {
-    const folder = await mkdtemp(join(tmpdir(), "keyplane-tls-"));
-    context.onTestFinished(() => rm(folder, { recursive: true }));
-    const { cert, key: certKey } = makeCertificate();
-    const [certFile, keyFile] = [join(folder, "tls.crt"), join(folder, "tls.key")];
-    await writeFile(certFile, cert);
-    await writeFile(keyFile, certKey);
-    const { server, direct } = await startWorkers(context, "--tls-cert", certFile, "--tls-key", keyFile);
-    expect(server.url).toMatch(/^https:/);
-    const { plaintext } = await storeKey(direct, await makeTeam(direct));
-    const ask = (ca = cert) =>
-      new Promise<number | undefined>((resolve, reject) => {
-        const options = { ca, agent: false, headers: { authorization: `Bearer ${plaintext}` } };
-        get(`${server.url}/atoms`, options, (answer) => resolve(answer.resume().statusCode)).once("error", reject);
-      });
-    await until("the key works", async () => (await ask()) === 200);
-    const askAll = (ca: string) => Promise.all(Array.from({ length: CONNECTIONS }, () => ask(ca).catch(() => 0)));
-    const statuses = await askAll(cert);
-    expect(statuses).toEqual(statuses.map(() => 200));
-    const renewed = makeCertificate();
-    await writeFile(certFile, renewed.cert);
-    await writeFile(keyFile, renewed.key);
-    await until("both serve the new one", async () => (await askAll(renewed.cert)).every((status) => status === 200));
-    await expect(fetch(server.url.replace("https:", "http:"))).rejects.toThrow();
   });
 });
