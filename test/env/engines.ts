@@ -6,6 +6,7 @@ import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { askDesk } from "./desk.ts";
 import { openEmbedded } from "./embedded-database.ts";
 import type { PostgresOfRun } from "./global-setup.ts";
+import { NIGHTLY } from "./nightly.ts";
 import { asOnOneConnection } from "./one-connection.ts";
 
 export type Engine = Store["engine"];
@@ -15,11 +16,21 @@ const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
 
 /**
  * The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated.
+ * On another version of PostgreSQL (npm run test:postgres15) PGlite is what it is, and is left out.
  */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
+  if (process.env.KEYPLANE_TEST_POSTGRES === undefined) {
+    describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
+  }
   describeOnEitherEngine(promise, tests);
 }
+
+/**
+ * The same on both engines nightly, and else on the quicker: where the way to the store is shown on both elsewhere, or
+ * PGlite takes long for many examples of one promise.
+ */
+export const describeNightlyOnEachEngine: typeof describeOnEachEngine = (promise, tests) =>
+  (NIGHTLY ? describeOnEachEngine : describeOnEitherEngine)(promise, tests);
 
 /** The same on the quicker one alone, where the engine makes no difference: what PGlite would hang on fails there. */
 export function describeOnEitherEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {

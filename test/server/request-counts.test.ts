@@ -6,7 +6,7 @@ import { RequestCountBuffer } from "../../server/request-count-buffer.ts";
 import { RequestCounter } from "../../server/request-counts.ts";
 import type { Store } from "../../store/database/store.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/engines.ts";
 import { NOW, unique } from "../store/fixtures.ts";
 import { indexedKey, keyRecord } from "./harness.ts";
 
@@ -65,7 +65,7 @@ describe("Requests", () => {
   });
 });
 
-describeOnEachEngine("Counts that wait for the database", (store) => {
+describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
   const log = createLog("silent");
   const countsOf = (keyId: string, count = 1) => new Map([[`${keyId} memory:read ${NOW}`, count]]);
   const stored = async (keyId: string) =>

@@ -7,7 +7,7 @@ import { UsageBuffer } from "../../server/usage.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../store/fixtures.ts";
 import { indexedKey, keyRecord } from "./harness.ts";
 
@@ -33,7 +33,7 @@ async function lastUse(store: Store, keyId: string) {
   return rows[0] && { ...rows[0], at: rows[0].at.getTime() };
 }
 
-describeOnEachEngine("when a key was last used", (store) => {
+describeNightlyOnEachEngine("when a key was last used", (store) => {
   test("is the latest of its uses, written in one batch", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     const record = keyRecord({ keyId: key.id });

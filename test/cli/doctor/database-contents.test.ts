@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { findEncryptionKeys, findOtherClusters } from "../../../cli/doctor/database-contents.ts";
 import { assertKeyring } from "../../../store/encryption-key.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 
-describeOnEachEngine("keyplane doctor", (store) => {
+describeNightlyOnEachEngine("keyplane doctor", (store) => {
   test("c53: says that the database is another cluster's, where it has nothing of this one", async () => {
     const { db } = store();
     expect(await findOtherClusters({ uid: "here" }, db)).toEqual([]);

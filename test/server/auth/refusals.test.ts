@@ -7,7 +7,7 @@ import type { RefusalEvent } from "../../../server/deps.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../store/refusals.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 
 /** The beginning of the present minute: what the installation has room for goes by the database's clock. */
@@ -47,7 +47,7 @@ function sampler(store: Store, threads = 1) {
   return { refusals, lost, written, clock };
 }
 
-describeOnEachEngine("refusals in the audit log", (store) => {
+describeNightlyOnEachEngine("refusals in the audit log", (store) => {
   test("b88: refusals that are alike are one row a minute, which says from where and how many", async () => {
     const { refusals, lost, written, clock } = sampler(store());
     for (let i = 0; i < 10_000; i++) refusals.record(refusal("unknown", { ip: `198.51.100.${i % 200}` }));

@@ -1,6 +1,6 @@
 import { managementToken } from "../../../server/auth/management-token.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openMigrated } from "../../env/engines.ts";
 import { type Browser, ownPage, signIn } from "../auth/session/sign-in.ts";
 import { startApi, TOKEN } from "../management/api.ts";
 
@@ -14,9 +14,9 @@ export type Pages = Awaited<ReturnType<typeof startPages>>;
 /** How somebody who is signed in looks at pages. */
 export type Visitor = ReturnType<typeof visitorOf>;
 
-/** A server on an embedded database, whose pages the installation's own looks at, who came by a one-time link. */
+/** A server on a database of its own, whose pages the installation's own looks at, who came by a one-time link. */
 export async function startPages(store?: Store) {
-  const own = store ?? (await openEmbedded());
+  const own = store ?? (await openMigrated());
   const env = {
     ...{ KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" },
     KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8",

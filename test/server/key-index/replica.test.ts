@@ -11,7 +11,7 @@ import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
 import { findSession } from "../../../store/sessions.ts";
 import { deleteTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import { signIn } from "../auth/session/sign-in.ts";
@@ -34,7 +34,7 @@ async function metric(metrics: ReturnType<typeof startReplica>["metrics"], name:
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-describeOnEachEngine("a replica's index", (store) => {
+describeNightlyOnEachEngine("a replica's index", (store) => {
   test("b28: a reserved key is found, by every replica that has acknowledged its reservation", async () => {
     const home = await makeTeam(store());
     const { view } = follow(store());

@@ -5,7 +5,7 @@ import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { releaseKey } from "../../../store/keys/keys.ts";
 import { type LibraryDraft, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { libraryDraft, makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";
@@ -20,7 +20,7 @@ function ownSecret() {
 
 const SPEC = { preset: "MCPReadOnly" } as const;
 
-describeOnEachEngine("a key that the management API makes", (store) => {
+describeNightlyOnEachEngine("a key that the management API makes", (store) => {
   let api: Api;
   let other: Api;
   let team: Awaited<ReturnType<typeof makeTeam>>;

@@ -1,14 +1,14 @@
 /** What an auditor asks of the changes that are made through the management API. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 
 const CREDENTIAL = "sk-provider-5d1f0c2b7a934e86";
 const NEXT_CREDENTIAL = "sk-provider-77aa0e19c3d24f5b";
 
-describeOnEachEngine("b89: the audit log, asked", (store) => {
+describeNightlyOnEachEngine("b89: the audit log, asked", (store) => {
   let api: Api;
   let team: { id: string; name: string };
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { managementToken } from "../../../server/auth/management-token.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
 import { holdBack } from "../auth/held-back.ts";
@@ -12,7 +12,7 @@ import { type Api, startApi, TOKEN } from "./api.ts";
 const KEY = { preset: "MCPReadOnly" } as const;
 const UPSTREAM = { name: "u", dialect: "openai", baseURL: "http://127.0.0.1:1", credential: "c" } as const;
 
-describeOnEachEngine("a body of the management API", (store) => {
+describeNightlyOnEachEngine("a body of the management API", (store) => {
   let api: Api;
   let team: string;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 
 const HOUR = 3_600_000;
 
-describeOnEachEngine("a server whose own clock is wrong", (store) => {
+describeNightlyOnEachEngine("a server whose own clock is wrong", (store) => {
   describe.each([-HOUR, HOUR])("by %d ms", (off) => {
     let api: Api;
     let team: Awaited<ReturnType<typeof makeTeam>>;

@@ -4,11 +4,11 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 
-describeOnEachEngine("what the management API makes", (store) => {
+describeNightlyOnEachEngine("what the management API makes", (store) => {
   let api: Api;
   beforeAll(async () => {
     api = await startApi(store(), { KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });

@@ -5,13 +5,13 @@ import { change } from "../../../store/database/change.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { policyOf, reservationOf } from "../../store/fixtures.ts";
 import { deliveriesOf, makeToldTeam, SECRET } from "./fixtures.ts";
 
 const DAY = 24 * 3_600_000;
 
-describeOnEachEngine("The end of a key that no declaration governs", (opened) => {
+describeNightlyOnEachEngine("The end of a key that no declaration governs", (opened) => {
   /** A key that was made some days ago. */
   async function makeKey(
     team: Awaited<ReturnType<typeof makeToldTeam>>,

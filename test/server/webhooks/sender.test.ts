@@ -10,7 +10,7 @@ import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { claimDeliveries, settleDelivery } from "../../../store/webhooks/claims.ts";
-import { describeOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { reservationOf, unique } from "../../store/fixtures.ts";
 import { rawUpstream } from "../gateway/raw-upstream.ts";
@@ -30,7 +30,7 @@ afterAll(() => receiver.close());
 const newPath = () => `/${unique("hook")}`;
 const nowInSeconds = () => Date.now() / 1_000;
 
-describeOnEachEngine("A webhook", (opened) => {
+describeNightlyOnEachEngine("A webhook", (opened) => {
   const statesOf = async (teamId: string) => (await deliveriesOf(opened(), teamId)).map(({ state }) => state);
 
   test("is told of a rotation and a revocation with its receipt, each signed, and of no secret", async (context) => {

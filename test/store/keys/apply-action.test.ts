@@ -22,7 +22,7 @@ import {
   requestRotation as storeRotationRequest,
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { digestOf, HOUR, type Home, makeTeam, NOW, policyOf, run, unique } from "../fixtures.ts";
 
@@ -106,7 +106,7 @@ const NO_ROOM = [9, 9, 9, 9, 9, 9, 0].flatMap((retireOldAt): Step[] => {
   ];
 });
 
-describeOnEachEngine("A key's actions", (store) => {
+describeNightlyOnEachEngine("A key's actions", (store) => {
   test("store what applyAction says, and are refused where it refuses, whatever their order", async () => {
     const home = await makeTeam(store());
     await fc.assert(

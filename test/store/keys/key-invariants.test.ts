@@ -7,7 +7,7 @@ import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
 import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { HOUR, makeTeam, NOW, nextVersion, policyOf, reserveKey, run } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";
@@ -30,7 +30,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ call: "revoke" as const, hours: 0 }) },
 );
 
-describeOnEachEngine("Whatever the order of calls", (store) => {
+describeNightlyOnEachEngine("Whatever the order of calls", (store) => {
   test("I1 I5: a key has one active version at most, four retiring ones at most, and no end is undone", async () => {
     const home = await makeTeam(store());
     await fc.assert(

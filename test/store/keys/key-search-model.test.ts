@@ -5,7 +5,7 @@ import { LISTED_STATES, type ListedKey, listedState } from "../../../store/keys/
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { findKeys, type KeySearch, type SearchBounds, searchKeys } from "../../../store/keys/key-search.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12);
 const KEYS = 250;
@@ -29,7 +29,7 @@ const IN_ORDER: Readonly<Record<KeyOrder, string>> = {
   "ends-soonest": "ends.at, k.id",
 };
 
-describeOnEachEngine("A search of keys", (opened) => {
+describeNightlyOnEachEngine("A search of keys", (opened) => {
   const random = randomFrom(7);
   beforeAll(() => fill(opened(), random));
 

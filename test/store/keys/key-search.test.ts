@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { rowsRead } from "../../env/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
 
@@ -42,7 +42,7 @@ const SEARCHES: readonly (readonly [string, Partial<KeySearch>])[] = [
   ["suspended, of many teams, used-last", { state: inState("suspended"), teamIds: MANY, order: "used-last" }],
 ];
 
-describeOnEachEngine("a search of 20,000 keys", (opened) => {
+describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
   beforeAll(() => fillWithKeys(opened(), KEYS));
 
   test.for(["without statistics", "with statistics"])(

@@ -4,7 +4,7 @@ import type { Database } from "../../../store/database/schema.ts";
 import type { Reach } from "../../../store/memory/atom.ts";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
 import { listAtoms } from "../../../store/memory/atoms.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "./filled-library.ts";
 
 const ATOMS = 20_000;
@@ -34,7 +34,7 @@ const QUESTIONS: readonly (readonly [string, number, (db: Db) => Promise<unknown
   ["a page of a tag in no atom", 100, (db) => listAtoms(db, REACH, { ...page, tag: "none" })],
 ];
 
-describeOnEachEngine("a memory of 20,000 atoms", (opened) => {
+describeNightlyOnEachEngine("a memory of 20,000 atoms", (opened) => {
   beforeAll(() => fillWithAtoms(opened(), ATOMS));
 
   test.for(["without statistics", "with statistics"])(

@@ -7,7 +7,7 @@ import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { secretDigest } from "../../../../server/auth/session/secret.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { findSession } from "../../../../store/sessions.ts";
-import { openEmbedded } from "../../../env/embedded-database.ts";
+import { openMigrated } from "../../../env/engines.ts";
 import { until } from "../../../env/until.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { sendRaw } from "../../raw-http.ts";
@@ -24,7 +24,7 @@ let provider: TestProvider;
 let stranger: TestProvider;
 
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   folder = await mkdtemp(join(tmpdir(), "keyplane-logout-"));
   const secretFile = join(folder, "secret");
   await writeFile(secretFile, CLIENT_SECRET);

@@ -7,7 +7,7 @@ import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { makeSecret } from "../../../../server/auth/session/secret.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { openEmbedded } from "../../../env/embedded-database.ts";
+import { openMigrated } from "../../../env/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { openBrowser } from "./browser.ts";
 import { ownPage, signIn } from "./sign-in.ts";
@@ -35,7 +35,7 @@ async function start(role: "everything" | "bootstrap" = "everything", on = store
 }
 
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   [harness, other] = [await start(), await start()];
 });
 afterAll(async () => {

@@ -8,7 +8,7 @@ import { managementRoutes } from "../../../../server/management/routes.ts";
 import { memoryRoutes } from "../../../../server/memory/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { endSession } from "../../../../store/sessions.ts";
-import { openEmbedded } from "../../../env/embedded-database.ts";
+import { openMigrated } from "../../../env/engines.ts";
 import { makeTeam, unique } from "../../../store/fixtures.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { requestHead, sendRaw } from "../../raw-http.ts";
@@ -37,7 +37,7 @@ const pages: RoutePlugin = (app) => {
 };
 
 beforeAll(async () => {
-  store = await openEmbedded();
+  store = await openMigrated();
   const start = () =>
     startHarness({
       mounts: [
