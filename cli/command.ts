@@ -12,6 +12,8 @@ export type Process = {
   readonly exit: (code: number) => void;
   /** Ends with SIGINT or SIGTERM. A command that throws its reason was stopped before it had begun: exit code 0. */
   readonly stopSignal: () => AbortSignal;
+  /** The same without a word on standard output, for a command whose output others read until it is stopped. */
+  readonly interrupt: () => AbortSignal;
 };
 
 /** Adds one command to the program: its name, its flags, and what it does. */

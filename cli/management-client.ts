@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../domain/environment.ts";
 import { connectionErrorText } from "../domain/error-text.ts";
+import type { Spec } from "../domain/manifest/kinds.ts";
 import type { LeakJson } from "../server/leaks/leak-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
@@ -29,8 +30,10 @@ export function serverOptions(command: CliCommand): CliCommand {
 
 export type ManagementClient = {
   /** All keys that fit, page by page. */
-  listKeys(filter?: { readonly namespace: string; readonly name: string }): Promise<KeyJson[]>;
+  listKeys(filter?: NameFilter): Promise<KeyJson[]>;
   getKey(id: string): Promise<KeyJson>;
+  /** All objects of another kind that fit, page by page. */
+  listObjects<K extends ObjectKind>(kind: K, filter?: NameFilter): Promise<ObjectJson<K>[]>;
   /** @param namespace undefined for the first of the team's */
   exportKey(id: string, namespace: string | undefined): Promise<KeyManifest>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
@@ -40,6 +43,28 @@ export type ManagementClient = {
   /** The address of a link that signs in to the console, once. */
   makeConsoleLink(): Promise<string>;
 };
+
+/** The kinds that the API has beside keys, and the path of each. */
+const PATHS = { PlatformTeam: "teams", ModelGateway: "gateways", MemoryLibrary: "libraries" } as const;
+type ObjectKind = keyof typeof PATHS;
+
+/** An object as the API shows it (docs/api.md). */
+export type ObjectJson<K extends ObjectKind = ObjectKind> = {
+  readonly id: string;
+  readonly name: string;
+  /** Not of a team. */
+  readonly namespace?: string;
+  readonly team?: string;
+  readonly createdAt: string;
+  readonly declaredIn: { readonly uid: string } | null;
+  /** Of a gateway. */
+  readonly publicID?: string;
+  /** Of a team. */
+  readonly namespaces?: readonly string[];
+  readonly spec: Partial<Spec<K>>;
+};
+
+type NameFilter = { readonly namespace?: string | undefined; readonly name?: string | undefined };
 
 type Target = { readonly url: string; readonly token: string };
 
@@ -57,17 +82,21 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
     return parseJson(target, text);
   }
 
+  async function listAll<T>(path: string, { namespace, name }: NameFilter = {}): Promise<T[]> {
+    const items: T[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const filter = { ...(namespace && { namespace }), ...(name && { name }), ...(cursor && { cursor }) };
+      const query = new URLSearchParams({ limit: "200", ...filter });
+      const page: { items: T[]; nextCursor: string | null } = await call("GET", `${path}?${query}`);
+      items.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    return items;
+  }
+
   return {
-    async listKeys(filter) {
-      const keys: KeyJson[] = [];
-      for (let cursor: string | null = ""; cursor !== null; ) {
-        const query = new URLSearchParams({ limit: "200", ...filter, ...(cursor === "" ? {} : { cursor }) });
-        const page: { items: KeyJson[]; nextCursor: string | null } = await call("GET", `keys?${query}`);
-        keys.push(...page.items);
-        cursor = page.nextCursor;
-      }
-      return keys;
-    },
+    listKeys: (filter) => listAll("keys", filter),
+    listObjects: (kind, filter) => listAll(PATHS[kind], filter),
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     exportKey: (id, namespace) =>
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),

@@ -11,7 +11,7 @@ export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
   program
     .command("migrate-api-version")
     .description("have the cluster store all declarations under the version that crds/ stores")
-    .option("--kubeconfig <file>", "of an administrator: this writes every declaration, and the definitions' status")
+    .setting("--kubeconfig <file>", "of an administrator: this writes every declaration, and the definitions' status")
     .option("--dry-run", "show what would be done, and change nothing")
     .example("keyplane migrate-api-version --kubeconfig ~/.kube/config --dry-run", "see what is stored under which")
     .example("keyplane migrate-api-version", "move it, in the cluster of kubectl's current context")

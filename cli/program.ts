@@ -12,7 +12,7 @@ import { describeError } from "./describe-error.ts";
 import { addDoctor } from "./doctor/doctor.ts";
 import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
-import { addGet } from "./get.ts";
+import { addGet } from "./get/get.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
 import { addPlan } from "./plan/plan.ts";
@@ -35,7 +35,9 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
 };
 
 /** What the program has of the process that runs it. */
-export type Surroundings = Pick<Process, "env" | "stopSignal"> & {
+export type Surroundings = Pick<Process, "env"> & {
+  /** @param tell told that it stops */
+  readonly stopSignal: (tell: (line: string) => void) => AbortSignal;
   /** Writes to standard output. */
   readonly out: (text: string) => void;
   /** Writes to standard error. */
@@ -46,7 +48,7 @@ function ofThisProcess(): Surroundings {
   const env = environment();
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
-  return { env, out, err, stopSignal: () => stopSignal(env, (line) => out(`${line}\n`)) };
+  return { env, out, err, stopSignal: (tell) => stopSignal(env, tell) };
 }
 
 /** No line of help is longer, on whatever it is shown. */
@@ -85,7 +87,8 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     exit: (failed) => {
       code = failed;
     },
-    stopSignal: () => (stop ??= surroundings.stopSignal()),
+    stopSignal: () => (stop ??= surroundings.stopSignal(out)),
+    interrupt: () => surroundings.stopSignal(() => {}),
   };
   const program = createProgram(context, { writeOut: surroundings.out, writeErr: err });
   try {

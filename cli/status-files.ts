@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readJson } from "../controller/cluster/files/disk.ts";
+import { findCondition } from "../domain/conditions.ts";
 import type { Kind, Spec, Status } from "../domain/manifest/kinds.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
@@ -13,6 +14,7 @@ export type StatusObject<K extends Kind> = {
     readonly namespace: string;
     /** Not there for a declaration that was never admitted. */
     readonly uid?: string;
+    readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
   };
   readonly spec?: Spec<K>;
@@ -40,6 +42,11 @@ export async function readStatusFiles<K extends Kind>(data: string, kind: K): Pr
     }
   }
   return objects;
+}
+
+/** What the object is, all in all: its Ready condition, or why it was not admitted. */
+export function readiness({ status }: { readonly status?: Status | undefined }) {
+  return findCondition(status?.conditions, "Ready") ?? status?.conditions?.[0];
 }
 
 /** Undefined for a folder that does not exist. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Scope } from "../domain/access/scopes.ts";
 import { findCondition } from "../domain/conditions.ts";
-import { getObjects } from "./get.ts";
+import { keyTable } from "./get/get.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 
 /**
@@ -13,7 +13,7 @@ import { readStatusFiles, type StatusObject } from "./status-files.ts";
 export async function welcome(data: string, url: string, link: string): Promise<string> {
   const keys = (await readStatusFiles(data, "PlatformKey")).filter(isReady);
   const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
-  const lines = ["", await getObjects("PlatformKey", data), ""];
+  const lines = ["", await keyTable(data), ""];
 
   const writer = keyWith(keys, "memory:write");
   if (writer !== undefined) {

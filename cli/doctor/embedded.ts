@@ -15,10 +15,9 @@ import {
   type RunningServerFile,
   readServerFile,
 } from "../data-folder.ts";
-import { readiness } from "../get.ts";
 import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
-import { readStatusFiles } from "../status-files.ts";
+import { readiness, readStatusFiles } from "../status-files.ts";
 import { runValidate } from "../validate.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 

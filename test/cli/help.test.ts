@@ -10,7 +10,10 @@ const MAX_COLUMNS = 100;
 
 function makeProgram(): CliCommand {
   const unused = () => new AbortController().signal;
-  return createProgram({ env: {}, out: () => {}, exit: () => {}, stopSignal: unused }, { writeErr: () => {} });
+  return createProgram(
+    { env: {}, out: () => {}, exit: () => {}, stopSignal: unused, interrupt: unused },
+    { writeErr: () => {} },
+  );
 }
 
 /** Those that do something, by what one types for them. */

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -176,43 +176,6 @@ describe("the management API of keyplane up", () => {
     const secret = up.secretOf("dev", "shown");
     expect(text).toContain(secret.slice(0, 12));
     expect(text).not.toContain(secret.slice(12, 24));
-  });
-});
-
-describe("keyplane get", () => {
-  test("shows keys, teams, gateways and libraries from the data folder", async () => {
-    for (const [kind, line] of [
-      ["keys", /^dev +shown +True +Ready +inf_/m],
-      ["teams", /^research +True +Ready +dev +0$/m],
-      ["gateways", /^there are none$/m],
-      ["libraries", /^there are none$/m],
-    ] as const) {
-      const { code, out } = await keyplane(["get", kind, ...data]);
-      expect([code, out]).toEqual([0, expect.stringMatching(line)]);
-    }
-  });
-
-  test("-o json prints what kubectl would", async () => {
-    const { out } = await keyplane(["get", "teams", "-o", "json", ...data]);
-    expect(JSON.parse(out)).toMatchObject({
-      kind: "List",
-      items: [{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformTeam", metadata: { name: "research" } }],
-    });
-    expect(out).not.toContain('"namespace": ""');
-    expect((await keyplane(["get", "keys", "-o", "yaml", ...data])).code).toBe(2);
-  });
-
-  test("asks a server, with a token from a file or the environment", async () => {
-    const file = join(home.manifests, "..", "token");
-    writeFileSync(file, `${token}\n`);
-    const server = ["get", "keys", "--server", up.url];
-    const byFile = await keyplane([...server, "--token-file", file]);
-    expect([byFile.code, byFile.out]).toEqual([0, expect.stringMatching(/^dev +shown +active +inf_\S+ +research /m)]);
-    const byVariable = await keyplane([...server, "-o", "json"], { KEYPLANE_TOKEN: token });
-    const names = JSON.parse(byVariable.out).items.map(({ name }: { name: string }) => name);
-    expect(names).toContain("shown");
-    const wrong = await keyplane(server, { KEYPLANE_TOKEN: "kpt_wrong" });
-    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("refuses the token")]);
   });
 });
 

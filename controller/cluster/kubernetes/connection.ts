@@ -37,10 +37,15 @@ export type Connection = {
  * Reads the configuration.
  *
  * @param kubeconfig a file; where it is undefined, KUBECONFIG, the user's own or the pod's service account
+ * @param contextName one of its contexts; where it is undefined, the current one
  * @throws Error where none of them says which cluster is meant
  */
-export function connect(kubeconfig: string | undefined, clock: { monotonic(): number }): Connection {
-  let config = load(kubeconfig);
+export function connect(
+  kubeconfig: string | undefined,
+  clock: { monotonic(): number },
+  contextName?: string,
+): Connection {
+  let config = load(kubeconfig, contextName);
   let known: { readonly until: number; readonly credentials: Promise<Credentials> } | undefined;
   const address = config.getCurrentCluster()?.server;
   if (address === undefined || !URL.canParse(address))
@@ -62,19 +67,26 @@ export function connect(kubeconfig: string | undefined, clock: { monotonic(): nu
       return known.credentials;
     },
     renew() {
-      config = load(kubeconfig);
+      config = load(kubeconfig, contextName);
       known = undefined;
     },
   };
 }
 
-function load(kubeconfig: string | undefined): KubeConfig {
+function load(kubeconfig: string | undefined, contextName: string | undefined): KubeConfig {
   const config = new KubeConfig();
   if (kubeconfig === undefined) config.loadFromDefault();
   else config.loadFromFile(kubeconfig);
   // What the client makes up when it finds nothing.
   if (kubeconfig === undefined && config.getCurrentContext() === "loaded-context") {
     throw new Error("no cluster is configured: give --kubeconfig FILE, or set KUBECONFIG");
+  }
+  if (contextName !== undefined) {
+    if (config.getContextObject(contextName) === null) {
+      const names = config.getContexts().map(({ name }) => name);
+      throw new Error(`the kubeconfig has no context ${contextName}: it has ${names.join(", ") || "none"}`);
+    }
+    config.setCurrentContext(contextName);
   }
   return config;
 }

@@ -1,0 +1,108 @@
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Seen } from "../source/source.ts";
+import { readiness } from "../status-files.ts";
+import { ageText } from "./age.ts";
+
+/** What a cell is made with. */
+export type CellContext = {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/** A column: its heading, and what an object has there; undefined for nothing. */
+type Column<K extends Kind> = readonly [
+  heading: string,
+  cell: (object: Seen<K>, context: CellContext) => string | undefined,
+];
+
+/** Of what the source cannot know. */
+const UNKNOWN = "<unknown>";
+const NONE = "-";
+
+const NAMESPACE: Column<Kind> = ["NAMESPACE", ({ metadata }) => metadata.namespace || undefined];
+const NAMED: readonly Column<Kind>[] = [
+  ["NAME", ({ metadata }) => metadata.name],
+  ["READY", (object) => readiness(object)?.status ?? UNKNOWN],
+  ["REASON", (object) => readiness(object)?.reason ?? reasonOfState(object.state)],
+];
+const AGE: Column<Kind> = [
+  "AGE",
+  ({ metadata: { creationTimestamp } }, { now }) =>
+    creationTimestamp === undefined ? UNKNOWN : ageText(creationTimestamp, now),
+];
+const MESSAGE: Column<Kind> = ["MESSAGE", (object) => readiness(object)?.message];
+
+/** The columns of a table, the same whatever the source; wide ones come last. */
+type Columns<K extends Kind> = { readonly usual: readonly Column<K>[]; readonly wide: readonly Column<K>[] };
+
+const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
+  PlatformKey: {
+    usual: [
+      NAMESPACE,
+      ...NAMED,
+      ["PREFIX", ({ status }) => status?.keyPrefix],
+      ["TEAM", ({ status }) => status?.team],
+      ["SCOPES", ({ status }) => status?.effectiveScopes?.join(",")],
+      ["SECRET", ({ status, state }) => status?.secretRef?.name ?? (state && UNKNOWN)],
+      ["EXPIRES", ({ status }) => status?.expiresAt ?? "never"],
+      ["LAST USED", ({ status }, { now }) => (status?.lastUsedTime ? ageText(status.lastUsedTime, now) : "never")],
+      AGE,
+    ],
+    wide: [
+      ["VERSION", ({ status }) => status?.currentVersion?.toString()],
+      ["ROTATES", ({ status, state }) => status?.nextRotationTime ?? (state && UNKNOWN)],
+      ["ID", ({ status }) => status?.keyID],
+      MESSAGE,
+    ],
+  },
+  PlatformTeam: {
+    usual: [
+      ...NAMED,
+      ["NAMESPACES", ({ spec }) => spec?.namespaces?.join(",")],
+      ["MEMBERS", ({ spec }) => String(spec?.members?.length ?? 0)],
+      AGE,
+    ],
+    wide: [MESSAGE],
+  },
+  ModelGateway: {
+    usual: [
+      NAMESPACE,
+      ...NAMED,
+      ["PUBLIC ID", ({ status }) => status?.publicID],
+      ["TEAM", ({ status }) => status?.team],
+      ["UPSTREAMS", ({ spec }) => spec?.upstreams?.map(({ name }) => name).join(",")],
+      ["ROUTES", ({ spec }) => spec?.routes?.map(({ model }) => model).join(",")],
+      AGE,
+    ],
+    wide: [MESSAGE],
+  },
+  MemoryLibrary: {
+    usual: [
+      NAMESPACE,
+      ...NAMED,
+      ["DISPLAY NAME", ({ spec }) => spec?.displayName],
+      ["TEAM", ({ status }) => status?.team],
+      ["ON DELETE", ({ spec }) => spec?.deletionPolicy],
+      AGE,
+    ],
+    wide: [MESSAGE],
+  },
+};
+
+/** The headings of a kind's table, and what makes the row of an object. */
+export function columnsOf<K extends Kind>(
+  kind: K,
+  isWide: boolean,
+): { readonly headings: readonly string[]; rowOf(object: Seen<K>, context: CellContext): string[] } {
+  const { usual, wide }: Columns<K> = COLUMNS[kind];
+  const columns = isWide ? [...usual, ...wide] : usual;
+  return {
+    headings: columns.map(([heading]) => heading),
+    rowOf: (object, context) => columns.map(([, cell]) => cell(object, context) || NONE),
+  };
+}
+
+/** As a condition's reason would say it: `Active`, `Suspended`, `Expired`, `Revoked`. */
+function reasonOfState(state: Seen["state"]): string | undefined {
+  return state && `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+}

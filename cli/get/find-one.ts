@@ -1,0 +1,50 @@
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import { listWanted, type Seen, type Source, type Wanted } from "../source/source.ts";
+import { UsageError } from "../usage-error.ts";
+import { KIND_WORDS } from "./kind-words.ts";
+
+/**
+ * What an argument and -n mean.
+ *
+ * @param named NAME or NAMESPACE/NAME; undefined for all
+ * @throws UsageError where both name a namespace
+ */
+export function wantedOf(named: string | undefined, namespace: string | undefined): Wanted {
+  if (named === undefined) return { namespace };
+  // Of a secret nothing is said.
+  if (named.startsWith("inf_")) throw new UsageError("that is the beginning of a secret: name the key instead");
+  const [first = "", second, ...rest] = named.split("/");
+  if (first === "" || second === "" || rest.length > 0) throw new UsageError(`${named}: give NAME or NAMESPACE/NAME`);
+  if (second === undefined) return { namespace, name: first };
+  if (namespace !== undefined && namespace !== first) {
+    throw new UsageError(`${named} and -n ${namespace} name two namespaces: give one of them`);
+  }
+  return { namespace: first, name: second };
+}
+
+/**
+ * The one object that a name means. Of keys of one name at a server the one that is not revoked, else the newest.
+ *
+ * @throws Error where there is none
+ * @throws UsageError where there are several
+ */
+export async function findOne<K extends Kind>(source: Source, kind: K, wanted: Wanted): Promise<Seen<K>> {
+  const found = await listWanted(source, kind, wanted);
+  const living = found.filter(({ state }) => state !== "revoked");
+  const newest = found.toSorted((a, b) => createdAt(b).localeCompare(createdAt(a)));
+  const [one, another] = living.length > 0 ? living : newest.slice(0, 1);
+  const [plural, singular] = KIND_WORDS[kind];
+  const title = [wanted.namespace, wanted.name].filter((part) => part !== undefined).join("/");
+  if (one === undefined) throw new Error(`there is no ${singular} ${title}: see keyplane get ${plural}`);
+  if (another !== undefined) throw new UsageError(several(title, plural, living));
+  return one;
+}
+
+const createdAt = ({ metadata }: Seen): string => metadata.creationTimestamp ?? "";
+
+function several(title: string, plural: string, found: readonly Seen[]): string {
+  const namespaces = [...new Set(found.map(({ metadata }) => metadata.namespace))];
+  if (namespaces.length === 1)
+    return `there are ${found.length} ${plural} ${title}, in several clusters: see keyplane get`;
+  return `there are ${plural} ${title} in ${namespaces.join(", ")}: say which with -n NAMESPACE`;
+}

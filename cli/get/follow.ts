@@ -1,0 +1,42 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Seen } from "../source/source.ts";
+
+/**
+ * Tells of each object that comes, changes or goes, until the signal, by listing them again and again: what came and
+ * went in between is not seen.
+ *
+ * @param pollMs milliseconds from one list to the next
+ * @param known what was there when it began
+ * @param onChange told of what has gone with its last state
+ * @throws where they can no longer be listed
+ */
+export async function follow(
+  { list, pollMs }: { list(): Promise<readonly Seen[]>; readonly pollMs: number },
+  known: readonly Seen[],
+  onChange: (object: Seen, isGone: boolean) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let before = byIdentity(known);
+  while (!signal.aborted) {
+    await delay(pollMs, undefined, { signal }).catch(() => {});
+    if (signal.aborted) return;
+    const now = byIdentity(await list());
+    for (const [identity, object] of before) if (!now.has(identity)) onChange(object, true);
+    for (const [identity, object] of now) {
+      const last = before.get(identity);
+      if (last === undefined || JSON.stringify(last.json) !== JSON.stringify(object.json)) onChange(object, false);
+    }
+    before = now;
+  }
+}
+
+/** Several keys of one name, each with an id of its own, may be at a server. */
+function byIdentity(objects: readonly Seen[]): Map<string, Seen> {
+  return new Map(
+    objects.map((object) => {
+      const { namespace, name, uid } = object.metadata;
+      const keyId = object.state === undefined ? undefined : (object as Seen<"PlatformKey">).status?.keyID;
+      return [JSON.stringify([object.kind, namespace, name, uid, keyId]), object];
+    }),
+  );
+}

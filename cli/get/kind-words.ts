@@ -1,0 +1,17 @@
+import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+
+/** What people call each kind: the plural first, then the singular, then the names of `crds/`. A test compares them. */
+export const KIND_WORDS: Readonly<Record<Kind, readonly [plural: string, singular: string, ...more: string[]]>> = {
+  PlatformKey: ["keys", "key", "platformkeys", "platformkey", "pkey"],
+  PlatformTeam: ["teams", "team", "platformteams", "platformteam", "pteam"],
+  ModelGateway: ["gateways", "gateway", "modelgateways", "modelgateway", "mgw"],
+  MemoryLibrary: ["libraries", "library", "memorylibraries", "memorylibrary", "mlib"],
+};
+
+/** The kinds by the words that messages name them by. */
+export const PLURALS = KINDS.map((kind) => KIND_WORDS[kind][0]).join(", ");
+
+/** Undefined for a word that means no kind. */
+export function kindOf(word: string): Kind | undefined {
+  return KINDS.find((kind) => KIND_WORDS[kind].includes(word.toLowerCase()));
+}

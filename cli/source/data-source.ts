@@ -1,0 +1,46 @@
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import { isRunning } from "../data-folder.ts";
+import { heldGroups, heldReasons, heldText } from "../held.ts";
+import { readStatusFiles, type StatusObject } from "../status-files.ts";
+import { isWanted, type Seen, type Source } from "./source.ts";
+
+/** Why an object goes on though its declaration is gone or faulty. */
+const HELD_ANNOTATION = "keyplane.dev/held";
+const NOT_RUNNING =
+  "keyplane up is not running on this folder: this is how it left things, and nothing is reconciled or served";
+
+/** What `keyplane up` shows in its data folder, whether it runs or not. */
+export function dataSource(data: string): Source {
+  return {
+    from: "data",
+    async list(kind, wanted) {
+      const found = (await readStatusFiles(data, kind)).filter((object) => isWanted(wanted, object));
+      const [reasons, isUp] = [await heldReasons(data), await mayRun(data)];
+      return found.map((object) => {
+        const why = reasons.get(`${kind}/${object.metadata.namespace}/${object.metadata.name}`);
+        return seenFile(kind, object, why === undefined || isUp ? why : `when keyplane up ended: ${why}`);
+      });
+    },
+    async notes(kinds) {
+      const isUp = await mayRun(data);
+      const held = (await Promise.all(kinds.map((kind) => heldGroups(data, kind)))).flat();
+      const said = held.map(({ titles, why }) => `${heldText(isUp)}: ${titles}\n  ${why}`);
+      return isUp ? said : [...said, NOT_RUNNING];
+    },
+    pollMs: 500,
+    close() {},
+  };
+}
+
+/** Whoever may not write in the folder cannot tell. */
+function mayRun(data: string): Promise<boolean> {
+  return isRunning(data).catch(() => true);
+}
+
+/** What belongs to the whole cluster has no namespace, not an empty one. What is held says so in an annotation. */
+function seenFile<K extends Kind>(kind: K, object: StatusObject<K>, held: string | undefined): Seen<K> {
+  const { namespace, ...rest } = object.metadata;
+  const annotations = held === undefined ? {} : { annotations: { [HELD_ANNOTATION]: held } };
+  const json = { ...object, metadata: { ...rest, ...(namespace === "" ? {} : { namespace }), ...annotations } };
+  return { kind, metadata: object.metadata, spec: object.spec, status: object.status, json };
+}

@@ -1,0 +1,86 @@
+import { type ApiClient, createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api-error.ts";
+import { connect } from "../../controller/cluster/kubernetes/connection.ts";
+import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { errorText } from "../../domain/error-text.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import type { StatusObject } from "../status-files.ts";
+import { UsageError } from "../usage-error.ts";
+import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
+
+/** Objects that are read at a time. */
+const PAGE = 500;
+
+type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
+
+/**
+ * What a Kubernetes cluster holds, read with the rights of whoever asks. Nothing is written.
+ *
+ * @throws UsageError where the flags lead to no cluster
+ */
+export function kubernetesSource(choice: ClusterChoice): Source {
+  const connection = connectAs(choice);
+  const api = createApiClient({ connection, random: Math.random, log: () => {} });
+
+  async function list(kind: Kind, wanted: Wanted): Promise<unknown[]> {
+    const namespace = isClusterScoped(kind) ? "" : (wanted.namespace ?? "");
+    try {
+      return await listAll(api, objectsPath(kind, namespace), wanted.name && `metadata.name=${wanted.name}`);
+    } catch (error) {
+      if (isNotServed(error)) throw new Error("the cluster does not serve the kinds of Keyplane: apply crds/ to it");
+      throw failedRead(error, `listing ${kind}s`, connection.server);
+    }
+  }
+
+  return {
+    from: "kubeconfig",
+    async list<K extends Kind>(kind: K, wanted: Wanted) {
+      const objects = (await list(kind, wanted)).flatMap((raw) => seenObject(kind, raw));
+      return inOrder(objects.filter((object) => isWanted(wanted, object)));
+    },
+    notes: async () => [],
+    pollMs: 2_000,
+    close: api.close,
+  };
+}
+
+function connectAs({ kubeconfig, context }: ClusterChoice): ReturnType<typeof connect> {
+  try {
+    return connect(kubeconfig, systemClock, context);
+  } catch (error) {
+    const flag = kubeconfig === undefined ? `--context ${context}` : `--kubeconfig ${kubeconfig}`;
+    throw new UsageError(`${flag} leads to no cluster: ${errorText(error)}`);
+  }
+}
+
+async function listAll(api: ApiClient, path: string, fieldSelector: string | undefined): Promise<unknown[]> {
+  const items: unknown[] = [];
+  for (let next: string | undefined = ""; next !== undefined; ) {
+    const query = { limit: String(PAGE), fieldSelector, continue: next || undefined };
+    const page = await api.request({ method: "GET", path, query });
+    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is no list: is this a Kubernetes API?`);
+    items.push(...page.items);
+    const more = isRecord(page.metadata) ? page.metadata.continue : undefined;
+    next = typeof more === "string" && more !== "" ? more : undefined;
+  }
+  return items;
+}
+
+/** Nothing for what is no object. What writes which field is left out, as kubectl leaves it out. */
+function seenObject<K extends Kind>(kind: K, raw: unknown): Seen<K>[] {
+  if (!isRecord(raw) || !isRecord(raw.metadata)) return [];
+  const { managedFields: _, ...metadata } = raw.metadata;
+  const json = { ...raw, apiVersion: API_VERSION, kind, metadata };
+  // The API server has checked it by the schema of its kind.
+  const { spec, status } = raw as Pick<StatusObject<K>, "spec" | "status">;
+  const named = { namespace: "", ...metadata } as StatusObject<K>["metadata"];
+  return [{ kind, metadata: named, spec, status, json }];
+}
+
+/** Without an answer, where it was looked for. */
+function failedRead(error: unknown, doing: string, server: URL): Error {
+  if (!(error instanceof ApiError && error.status === null)) return readError(error, doing);
+  return new Error(`while ${doing}: ${error.message}: see that the cluster's API server runs at ${server.origin}`);
+}

@@ -1,0 +1,93 @@
+import type { Environment } from "../../domain/environment.ts";
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import { type ObjectJson, openManagement, type ServerChoice } from "../management-client.ts";
+import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
+
+/**
+ * What a server's management API shows to whoever has the token: what is stored, revoked keys and what no declaration
+ * governs too.
+ *
+ * @throws UsageError where the token is missing, or the URL is none
+ */
+export async function serverSource(env: Environment, choice: ServerChoice): Promise<Source> {
+  const client = await openManagement(env, choice);
+
+  async function list(kind: Kind, wanted: Wanted): Promise<Seen[]> {
+    if (kind === "PlatformKey") return (await client.listKeys(wanted)).map(seenKey);
+    return (await client.listObjects(kind, wanted)).map((object) => seenObject(kind, object));
+  }
+
+  return {
+    from: "server",
+    // A list holds objects of its own kind.
+    list: async <K extends Kind>(kind: K, wanted: Wanted) => inOrder(await list(kind, wanted)) as Seen<K>[],
+    notes: async () => [],
+    pollMs: 2_000,
+    close() {},
+  };
+}
+
+/** A key in the fields of a PlatformKey, as far as the API tells them. */
+function seenKey(key: KeyJson): Seen<"PlatformKey"> {
+  const { id, namespace, name, prefix, team, scopes, createdAt, declaredIn, spec, versions, revocation } = key;
+  return {
+    kind: "PlatformKey",
+    metadata: { name, namespace, creationTimestamp: createdAt, ...(declaredIn && { uid: declaredIn.uid }) },
+    spec,
+    status: {
+      keyID: id,
+      team,
+      effectiveScopes: [...scopes],
+      versions: versions.map(({ number, prefix: keyPrefix, state, lastUsedAt, ...times }) => ({
+        number,
+        keyPrefix,
+        state: STATES[state] ?? "Revoked",
+        mintedAt: times.mintedAt,
+        ...(times.activatedAt && { activatedAt: times.activatedAt }),
+        ...(times.retiresAt && { retiresAt: times.retiresAt }),
+        ...(times.expiresAt && { expiresAt: times.expiresAt }),
+        ...(lastUsedAt && { lastUsedTime: lastUsedAt }),
+      })),
+      ...(prefix && { keyPrefix: prefix }),
+      ...currentVersion(versions),
+      ...(key.expiresAt && { expiresAt: key.expiresAt }),
+      ...(key.lastUsedAt && { lastUsedTime: key.lastUsedAt }),
+      ...(revocation && { revocation: revocation.sequence === null ? {} : { sequence: revocation.sequence } }),
+    },
+    state: key.state,
+    json: { kind: "PlatformKey", ...key },
+  };
+}
+
+type VersionState = NonNullable<NonNullable<Seen<"PlatformKey">["status"]>["versions"]>[number]["state"];
+
+/** As a status has the state of a version; one of a later build counts as revoked. */
+const STATES: Readonly<Record<string, VersionState>> = {
+  reserved: "Reserved",
+  active: "Active",
+  retiring: "Retiring",
+  retired: "Retired",
+  voided: "Voided",
+  revoked: "Revoked",
+};
+
+function currentVersion(versions: KeyJson["versions"]): { currentVersion?: number } {
+  const active = versions.find(({ state }) => state === "active");
+  return active === undefined ? {} : { currentVersion: active.number };
+}
+
+function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): Seen {
+  const { name, namespace = "", createdAt, declaredIn, spec, team, publicID, namespaces } = object;
+  return {
+    kind,
+    metadata: { name, namespace, creationTimestamp: createdAt, ...(declaredIn && { uid: declaredIn.uid }) },
+    spec,
+    status: {
+      ...(team && { team }),
+      ...(publicID && { publicID }),
+      ...(namespaces && { namespaces: [...namespaces] }),
+    },
+    json: { kind, ...object },
+  };
+}

@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { follow } from "../../../cli/get/follow.ts";
+import type { Seen } from "../../../cli/source/source.ts";
+import { until } from "../../env/until.ts";
+
+test("a watch tells of what comes, changes and goes, each once, and of nothing that stays, until its end", async () => {
+  const key = (name: string, version = 1): Seen => ({
+    kind: "PlatformKey",
+    metadata: { namespace: "dev", name },
+    json: { name, version },
+  });
+  const told: string[] = [];
+  let there = [key("stays"), key("changes"), key("goes")];
+  const stop = new AbortController();
+  const list = async () => there;
+  const onChange = ({ json }: Seen, isGone: boolean) => void told.push(`${JSON.stringify(json)} ${isGone}`);
+  const following = follow({ list, pollMs: 1 }, there, onChange, stop.signal);
+  there = [key("stays"), key("changes", 2), key("comes")];
+  await until("it is told", () => told.length >= 3);
+  stop.abort();
+  await following;
+  expect(told).toEqual([
+    '{"name":"goes","version":1} true',
+    '{"name":"changes","version":2} false',
+    '{"name":"comes","version":1} false',
+  ]);
+});

@@ -1,0 +1,140 @@
+/** The commands that read, on a running `keyplane up`: from its data folder, and from its server. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { main } from "../../cli/program.ts";
+import { until } from "../env/until.ts";
+import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+
+const home = makeHome();
+const data = ["--data", home.data];
+const LIBRARY =
+  "apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: handbook, namespace: dev }\nspec: {}\n---\n";
+let up: Up;
+let server: string[];
+
+beforeAll(async () => {
+  home.write("team.yaml", team("research", "dev", "prod") + LIBRARY);
+  home.write(
+    "keys.yaml",
+    key("agent") + key("agent", "preset: MCPReadOnly", "prod") + key("nobodys", "preset: MCPReadOnly", "other"),
+  );
+  up = await startUp(home);
+  for (const namespace of ["dev", "prod"]) await up.waitFor(namespace, "agent", "Ready");
+  await up.waitFor("other", "nobodys", "NamespaceUnclaimed");
+  writeFileSync(join(home.data, "token"), tokenOf(home));
+  server = ["--server", up.url, "--token-file", join(home.data, "token")];
+});
+afterAll(async () => {
+  await up?.stop();
+  home.remove();
+});
+
+describe("keyplane get", () => {
+  test("shows keys, teams, gateways and libraries, by every name that they have", async () => {
+    for (const [kind, line] of [
+      ["keys", /^dev +agent +True +Ready +inf_\S{8} +research +memory:read,memory:write +agent +never +never +\d+s$/m],
+      ["teams", /^research +True +Ready +dev,prod +0 +\d+s$/m],
+      ["pteam", /^research +True +Ready /m],
+      ["gateways", /^there are none$/m],
+      ["libraries", /^dev +handbook +True +Ready /m],
+    ] as const) {
+      const { code, out } = await keyplane(["get", kind, ...data]);
+      expect([code, out]).toEqual([0, expect.stringMatching(line)]);
+    }
+  });
+
+  test("has the same columns whatever the source", async () => {
+    for (const kind of ["keys", "teams", "libraries"]) {
+      const [folder, asked] = await Promise.all(
+        [data, server].map((source) => keyplane(["get", kind, "-o", "wide", ...source])),
+      );
+      expect(asked?.out.split("\n")[0]?.split(/ {2,}/)).toEqual(folder?.out.split("\n")[0]?.split(/ {2,}/));
+    }
+    const { out } = await keyplane(["get", "keys", ...server]);
+    expect(out).toMatch(/^dev +agent +<unknown> +Active +inf_\S{8} +research +\S+ +<unknown> +never +never +\d+s$/m);
+  });
+
+  test("shows one object by its name, and says where there is none", async () => {
+    for (const source of [data, server]) {
+      for (const name of [["dev/agent"], ["agent", "-n", "dev"]]) {
+        const { code, out } = await keyplane(["get", "key", ...name, ...source]);
+        expect([code, out.trimEnd().split("\n").length, out]).toEqual([0, 2, expect.stringMatching(/^dev +agent /m)]);
+      }
+      const one = await keyplane(["get", "key", "dev/agent", "-o", "json", ...source]);
+      expect(JSON.parse(one.out).kind).toBe("PlatformKey");
+      expect(await keyplane(["get", "key", "dev/none", ...source])).toEqual({
+        code: 1,
+        out: "",
+        err: "keyplane: there is no key dev/none: see keyplane get keys\n",
+      });
+      const several = await keyplane(["get", "key", "agent", ...source]);
+      expect([several.code, several.err]).toEqual([2, expect.stringContaining("agent in dev, prod: say which")]);
+    }
+  });
+
+  test("keeps to a namespace with -n, and shows every kind with all", async () => {
+    const { out } = await keyplane(["get", "all", "-n", "dev", ...data]);
+    expect(out.match(/^(NAMESPACE|NAME) /gm)).toHaveLength(3);
+    expect(out).toMatch(/^dev +agent /m);
+    expect(out).toMatch(/^research /m);
+    expect(out).not.toMatch(/^prod /m);
+  });
+
+  test("-o json and yaml print a list as kubectl would, and -o name what kubectl takes", async () => {
+    const { out } = await keyplane(["get", "teams", "-o", "json", ...data]);
+    expect(JSON.parse(out)).toMatchObject({
+      kind: "List",
+      items: [{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformTeam", metadata: { name: "research" } }],
+    });
+    expect(out).not.toContain('"namespace": ""');
+    expect(parse((await keyplane(["get", "teams", "-o", "yaml", ...data])).out)).toEqual(JSON.parse(out));
+    expect((await keyplane(["get", "teams", "-o", "name", ...data])).out).toBe("platformteam.keyplane.dev/research\n");
+    const stored = await keyplane(["get", "all", "-o", "json", ...server]);
+    expect(JSON.parse(stored.out).items).toContainEqual(
+      expect.objectContaining({ kind: "PlatformKey", name: "agent", namespace: "dev", state: "active" }),
+    );
+  });
+
+  test("takes the token from a file or the environment, and no wrong one", async () => {
+    const byVariable = await keyplane(["get", "keys", "--server", up.url], { KEYPLANE_TOKEN: tokenOf(home) });
+    expect([byVariable.code, byVariable.out]).toEqual([0, expect.stringMatching(/^dev +agent /m)]);
+    const wrong = await keyplane(["get", "keys", "--server", up.url], { KEYPLANE_TOKEN: "kpt_wrong" });
+    expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining("refuses the token")]);
+  });
+
+  test("says in one line what was written wrongly, and where nothing is to be read", async () => {
+    for (const [args, says] of [
+      [["get", "pods", ...data], "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
+      [["get", "all", "agent", ...data], "all takes no name: say of which kind"],
+      [["get", "keys"], "say where to look: --data DIR of keyplane up,"],
+      [["get", "keys", "--kubeconfig", "/nowhere"], "--kubeconfig /nowhere leads to no cluster: ENOENT"],
+      [["get", "keys", "--data", "/nowhere"], "/nowhere is no data folder of keyplane up"],
+    ] as const) {
+      const { code, out, err } = await keyplane(args);
+      expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: .*\n$/)]);
+      expect(err).toContain(says);
+    }
+  });
+
+  test.each(["data", "server"])("-w prints what changes at the %s, and ends without a word", async (from) => {
+    home.write("watched.yaml", key("watched"));
+    await up.waitFor("dev", "watched", "Ready");
+    let out = "";
+    const stop = new AbortController();
+    const write = (text: string) => {
+      out += text;
+    };
+    const args = ["get", "keys", "-n", "dev", "-w", ...(from === "data" ? data : server)];
+    const watching = main(args, { env: {}, out: write, err: write, stopSignal: () => stop.signal });
+    await until("the table", () => /^dev +watched /m.test(out));
+    home.write("watched.yaml", key("watched", "preset: MCPReadOnly, state: Suspended"));
+    await until("the change", () => /^dev {3}watched {3}\S+ {3}Suspended {3}/m.test(out));
+    stop.abort();
+    expect(await watching).toBe(0);
+    expect(out.match(/NAMESPACE/g)).toHaveLength(1);
+    expect(out).not.toContain("stop");
+    expect(out).not.toContain(up.secretOf("dev", "watched").slice(0, 13));
+  });
+});
