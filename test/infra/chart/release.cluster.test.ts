@@ -1,0 +1,136 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { keyManifest } from "../../env/kubernetes/manifests.ts";
+import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { CHART, type Helm, openHelm } from "./helm.ts";
+
+const NAMESPACE = "keyplane-system";
+const RELEASE = ["keyplane", CHART, "--namespace", NAMESPACE];
+const VALUES = (name: string) => ["--values", join(CHART, `examples/values-${name}.yaml`)];
+const KEY_CRD = "platformkeys.keyplane.dev";
+
+/** The tests go on from one another: a release from its installation to its end, where no kubelet runs its pods. */
+describe("A release of infra/chart", () => {
+  let kubernetes: StartedKubernetes;
+  let home: string;
+  let helm: Helm;
+
+  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
+  const field = (what: string, path: string, namespace = NAMESPACE) =>
+    kubectl("get", ...what.split("/"), "--namespace", namespace, `--output=jsonpath=${path}`);
+  const ours = async (kinds: string) =>
+    (
+      await kubectl(
+        "get",
+        kinds,
+        "--namespace",
+        NAMESPACE,
+        "--selector=app.kubernetes.io/name=keyplane",
+        "--output=name",
+      )
+    )
+      .trim()
+      .split("\n")
+      .filter((name) => name !== "")
+      .sort();
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
+    kubernetes = await startKubernetes({ controllerManager: true });
+    helm = await openHelm(home, kubernetes);
+    for (const name of [NAMESPACE, "team-a", "team-b"]) await kubectl("create", "namespace", name);
+  });
+
+  afterAll(async () => {
+    await kubernetes?.close();
+    if (home !== undefined) await rm(home, { recursive: true });
+  });
+
+  it("begins with the migration, and with nothing else until that has ended", async () => {
+    const { code, stderr } = await helm.runHelm("install", ...RELEASE, "--take-ownership", "--timeout=2s");
+    expect(code).toBe(1);
+    expect(stderr).toContain("pre-install");
+    expect(await ours("all,serviceaccounts,roles,networkpolicies,poddisruptionbudgets")).toEqual([
+      "job.batch/keyplane-migration",
+    ]);
+    const job = "job/keyplane-migration";
+    // What the release brings cannot be there before it.
+    expect(await field(job, "{.spec.template.spec.serviceAccountName}")).toBe("");
+    expect(await field(job, "{.spec.template.spec.automountServiceAccountToken}")).toBe("false");
+    await helm.helm("uninstall", "keyplane", "--namespace", NAMESPACE);
+  });
+
+  it("leaves alone CRDs that were applied without it, says so, and takes them over when it is told to", async () => {
+    const refused = await helm.runHelm("install", ...RELEASE, ...VALUES("small"), "--no-hooks");
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stderr).toContain("invalid ownership metadata");
+    await helm.helm("install", ...RELEASE, ...VALUES("small"), "--no-hooks", "--take-ownership");
+    expect(await field(`crd/${KEY_CRD}`, "{.metadata.labels.app\\.kubernetes\\.io/managed-by}")).toBe("Helm");
+    expect(await ours("deployments,services,poddisruptionbudgets")).toEqual([
+      "deployment.apps/keyplane-controller",
+      "deployment.apps/keyplane-server",
+      "poddisruptionbudget.policy/keyplane-controller",
+      "poddisruptionbudget.policy/keyplane-server",
+      "service/keyplane-controller-metrics",
+      "service/keyplane-server",
+      "service/keyplane-server-metrics",
+    ]);
+  });
+
+  it("takes a fifth of what a Secret holds, which is where Helm keeps it", async () => {
+    const size = (await field("secret/sh.helm.release.v1.keyplane.v1", "{.data.release}")).length * (3 / 4);
+    expect(size).toBeGreaterThan(10_000);
+    expect(size).toBeLessThan(1_048_576 / 5);
+  });
+
+  it("is upgraded to other values, with an autoscaler that has the number of servers to itself", async () => {
+    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("1");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks");
+    expect(await field("hpa/keyplane-server", "{.spec.minReplicas} {.spec.maxReplicas}")).toBe("3 6");
+    await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=5");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
+    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("5");
+    expect(await ours("ingresses")).toEqual(["ingress.networking.k8s.io/keyplane-server"]);
+    for (const namespace of ["team-a", "team-b"]) {
+      expect(await field("role/keyplane-keys", "{.rules[0].resources}", namespace)).toBe('["secrets"]');
+    }
+  });
+
+  it("leaves the old version at work where the migration of the new one does not end", async () => {
+    const upgrade = ["upgrade", ...RELEASE, ...VALUES("production"), "--set", "image.tag=broken", "--timeout=2s"];
+    const { code, stderr } = await helm.runHelm(...upgrade);
+    expect(code).toBe(1);
+    expect(stderr).toContain("pre-upgrade");
+    expect(await field("deployment/keyplane-server", "{.spec.template.spec.containers[0].image}")).toBe(
+      "keyplane:next",
+    );
+  });
+
+  it("upgrades the CRDs with it", async () => {
+    const old = join(home, "chart");
+    await cp(CHART, old, { recursive: true });
+    const file = join(old, "files/crds/platformkeys.yaml");
+    const text = await readFile(file, "utf8");
+    const changed = text.replaceAll("displayName", "shownName");
+    expect(changed).not.toBe(text);
+    await writeFile(file, changed);
+    const properties = () =>
+      field(`crd/${KEY_CRD}`, "{.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties}");
+    const before = await properties();
+    await helm.helm("upgrade", "keyplane", old, "--namespace", NAMESPACE, "--no-hooks");
+    expect(await properties()).toContain("shownName");
+    await helm.helm("upgrade", ...RELEASE, "--no-hooks");
+    expect(await properties()).toBe(before);
+  });
+
+  it("goes without the CRDs and what is declared by them, and can be installed once more", async () => {
+    await kubernetes.kubectl(["apply", "--namespace", "team-a", "--filename=-"], keyManifest("reader"));
+    await helm.helm("uninstall", "keyplane", "--namespace", NAMESPACE, "--wait");
+    expect(await ours("deployments,services,serviceaccounts,roles,networkpolicies,poddisruptionbudgets")).toEqual([]);
+    expect(await field(`crd/${KEY_CRD}`, "{.metadata.deletionTimestamp}")).toBe("");
+    await helm.helm("install", ...RELEASE, "--no-hooks");
+    expect(await field("platformkey/reader", "{.metadata.name}", "team-a")).toBe("reader");
+  });
+});

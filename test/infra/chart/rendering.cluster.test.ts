@@ -1,0 +1,150 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
+import { CHART, type Helm, type Manifest, manifestsIn, openHelm } from "./helm.ts";
+
+const EXAMPLES = join(CHART, "examples");
+const values = (await readdir(EXAMPLES)).filter((file) => file.startsWith("values-")).sort();
+/** All that can be asked for at once. */
+const EVERYTHING = [
+  ...["bootstrapToken.existingSecret=bootstrap", "trustedCa.existingConfigMap=ca", "tls.existingSecret=tls"],
+  ...["oidc.audience=keyplane", "oidc.adminGroups={platform admins}", "keyNamespaces={team-a,team-b}"],
+  ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=keyplane"],
+  ...["oidc.issuers[0].clientSecret.name=oidc", "oidc.issuers[0].clientSecret.key=secret"],
+  ...["oidc.issuers[1].url=https://b.example.com", "controller.mode=namespaced", "server.autoscaling.enabled=true"],
+  ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls", "image.pullSecrets={registry}"],
+  ...["server.allowPrivateUpstreams={10.1.0.0/16,fd00::/8}", "server.trustedProxies={10.0.0.0/8}"],
+  ...["server.extraArgs={--vendor-header=x-acme-api-key}", "controller.nodeSelector.disk=ssd"],
+  ...["image.digest=sha256:3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea"],
+].flatMap((setting) => ["--set", setting]);
+
+const VARIANTS: [string, string[]][] = [
+  ["the default", []],
+  ...values.map((file): [string, string[]] => [file, ["--values", join(EXAMPLES, file)]]),
+  ["everything", EVERYTHING],
+];
+
+describeOnKubernetes("infra/chart", (kubernetes) => {
+  let home: string;
+  let helm: Helm;
+
+  const apply = (text: string) =>
+    kubernetes().runKubectl(["apply", "--server-side", "--force-conflicts", "--dry-run=server", "--filename=-"], text);
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
+    helm = await openHelm(home);
+    for (const name of ["keyplane-system", "team-a", "team-b"]) {
+      // Those of this run share the cluster.
+      await kubernetes().runKubectl(["create", "namespace", name]);
+    }
+    const modes = ["enforce", "warn"].map((mode) => `pod-security.kubernetes.io/${mode}=restricted`);
+    await kubernetes().kubectl(["label", "namespace", "keyplane-system", ...modes]);
+  });
+
+  afterAll(async () => {
+    if (home !== undefined) await rm(home, { recursive: true });
+  });
+
+  it.each(VARIANTS)("has nothing that helm lint complains of: %s", async (_, args) => {
+    expect(await helm.helm("lint", "--strict", CHART, ...args)).not.toMatch(/\[(WARNING|ERROR)\]/);
+  });
+
+  it.each(VARIANTS)(
+    "is taken as a whole by the API server, under restricted Pod Security, without a warning: %s",
+    async (_, args) => {
+      expect(await apply(await helm.render(...args))).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
+
+  it("has pods that a namespace of restricted Pod Security admits, without an exemption", async () => {
+    const rendered = manifestsIn(await helm.render(...EVERYTHING));
+    const templates = rendered.flatMap((object) => (podOf(object) === undefined ? [] : [podOf(object)]));
+    expect(templates).toHaveLength(3);
+    for (const [i, template] of templates.entries()) {
+      // Whose ServiceAccount comes with the release.
+      const spec = { ...template?.spec, serviceAccountName: "default" };
+      const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: `pod-${i}`, namespace: "keyplane-system" }, spec };
+      expect(await apply(JSON.stringify(pod))).toMatchObject({ code: 0, stderr: "" });
+      const open = { ...pod, spec: { ...spec, securityContext: {} } };
+      expect((await apply(JSON.stringify(open))).stderr).toContain("violates PodSecurity");
+    }
+  });
+
+  it("installs, for all values, what crds/ has, and none of it where others look after that", async () => {
+    const crds = (text: string) => manifestsIn(text).filter(({ kind }) => kind === "CustomResourceDefinition");
+    const own = await Promise.all(
+      (await readdir(join(CHART, "../../crds"))).map((file) => readFile(join(CHART, "../../crds", file), "utf8")),
+    );
+    const rendered = crds(await helm.render());
+    expect(rendered.map(({ spec }) => spec)).toEqual(own.flatMap(manifestsIn).map(({ spec }) => spec));
+    expect(rendered.map(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"])).toEqual(
+      rendered.map(() => "keep"),
+    );
+    expect(crds(await helm.render("--set", "crds.install=false"))).toEqual([]);
+  });
+
+  const REFUSED: [string, string, string][] = [
+    ["a name that is none", "server.replica=3", "at '/server': additional properties 'replica' not allowed"],
+    ["no Secret for the database", "database.existingSecret=", "at '/database/existingSecret'"],
+    ["a mode that is none", "controller.mode=all", "value must be one of 'cluster-wide', 'namespaced'"],
+    ["a port as a text", "networkPolicy.databasePort=db", "at '/networkPolicy/databasePort': got string, want integer"],
+    ["a URL without a scheme", "publicUrl=keyplane.example.com", "at '/publicUrl'"],
+    ["a digest as a tag", "image.digest=latest", "at '/image/digest'"],
+    ["a namespace that is none", "keyNamespaces={Team_A}", "at '/keyNamespaces/0'"],
+    [
+      "a mode without its namespaces",
+      "controller.mode=namespaced",
+      "name the namespaces that it serves in keyNamespaces",
+    ],
+    ["an issuer without an audience", "oidc.issuers[0].url=https://a.example.com", "say in oidc.audience"],
+    ["an audience without an issuer", "oidc.audience=keyplane", "name it in oidc.issuers"],
+    ["an autoscaler upside down", "server.autoscaling.minReplicas=20", "minReplicas must be at most maxReplicas"],
+  ];
+
+  it.each(REFUSED)("refuses %s, and says which value and what to do", async (_, setting, said) => {
+    const { code, stderr } = await helm.runHelm("template", "keyplane", CHART, "--set", setting);
+    expect(code).toBe(1);
+    expect(stderr).toContain(said);
+  });
+
+  it.each([
+    ["cluster-wide", ["--set", "keyNamespaces={team-a,team-b}"]],
+    ["namespaced", ["--set", "keyNamespaces={team-a,team-b}", "--set", "controller.mode=namespaced"]],
+  ])("b71: grants a %s controller what infra/rbac does, and nothing more", async (_, args) => {
+    const file = async (name: string) => manifestsIn(await readFile(join(CHART, "../rbac", name), "utf8"));
+    const inNamespace = (namespace: string) => (object: Manifest) => ({
+      ...object,
+      metadata: { ...object.metadata, namespace },
+    });
+    const narrow = await file("namespace.yaml");
+    const own = [
+      ...(await file("controller.yaml")),
+      ...["team-a", "team-b"].flatMap((name) => narrow.map(inNamespace(name))),
+    ];
+    expect(grantsOf(manifestsIn(await helm.render(...args)))).toEqual(grantsOf(own));
+  });
+});
+
+type PodTemplate = { readonly spec: Readonly<Record<string, unknown>> };
+
+function podOf({ spec }: Manifest): PodTemplate | undefined {
+  return typeof spec === "object" && spec !== null && "template" in spec ? (spec.template as PodTemplate) : undefined;
+}
+
+/** Who is granted what, and where, whatever the names of Roles are. */
+function grantsOf(objects: readonly Manifest[]): string[] {
+  return objects
+    .filter(({ kind }) => kind.endsWith("Binding"))
+    .map(({ kind, metadata, subjects, roleRef }) => {
+      const { kind: roleKind, name } = roleRef as { kind: string; name: string };
+      const role = objects.find(
+        (object) =>
+          object.kind === roleKind && object.metadata.name === name && object.metadata.namespace === metadata.namespace,
+      );
+      return JSON.stringify([kind, metadata.namespace, subjects, role?.rules]);
+    })
+    .sort();
+}
