@@ -5,6 +5,7 @@ import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import { openPostgres } from "../store/database/postgres.ts";
+import { FEED_CONNECTIONS } from "../store/feed/feed-connections.ts";
 import { parseKeyring } from "../store/keyring.ts";
 import { type AddCommand, required } from "./command.ts";
 import { ENCRYPTION_KEY, encryptionKeys } from "./config.ts";
@@ -16,13 +17,6 @@ type ServeFlags = ServerFlags & {
   readonly databaseUrl: string;
   readonly encryptionKeyFile?: string | undefined;
 };
-
-/**
- * What keeps the key index current has connections to itself, so that slow searches cannot let the lease run out. It
- * uses one at a time; the others are for when the network swallows what is sent: the head is asked for by another one
- * each half second, and it takes 5 to 10 s until one is known to be dead.
- */
-const FEED_CONNECTIONS = { maxConnections: 8 };
 
 export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
   listenerOptions(

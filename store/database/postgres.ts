@@ -12,6 +12,11 @@ type PostgresOptions = {
   readonly maxConnections?: number;
   /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
   readonly answerTimeoutMs?: number;
+  /**
+   * Plans a statement that is kept ({@link preparedStatement}) once, for whatever arguments: for connections with few
+   * statements. PostgreSQL plans its first five uses anew otherwise.
+   */
+  readonly genericPlans?: boolean;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string;
 };
@@ -45,7 +50,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     types: TYPES,
   };
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
-  const pool = openPool(connection, options.maxConnections ?? 10, answerTimeoutMs);
+  const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
+  const pool = openPool(connection, options.maxConnections ?? 10, answerTimeoutMs, settings);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
   const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
   const db = databaseOn(pool);
@@ -81,31 +87,33 @@ function databaseOn(pool: pg.Pool): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
 }
 
-/** @param answerTimeoutMs 0 for no limit */
-function openPool(connection: pg.ClientConfig, max: number, answerTimeoutMs: number): pg.Pool {
+/**
+ * @param answerTimeoutMs 0 for no limit
+ * @param settings of each connection's session
+ */
+function openPool(
+  connection: pg.ClientConfig,
+  max: number,
+  answerTimeoutMs: number,
+  settings: readonly string[] = [],
+): pg.Pool {
+  const limit = answerTimeoutMs > 0 ? [`statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`] : [];
+  const all = [...limit, ...settings];
   const pool = new pg.Pool({
     ...connection,
     Client: ImpatientClient,
     max,
-    ...(answerTimeoutMs > 0 ? limits(answerTimeoutMs) : {}),
+    // What is given up here has ended in the database by then, whatever it waited for (threats c47).
+    ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
+    // By statements: a pooler in between may refuse them as parameters of the connection's start.
+    onConnect: async (client) => {
+      if (all.length > 0) await client.query(all.map((setting) => `set ${setting}`).join("; "));
+    },
   });
   pool.on("error", () => {
     // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
   });
   return pool;
-}
-
-/**
- * What is given up here has ended in the database by then, whatever it waited for (threats c47). By a statement: a
- * pooler in between may refuse it as a parameter of the connection's start.
- */
-function limits(answerTimeoutMs: number): Partial<pg.PoolConfig> {
-  return {
-    query_timeout: answerTimeoutMs,
-    onConnect: async (client) => {
-      await client.query(`set statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`);
-    },
-  };
 }
 
 async function listen(

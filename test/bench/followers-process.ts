@@ -3,13 +3,14 @@
  * `scale-world.ts` with the database's URL and how many; prints `ready` when each of them decides.
  */
 import { openPostgres } from "../../store/database/postgres.ts";
+import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
 const [url = "", count] = process.argv.slice(2);
 const followers = await Promise.all(
   Array.from({ length: Number(count) }, async () =>
-    startReplica(await openPostgres(url), [], await openPostgres(url, { maxConnections: 8 })),
+    startReplica(await openPostgres(url), [], await openPostgres(url, FEED_CONNECTIONS)),
   ),
 );
 await until("every replica decides", () => followers.every(({ view }) => view.isCurrent()));

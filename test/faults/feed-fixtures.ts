@@ -4,6 +4,7 @@ import { unusableBecause } from "../../domain/access/key-state.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
+import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
@@ -29,7 +30,7 @@ export async function databaseBehindProxy(
   const target = new URL(url);
   const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) }, makeFilter);
   target.port = String(proxy.port);
-  const [store, feedStore] = [await openPostgres(target.href), await openPostgres(target.href, { maxConnections: 8 })];
+  const [store, feedStore] = [await openPostgres(target.href), await openPostgres(target.href, FEED_CONNECTIONS)];
   context.onTestFinished(async () => {
     proxy.thaw();
     await Promise.all([store.close(), feedStore.close(), direct.close()]);
