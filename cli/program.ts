@@ -15,7 +15,7 @@ import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get/get.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
-import { addPlan } from "./plan/plan.ts";
+import { addPlan, DETAILED_EXIT_CODE } from "./plan/plan.ts";
 import { addRevoke } from "./revoke.ts";
 import { addRotate } from "./rotate.ts";
 import { addScan } from "./scan/scan.ts";
@@ -100,9 +100,9 @@ export async function main(args: readonly string[], surroundings: Surroundings =
       out("stopped");
       return 0;
     }
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const wrongUse = args.includes(DETAILED_EXIT_CODE) ? 1 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUse;
     err(`keyplane: ${describeError(error)}\n`);
-    const wrongUse = [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind);
-    return wrongUse ? 2 : 1;
+    return [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind) ? wrongUse : 1;
   }
 }

@@ -19,6 +19,8 @@ export type ForecastStep = { readonly action: KeyAction; readonly before: Stored
 
 export type KeyForecast = {
   readonly steps: readonly ForecastStep[];
+  /** What the store has in the end. */
+  readonly stored: StoredKey | undefined;
   /** What the key's status says in the end. */
   readonly ready: StatedCondition | undefined;
 };
@@ -44,12 +46,12 @@ export function forecastKey(input: ForecastInput): KeyForecast {
   while (observed !== undefined && steps.length < MAX_STEPS) {
     const { action, conditions } = planKey(observed, input.now);
     if (action.do === "Nothing" || action.do === "Wait" || action.do === "ReleaseFinalizer") {
-      return { steps, ready: findCondition(conditions, "Ready") };
+      return { steps, stored: observed.stored, ready: findCondition(conditions, "Ready") };
     }
     steps.push({ action, before: observed.stored });
     observed = take(observed, action, input.now);
   }
-  return { steps, ready: undefined };
+  return { steps, stored: observed?.stored, ready: undefined };
 }
 
 /** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */

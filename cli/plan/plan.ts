@@ -1,22 +1,31 @@
-import { isDeepStrictEqual } from "node:util";
-import type { Absence } from "../../controller/cluster/files/absence.ts";
-import { listTitles, titleOf } from "../../controller/cluster/titles.ts";
+import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
-import { type Diagnostic, formatDiagnostic } from "../../domain/manifest/diagnostic.ts";
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
-import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import { KINDS } from "../../domain/manifest/kinds.ts";
+import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 import type { AddCommand } from "../command.ts";
 import { setting } from "../config.ts";
 import { isRunning } from "../data-folder.ts";
-import { MAX_TITLES } from "../held.ts";
 import { openManagement } from "../management-client.ts";
-import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "../manifest-files.ts";
-import { readStatusFiles, type StatusObject } from "../status-files.ts";
+import { readStdin } from "../manifest-files.ts";
+import { readStatusFiles } from "../status-files.ts";
 import { UsageError } from "../usage-error.ts";
-import { decideFolderRemoval, decideSettled, onlyFolder } from "./folder-removal.ts";
-import { forecastKey } from "./key-forecast.ts";
-import { keyLines, objectLines } from "./plan-lines.ts";
-import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
+import { readBase } from "./base.ts";
+import { type Held, makePlan, type Plan } from "./make-plan.ts";
+import { planMarkdown } from "./plan-markdown.ts";
+import { hasChanges, planDocument, planLines, summarize } from "./plan-output.ts";
+
+type Output = "text" | "json" | "yaml" | "markdown";
+
+/** What each format makes of a plan: nothing of a credential is in any. */
+const OUTPUTS: Readonly<Record<Output, (plan: Plan) => string>> = {
+  text: (plan) => [...planLines(plan), summarize(plan)].join("\n"),
+  json: (plan) => JSON.stringify(planDocument(plan), null, 2),
+  yaml: (plan) => writeYaml(planDocument(plan)).trimEnd(),
+  markdown: planMarkdown,
+};
+
+/** The flag by which 2 says that something would change, so that whatever goes wrong is 1. */
+export const DETAILED_EXIT_CODE = "--detailed-exitcode";
 
 export const addPlan: AddCommand = (program, { env, out, exit }) => {
   program
@@ -24,97 +33,61 @@ export const addPlan: AddCommand = (program, { env, out, exit }) => {
     .description("show what applying manifests would do to the keys, without doing it")
     .option("-f, --filename <path...>", "files and folders: all that shall be declared; - is standard input")
     .setting("--data <dir>", "compare with this data folder of keyplane up; without it everything is new")
+    .option("--base <path>", "compare with these manifests instead, as if they had been applied")
+    .option(DETAILED_EXIT_CODE, "exit with 0 where nothing would change, 2 where something would, 1 for any fault")
+    .addOption(new Option("-o, --output <format>", "as what to show it").choices(Object.keys(OUTPUTS)).default("text"))
     .example("keyplane plan -f manifests --data .keyplane", "what saving these would do to what runs there")
-    .example("keyplane plan -f manifests", "what they would make where nothing is")
+    .example(
+      "keyplane plan -f manifests --base ../main/manifests -o markdown",
+      "what a pull request changes, as a comment",
+    )
+    .example(
+      "keyplane plan -f manifests --data .keyplane --detailed-exitcode",
+      "for a script: 2 where something would change",
+    )
     .action(async (flags) => {
-      const data = setting(env, "data", flags.data);
-      const paths = flags.filename ?? [];
-      exit(await runPlan({ paths, data, stdin: await readStdin(paths) }, env, out, Date.now()));
+      exit(await runPlan({ ...flags, paths: flags.filename ?? [] }, env, out, Date.now()));
     });
 };
 
-type PlanOptions = {
+export type PlanFlags = {
   readonly paths: readonly string[];
   readonly data?: string | undefined;
-  /** What came by standard input, where a path is `-`. */
-  readonly stdin?: string | undefined;
+  readonly base?: string | undefined;
+  readonly detailedExitcode?: boolean | undefined;
+  readonly output?: Output | undefined;
 };
 
-/** What is declared and held now, as `up` shows it. */
-type Held = StatusObject<Kind> & { readonly kind: Kind };
-
 /**
- * `keyplane plan`: what applying these manifests would do, one line each, by the same decisions as the controller's.
+ * `keyplane plan`: what applying these manifests would do, by the same decisions as the controller's.
  *
  * @param now milliseconds since the epoch
  * @returns the exit code: 1 where something is refused
+ * @throws UsageError for paths that lead nowhere, and where it is not clear what to compare with
  */
 export async function runPlan(
-  { paths, data, stdin }: PlanOptions,
+  { paths, detailedExitcode = false, output = "text", ...against }: PlanFlags,
   env: Environment,
   out: (line: string) => void,
   now: number,
 ): Promise<number> {
-  const held = data === undefined ? [] : await readHeld(data);
-  const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
-  const read = readAll(paths, stdin, (title) => heldBy.get(title)?.spec);
-  const errors = read.diagnostics.filter(({ severity }) => severity === "error");
-
-  const before = worldOf(held.flatMap(asDeclared));
-  const folder = onlyFolder(paths);
-  const removal =
-    folder === undefined || data === undefined
-      ? decideRemovalFrom(before.objects, read, errors.length)
-      : await decideFolderRemoval(folder, data, before.objects);
-  const gone = new Set(removal.remove.map(titleOf));
-  // A second declaration of what is held does not count.
-  const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
-  const declared = new Map([...read.declared].filter(([title]) => !asBefore.has(title)));
-  const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
-  const after = worldOf([...declared.values(), ...staying], before);
-
-  const lines = [
-    ...errors.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),
-    ...[...Map.groupBy(removal.hold, ({ why }) => why)].map(
-      ([why, all]) =>
-        `! held as before: ${listTitles(
-          all.map(({ missing }) => missing),
-          MAX_TITLES,
-        )}: ${why}`,
-    ),
-    ...objectLines(before.objects, after.objects),
-    ...forecastLines({ before, after, heldBy, secrets: read.secrets, now }, await lastUses(env, data)),
-  ];
-  for (const line of lines) out(line);
-  out(summary(lines));
-  return errors.length > 0 ? 1 : 0;
-}
-
-type Comparison = {
-  readonly before: PlanWorld;
-  readonly after: PlanWorld;
-  readonly heldBy: ReadonlyMap<string, Held>;
-  readonly secrets: ReadonlySet<string>;
-  readonly now: number;
-};
-
-function forecastLines(
-  { before, after, heldBy, secrets, now }: Comparison,
-  uses: ReadonlyMap<string, number | null>,
-): string[] {
-  const wanted = new Map(
-    after.objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]),
-  );
-  const held = new Map(
-    [...heldBy].flatMap(([title, object]) =>
-      object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
-    ),
-  );
-  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
-  return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
-    const input = { declared: wanted.get(title), object: held.get(title), before, after, secretInTheWay, now };
-    return keyLines(input, forecastKey(input), (keyId) => uses.get(keyId));
+  if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
+  const { base } = against;
+  if (base !== undefined && against.data !== undefined) {
+    throw new UsageError("--data and --base are two things to compare with: give one of them");
+  }
+  const data = base === undefined ? setting(env, "data", against.data) : undefined;
+  const plan = await makePlan({
+    paths,
+    stdin: await readStdin(paths),
+    held: base !== undefined ? readBase(base, now) : data !== undefined ? await readHeld(data) : [],
+    data,
+    lastUsedAt: await lastUses(env, data),
+    now,
   });
+  out(OUTPUTS[output](plan));
+  if (plan.refused.length > 0) return 1;
+  return detailedExitcode && hasChanges(plan) ? 2 : 0;
 }
 
 /** Everything that `up` holds; what was never admitted, or is on its way out, counts as not there. */
@@ -124,62 +97,13 @@ async function readHeld(data: string): Promise<Held[]> {
   return objects.filter(({ metadata, spec }) => spec !== undefined && metadata.deletionTimestamp === undefined);
 }
 
-function asDeclared({ kind, metadata, spec }: Held): Declared[] {
-  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
-}
-
-/**
- * What the manifests declare: of objects that are declared twice, the one that says what is held, or else the first.
- */
-function readAll(paths: readonly string[], stdin: string | undefined, storedSpec: (title: string) => Held["spec"]) {
-  if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
-  const absent = findAbsent(paths);
-  if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
-  const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
-    readManifestFile(file, {
-      stdin,
-      storedSpec: (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name })),
-    }),
-  );
-  const entries = files.flatMap((file) => file.entries);
-  const declared = new Map<string, Declared>();
-  const titles = new Set<string>();
-  const secrets = new Set<string>();
-  for (const { read } of entries) {
-    const { identity, manifest } = read;
-    if (identity === undefined) continue;
-    if (identity.kind === "Secret") {
-      secrets.add(`${identity.namespace}/${identity.name}`);
-      continue;
-    }
-    const title = titleOf({ ...identity, kind: identity.kind });
-    titles.add(title);
-    if (manifest === undefined || manifest.kind === "Secret") continue;
-    if (!declared.has(title) || isDeepStrictEqual(manifest.spec, storedSpec(title))) declared.set(title, manifest);
-  }
-  const diagnostics: Diagnostic[] = [...files.flatMap((file) => file.diagnostics), ...findDuplicates(entries)];
-  return { declared, titles, secrets, diagnostics, documents: entries.length };
-}
-
-/** What `up` would remove if these files were all that is declared, of which nothing else is known. */
-function decideRemovalFrom(held: readonly Declared[], read: ReturnType<typeof readAll>, errors: number) {
-  const absence: Absence =
-    errors === 0
-      ? { is: "deliberate" }
-      : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
-  const missing = held.filter((object) => !read.titles.has(titleOf(object))).map((one) => ({ ...one, absence }));
-  return decideSettled(read, missing, held);
-}
-
-/** When each key was last used, by its id. Empty where `up` does not run. */
-async function lastUses(env: Environment, data: string | undefined): Promise<Map<string, number | null>> {
-  if (data === undefined || !(await isRunning(data))) return new Map();
+/** When each key was last used, by its id; of none where `up` does not run. */
+async function lastUses(
+  env: Environment,
+  data: string | undefined,
+): Promise<(id: string) => number | null | undefined> {
+  if (data === undefined || !(await isRunning(data))) return () => undefined;
   const keys = await openManagement(env, { data }).then((client) => client.listKeys());
-  return new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt === null ? null : Date.parse(lastUsedAt)]));
-}
-
-function summary(lines: readonly string[]): string {
-  if (lines.length === 0) return "nothing would change";
-  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
-  return `${count("+")} to create, ${count("~")} to change, ${count("-")} to end, ${count("!")} to look at`;
+  const uses = new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt === null ? null : Date.parse(lastUsedAt)]));
+  return (id) => uses.get(id);
 }

@@ -45,7 +45,7 @@ export function quote(value: unknown): string {
 }
 
 /** Replaces what would break a line or steer a terminal. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
 }
 

@@ -38,7 +38,13 @@ function declare(changes: Readonly<Record<string, string>> = {}): void {
 async function plan(data?: string, env = {}): Promise<{ code: number; lines: string[] }> {
   const lines: string[] = [];
   const options = { paths: [wanted.manifests], ...(data === undefined ? {} : { data }) };
-  const out = (line: string) => lines.push(line.replaceAll(wanted.manifests, "DIR").replace(/inf_\w{8}/g, "inf_"));
+  const out = (text: string) =>
+    lines.push(
+      ...text
+        .replaceAll(wanted.manifests, "DIR")
+        .replace(/inf_\w{8}/g, "inf_")
+        .split("\n"),
+    );
   const code = await runPlan(options, env, out, lastUse + 3 * 60_000 + 30_000);
   return { code, lines };
 }
@@ -74,7 +80,7 @@ describe("keyplane plan without --data", () => {
     expect(code).toBe(0);
     expect(lines).toContain("+ create PlatformTeam research");
     expect(lines).toContain("+ create PlatformKey dev/placed: memory:read, in Secret dev/here");
-    expect(lines.at(-1)).toBe("9 to create, 0 to change, 0 to end, 0 to look at");
+    expect(lines.at(-1)).toBe("9 to create, 0 to change, 0 to delete, 0 unchanged");
   });
 
   test("shows a key that will not be ready, and why", async () => {
@@ -132,7 +138,7 @@ describe("keyplane plan with the data folder", () => {
   };
 
   test("shows nothing where nothing would change, a key that was revoked by hand included", async () => {
-    expect(await plan(home.data)).toEqual({ code: 0, lines: ["nothing would change"] });
+    expect(await plan(home.data)).toEqual({ code: 0, lines: ["0 to create, 0 to change, 0 to delete, 9 unchanged"] });
   });
 
   test("shows what of a policy changes, and from what to what", async () => {
@@ -150,7 +156,7 @@ describe("keyplane plan with the data folder", () => {
     const { lines } = await changes({ plain: key("plain", ends), fresh: key("fresh", ends) });
     expect(lines).toEqual([
       "+ create PlatformKey dev/fresh: memory:read, in Secret dev/fresh",
-      "~ update PlatformKey dev/plain: spec.expiresAfter",
+      '~ update PlatformKey dev/plain: spec.expiresAfter: none -> "2160h"',
     ]);
     declare({ fresh: "" });
   });
@@ -158,7 +164,7 @@ describe("keyplane plan with the data folder", () => {
   test("shows a rotation, what asks for it, and until when the old version works", async () => {
     const { lines } = await changes({ plain: key("plain", 'preset: MCPReadOnly, rotation: { trigger: "2026-11" }') });
     expect(lines).toEqual([
-      "~ update PlatformKey dev/plain: spec.rotation",
+      '~ update PlatformKey dev/plain: spec.rotation: none -> {"trigger":"2026-11"}',
       expect.stringMatching(
         /^~ rotate PlatformKey dev\/plain: version 2, since spec.rotation.trigger changes; version 1 \(inf_\.\.\.\) works until 20\d\d-/,
       ),
@@ -241,7 +247,7 @@ describe("keyplane plan with the data folder", () => {
     const { lines } = await plan(home.data);
     const says = "! held as before: PlatformKey dev/plain: plain.yaml is empty. Write it again; to end what was in it";
     expect(lines.filter((line) => line.includes("dev/plain"))).toEqual([expect.stringContaining(says)]);
-    expect(lines.at(-1)).toBe("1 to create, 0 to change, 0 to end, 1 to look at");
+    expect(lines.at(-1)).toBe("1 to create, 0 to change, 0 to delete, 9 unchanged, 1 to look at");
     rmSync(join(wanted.manifests, "more.yaml"));
   });
 
@@ -249,13 +255,18 @@ describe("keyplane plan with the data folder", () => {
     const lines: string[] = [];
     home.write("kept.yaml", "");
     try {
-      await runPlan({ paths: [home.manifests], data: home.data }, {}, (line) => lines.push(line), lastUse);
+      await runPlan(
+        { paths: [home.manifests], data: home.data },
+        {},
+        (text) => lines.push(...text.split("\n")),
+        lastUse,
+      );
     } finally {
       home.write("kept.yaml", key("kept", KEYS.kept));
     }
     expect(lines).toEqual([
       expect.stringContaining("! held as before: PlatformKey dev/kept: kept.yaml is empty."),
-      "0 to create, 0 to change, 0 to end, 1 to look at",
+      "0 to create, 0 to change, 0 to delete, 9 unchanged, 1 to look at",
     ]);
   });
 
@@ -287,7 +298,7 @@ describe("keyplane plan with the data folder", () => {
   test("shows the same while keyplane up does not run, but for what only a server knows", async () => {
     await up.stop();
     expect((await changes({ placed: "" })).lines).toEqual([
-      "- revoke PlatformKey dev/placed (inf_...): no use of it is known; keyplane up would know, and does not run",
+      "- revoke PlatformKey dev/placed (inf_...): when it was last used is known to a running server alone",
       "- delete Secret dev/here",
     ]);
   });

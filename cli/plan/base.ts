@@ -1,0 +1,77 @@
+import { declareKey } from "../../domain/key/declare-key.ts";
+import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
+import type { Status } from "../../domain/manifest/kinds.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { forecastKey, type KeyForecast } from "./key-forecast.ts";
+import type { Held } from "./make-plan.ts";
+import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
+import { readDeclared } from "./read-declared.ts";
+
+/**
+ * What would be held had these manifests been applied where nothing was: the controller's own decisions, on paper. What
+ * is faulty in them is not there.
+ *
+ * @param now milliseconds since the epoch
+ * @throws UsageError for a path that leads nowhere
+ */
+export function readBase(path: string, now: number): Held[] {
+  const { declared, secrets } = readDeclared([path], undefined, () => undefined);
+  const after = worldOf([...declared.values()]);
+  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
+  return after.objects.map((object) => {
+    const { kind, namespace, name, spec } = object;
+    const held = { kind, metadata: { namespace, name, uid: "base" }, spec };
+    if (!isOfKind(object, "PlatformKey")) return held;
+    const input = { declared: object, object: undefined, before: worldOf([]), after, secretInTheWay, now };
+    return { ...held, status: statusOf(object, forecastKey(input), after, now) };
+  });
+}
+
+/** The status that a plan goes by: there is no prefix, since nothing was minted. */
+function statusOf(
+  { namespace, name, spec }: Declared<"PlatformKey">,
+  { stored, ready }: KeyForecast,
+  world: PlanWorld,
+  now: number,
+): Status<"PlatformKey"> {
+  const team = world.teamOf(namespace);
+  const lastTransitionTime = rfc3339Millis(now);
+  const { secret } = declareKey(namespace, name, spec);
+  return {
+    observedGeneration: 1,
+    ...(team === null ? {} : { team }),
+    ...(stored === undefined ? {} : { keyID: `${namespace}/${name}`, versions: stored.versions.map(versionOf) }),
+    ...(stored?.state === "revoked" ? { revocation: { sequence: 0 } } : {}),
+    ...(isInSecret(stored) ? { secretRef: { name: secret.name, dataKey: secret.dataKey } } : {}),
+    conditions: [
+      ...(ready === undefined ? [] : [{ ...ready, lastTransitionTime }]),
+      ...(isInSecret(stored)
+        ? [{ type: "SecretDelivered", status: "True" as const, reason: "Delivered", message: "", lastTransitionTime }]
+        : []),
+    ],
+  };
+}
+
+/** What is imported is in no Secret of ours. */
+function isInSecret(stored: StoredKey | undefined): boolean {
+  return stored?.versions.some(({ state, imported }) => state === "active" && !imported) ?? false;
+}
+
+const STATES = {
+  reserved: "Reserved",
+  active: "Active",
+  retiring: "Retiring",
+  retired: "Retired",
+  voided: "Voided",
+  revoked: "Revoked",
+} as const;
+
+function versionOf({ number, state, mintedAt, activatedAt, expiresAt }: StoredVersion) {
+  return {
+    number,
+    state: STATES[state],
+    mintedAt: rfc3339Millis(mintedAt),
+    ...(activatedAt === null ? {} : { activatedAt: rfc3339Millis(activatedAt) }),
+    ...(expiresAt === null ? {} : { expiresAt: rfc3339Millis(expiresAt) }),
+  };
+}

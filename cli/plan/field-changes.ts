@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KeyPolicy } from "../../domain/key/stored-key.ts";
+import { printable, quote } from "../../domain/manifest/diagnostic.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { redactKeys } from "../../domain/redact.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+
+/** A field, and what it is before and after, as text that no terminal obeys and in which nothing may be a key. */
+export type FieldChange = { readonly field: string; readonly before: string; readonly after: string };
+
+/** How a plan shows a field of a policy, and what of it. Ids of references are names in a plan. */
+const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => string])[] = [
+  ["name", ({ displayName }) => displayName],
+  ["scopes", ({ scopes }) => list(scopes)],
+  ["gateway", ({ boundGatewayId }) => (boundGatewayId === "" ? "one that is not there" : (boundGatewayId ?? "any"))],
+  ["libraries", ({ libraryIds }) => (libraryIds === null ? "all" : list(libraryIds))],
+  ["default library", ({ mcpDefaultLibraryId }) => mcpDefaultLibraryId ?? "none"],
+  ["models", ({ allowedModels }) => (allowedModels === null ? "any" : list(allowedModels))],
+  ["state", ({ suspended }) => (suspended ? "Suspended" : "Active")],
+  ["expires", ({ expiresAt }) => (expiresAt === null ? "never" : rfc3339Millis(expiresAt))],
+  [
+    "rate",
+    ({ rateLimit: rate }) => (rate === null ? "unlimited" : `${rate.requestsPerMinute}/min, burst ${rate.burst}`),
+  ],
+  ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
+];
+
+/** What of a policy changes, such as `scopes` from `memory:read` to `memory:read, memory:write`. */
+export function policyChanges(before: KeyPolicy, after: KeyPolicy): FieldChange[] {
+  return FIELDS.flatMap(([field, show]) => {
+    const [was, is] = [show(before), show(after)];
+    return was === is ? [] : [{ field, before: shown(was), after: shown(is) }];
+  });
+}
+
+/** The fields of a spec that differ, down to the values: `spec.routes[fast].upstreamModel`. */
+export function specChanges(before: object, after: object): FieldChange[] {
+  return [...differences("spec", before, after)];
+}
+
+function* differences(field: string, before: unknown, after: unknown): Generator<FieldChange> {
+  if (isDeepStrictEqual(before, after)) return;
+  const [was, is] = [membersOf(before), membersOf(after)];
+  if (was === undefined || is === undefined) {
+    const [from, to] = [shownValue(before), shownValue(after)];
+    yield { field, before: from, after: from === to ? "another, of which as much is shown" : to };
+    return;
+  }
+  for (const member of new Set([...was.keys(), ...is.keys()])) {
+    yield* differences(`${field}${member}`, was.get(member), is.get(member));
+  }
+}
+
+/**
+ * What is in an object, by `.name`, and in a list whose items have names, by `[name]`; undefined for what is compared
+ * as a whole.
+ */
+function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (!Array.isArray(value)) {
+    return isRecord(value) ? new Map(Object.entries(value).map(([name, inner]) => [`.${name}`, inner])) : undefined;
+  }
+  const named = value.map((item) => [`[${nameOf(item)}]`, item] as const);
+  const members = new Map(named);
+  return value.every((item) => nameOf(item) !== undefined) && members.size === value.length ? members : undefined;
+}
+
+/** By what the schemas tell the items of a list apart (`x-kubernetes-list-map-keys`), but for URLs. */
+function nameOf(item: unknown): string | undefined {
+  if (!isRecord(item)) return undefined;
+  const name = item.name ?? item.model;
+  return typeof name === "string" ? shown(typeof item.kind === "string" ? `${item.kind} ${name}` : name) : undefined;
+}
+
+function shownValue(value: unknown): string {
+  return value === undefined ? "none" : quote(withoutCredentials(value));
+}
+
+/** Of an address the scheme and the host: what comes after may open it, as of many receivers of webhooks. */
+function withoutCredentials(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutCredentials);
+  if (isRecord(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutCredentials(inner)]));
+  }
+  if (typeof value !== "string" || !/^https?:/i.test(value)) return value;
+  const url = URL.parse(value);
+  if (url === null) return "https://...";
+  const isBare = url.pathname === "/" && url.search === "" && url.hash === "";
+  return `${url.protocol}//${url.host}${isBare ? "" : "/..."}`;
+}
+
+function shown(text: string): string {
+  return printable(redactKeys(text));
+}
+
+/** Sets: their order means nothing. */
+function list(items: readonly string[]): string {
+  return items.length === 0 ? "none" : items.toSorted().join(", ");
+}

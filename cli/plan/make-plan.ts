@@ -1,0 +1,109 @@
+import type { Absence } from "../../controller/cluster/files/absence.ts";
+import { titleOf } from "../../controller/cluster/titles.ts";
+import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { StatusObject } from "../status-files.ts";
+import { decideFolderRemoval, decideSettled, onlyFolder } from "./folder-removal.ts";
+import { forecastKey } from "./key-forecast.ts";
+import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
+import { type LastUseLookup, type PlannedObject, plannedKey, plannedOthers } from "./planned-objects.ts";
+import { type DeclaredSet, readDeclared } from "./read-declared.ts";
+
+/** What is declared and held now, as `up` shows it. */
+export type Held = StatusObject<Kind> & { readonly kind: Kind };
+
+/** What applying manifests would do. */
+export type Plan = {
+  /** Faults: what they are in is not applied. */
+  readonly refused: readonly Diagnostic[];
+  /** What goes on though its declaration is gone, and why. */
+  readonly held: readonly { readonly why: string; readonly objects: readonly Declared[] }[];
+  readonly objects: readonly PlannedObject[];
+  /** How many objects stay as they are. */
+  readonly unchanged: number;
+};
+
+export type PlanInput = {
+  readonly paths: readonly string[];
+  /** What came by standard input, where a path is `-`. */
+  readonly stdin: string | undefined;
+  /** What the manifests are compared with. */
+  readonly held: readonly Held[];
+  /** The data folder that it is of, if any: it knows from which file each object came. */
+  readonly data: string | undefined;
+  readonly lastUsedAt: LastUseLookup;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+};
+
+/** Plans by the same decisions as the controller's. */
+export async function makePlan({ paths, stdin, held, data, lastUsedAt, now }: PlanInput): Promise<Plan> {
+  const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
+  const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
+  const refused = read.diagnostics.filter(({ severity }) => severity === "error");
+
+  const before = worldOf(held.flatMap(asDeclared));
+  const folder = onlyFolder(paths);
+  const removal =
+    folder === undefined || data === undefined
+      ? decideRemovalFrom(before.objects, read, refused.length)
+      : await decideFolderRemoval(folder, data, before.objects);
+  const gone = new Set(removal.remove.map(titleOf));
+  // A second declaration of what is held does not count.
+  const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
+  const declared = new Map([...read.declared].filter(([title]) => !asBefore.has(title)));
+  const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
+  const after = worldOf([...declared.values(), ...staying], before);
+
+  const objects = [
+    ...plannedOthers(before.objects, after.objects),
+    ...plannedKeys({ before, after, heldBy, secrets: read.secrets, lastUsedAt, now }),
+  ];
+  const affected = objects.filter(({ action }) => action === "create" || action === "change");
+  return {
+    refused,
+    held: [...Map.groupBy(removal.hold, ({ why }) => why)].map(([why, all]) => ({
+      why,
+      objects: all.map(({ missing }) => missing),
+    })),
+    objects,
+    unchanged: after.objects.length - affected.length,
+  };
+}
+
+type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
+  readonly before: PlanWorld;
+  readonly after: PlanWorld;
+  readonly heldBy: ReadonlyMap<string, Held>;
+  readonly secrets: ReadonlySet<string>;
+};
+
+function plannedKeys({ before, after, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
+  const wanted = new Map(
+    after.objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]),
+  );
+  const held = new Map(
+    [...heldBy].flatMap(([title, object]) =>
+      object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
+    ),
+  );
+  const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
+  return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
+    const input = { declared: wanted.get(title), object: held.get(title), before, after, secretInTheWay, now };
+    return plannedKey(input, forecastKey(input), lastUsedAt);
+  });
+}
+
+function asDeclared({ kind, metadata, spec }: Held): Declared[] {
+  return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
+}
+
+/** What `up` would remove if these files were all that is declared, of which nothing else is known. */
+function decideRemovalFrom(held: readonly Declared[], read: DeclaredSet, errors: number) {
+  const absence: Absence =
+    errors === 0
+      ? { is: "deliberate" }
+      : { is: "held", why: "nothing is removed before every fault in the manifests is mended." };
+  const missing = held.filter((object) => !read.titles.has(titleOf(object))).map((one) => ({ ...one, absence }));
+  return decideSettled(read, missing, held);
+}

@@ -1,0 +1,90 @@
+/** A plan as a comment on a pull request. */
+import { titleOf } from "../../controller/cluster/titles.ts";
+import type { Plan } from "./make-plan.ts";
+import { planLines, summarize } from "./plan-output.ts";
+import type { PlannedObject } from "./planned-objects.ts";
+
+/** By what a later run finds its comment again. */
+export const PLAN_MARK = "<!-- keyplane plan -->";
+
+/** GitHub refuses a comment of more than 65,536 characters. */
+const MAX_CHARACTERS = 60_000;
+/** So many rows, and so many warnings, are shown; the lines below have them all. */
+const MAX_ROWS = 100;
+
+const WORDS: Readonly<Record<PlannedObject["action"], string>> = {
+  create: "created",
+  change: "changed",
+  delete: "deleted",
+  none: "not changed itself",
+};
+
+/**
+ * The plan in the Markdown of GitHub and GitLab: what it ends or cannot do on top, a row for each object, and its lines
+ * folded. What the manifests say is in code alone: nothing in it is markup, a link, or a mention.
+ */
+export function planMarkdown(plan: Plan): string {
+  const lines = planLines(plan);
+  const first = lines.filter((line) => /^[-!]/.test(line));
+  const rows = plan.objects.map((object) => {
+    const { action, changes } = object;
+    return `| ${code(titleOf(object))} | ${WORDS[action]} | ${changes.length} |`;
+  });
+  const parts = [
+    PLAN_MARK,
+    `### keyplane plan: ${summarize(plan)}`,
+    ...(first.length === 0
+      ? []
+      : [
+          [
+            "> [!WARNING]",
+            ...cut(
+              first.map((line) => `> - ${code(line)}`),
+              "> - ",
+            ),
+          ].join("\n"),
+        ]),
+    ...(rows.length === 0 ? [] : [["| object | is | changes |", "|---|---|---|", ...cut(rows, "")].join("\n")]),
+  ];
+  const top = parts.join("\n\n");
+  return lines.length === 0 ? top : `${top}\n\n${folded(lines, MAX_CHARACTERS - top.length)}`;
+}
+
+function cut(lines: readonly string[], begin: string): string[] {
+  const more = lines.length - MAX_ROWS;
+  return more > 0 ? [...lines.slice(0, MAX_ROWS), `${begin}and ${more} more`] : [...lines];
+}
+
+/** As many of the lines as there is room for. Each begins with its sign, so that none ends the block. */
+function folded(lines: readonly string[], room: number): string {
+  const shown: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > room) break;
+    shown.push(line);
+  }
+  const more = lines.length - shown.length;
+  const rest = more === 0 ? [] : ["", `${more} more lines are in the output of \`keyplane plan\`.`];
+  return [
+    `<details><summary>${lines.length} lines</summary>`,
+    "",
+    "```diff",
+    ...shown,
+    "```",
+    ...rest,
+    "",
+    "</details>",
+  ].join("\n");
+}
+
+/** A span of code on one line. In a table a bar would end its cell, even there. */
+function code(text: string): string {
+  const line = text.replaceAll("|", "¦");
+  const fence = "`".repeat(longestTicks(line) + 1);
+  return `${fence} ${line} ${fence}`;
+}
+
+function longestTicks(text: string): number {
+  return Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+}

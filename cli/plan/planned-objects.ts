@@ -1,0 +1,236 @@
+/** What a plan says of each object. */
+
+import { titleOf } from "../../controller/cluster/titles.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import type { MintReason } from "../../domain/key/issuance-policy.ts";
+import type { KeyAction } from "../../domain/key/plan-key.ts";
+import { type RevocationReason, type StoredKey, versionIn } from "../../domain/key/stored-key.ts";
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import { rfc3339 } from "../../domain/rfc3339.ts";
+import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
+import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
+import { type Declared, isOfKind } from "./plan-world.ts";
+
+/** Why a new version is minted, for whoever reads the plan. */
+const WHY: Readonly<Record<MintReason, string>> = {
+  FirstVersion: "none was delivered yet",
+  RequestedByHand: "asked for by hand",
+  TriggerChanged: "spec.rotation.trigger changes",
+  IntervalPassed: "spec.rotation.interval has passed",
+  SecretLost: "its Secret is gone",
+  SecretTampered: "its Secret was edited",
+};
+
+/** Why a key that stays declared is revoked all the same. */
+const ENDS: { readonly [reason in RevocationReason]?: string } = {
+  Declared: ", as declared",
+  Moved: ", since its namespace goes to another team",
+};
+
+/** The spec's fields that a policy's changes show already. */
+const SHOWN =
+  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|allowedModels|state|expiresAt|rateLimit)\b/;
+
+/** When a key was last used, by its id: null for never, undefined where nobody who knows was there to ask. */
+export type LastUseLookup = (keyId: string) => number | null | undefined;
+
+/** One thing that a plan says of an object: `+` comes, `~` changes, `-` goes, `!` will not be. */
+export type PlannedChange = {
+  readonly sign: "+" | "~" | "-" | "!";
+  /** All of it in words. */
+  readonly text: string;
+  /** The one field that changes by it. */
+  readonly change?: FieldChange;
+};
+
+/** An object of which a plan has something to say. */
+export type PlannedObject = {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+  /** What becomes of it; `none` where it stays as it is, and yet comes to be something else by what others become. */
+  readonly action: "create" | "change" | "delete" | "none";
+  readonly changes: readonly PlannedChange[];
+};
+
+/** A key of the plan, and all that its changes are told of. */
+type PlannedKey = {
+  readonly title: string;
+  readonly input: ForecastInput;
+  readonly steps: readonly ForecastStep[];
+  readonly lastUsedAt: LastUseLookup;
+};
+
+/** A key, where anything happens to it. */
+export function plannedKey(
+  input: ForecastInput,
+  { steps, ready }: KeyForecast,
+  lastUsedAt: LastUseLookup,
+): PlannedObject[] {
+  const { declared, object } = input;
+  const named = declared ?? object?.metadata;
+  if (named === undefined) return [];
+  const { namespace, name } = named;
+  const title = titleOf({ kind: "PlatformKey", namespace, name });
+  const changes = steps.flatMap((step) => stepChanges({ title, input, steps, lastUsedAt }, step));
+  const begins = steps.some(({ action }) => isBeginning(action));
+  if (object === undefined && !begins) changes.push({ sign: "+", text: `create ${title}: no key is minted yet` });
+  const before = findCondition(object?.status?.conditions, "Ready");
+  const isNews = ready !== undefined && ready.status !== "True" && ready.reason !== "Deleting";
+  const isAction = changes.length > 0;
+  if (isNews && (ready.reason !== before?.reason || object === undefined)) {
+    changes.push({ sign: "!", text: `${title} will not be ready: ${ready.reason}: ${ready.message}` });
+  }
+  if (changes.length === 0) return [];
+  const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
+  return [{ kind: "PlatformKey", namespace, name, action, changes }];
+}
+
+/** Whether a declaration comes to have a key by it. */
+function isBeginning(action: KeyAction): boolean {
+  return action.do === "Reserve" ? action.newKey : action.do === "Import" || action.do === "TakeOver";
+}
+
+function stepChanges(key: PlannedKey, { action, before }: ForecastStep): PlannedChange[] {
+  const { title, lastUsedAt } = key;
+  const { declared, object, now } = key.input;
+  const secret = `Secret ${(declared ?? object?.metadata)?.namespace}/${secretName(declared, object)}`;
+  switch (action.do) {
+    case "Reserve":
+      if (!action.newKey) return [];
+      return [{ sign: "+", text: `create ${title}: ${action.policy.scopes.join(", ")}, in ${secret}` }];
+    case "TakeOver": {
+      const text = `take over key ${action.keyId} as ${title}: the same secret, declared from here on`;
+      return [{ sign: "+", text }];
+    }
+    case "Import":
+      return [{ sign: "+", text: `import ${title}: ${action.policy.scopes.join(", ")}` }];
+    case "Activate":
+      return rotationChanges(key, action, before);
+    case "UpdatePolicy":
+      return updateChanges(key, action, before);
+    case "Render":
+      return [{ sign: "~", text: `render ${secret} again, with the same key` }];
+    case "Restart": {
+      const targets = declared?.spec.restartTargets ?? [];
+      return targets.map(({ kind, name }) => ({ sign: "~", text: `restart ${kind} ${name} of ${title}` }));
+    }
+    case "Revoke": {
+      const why = ENDS[action.reason] ?? "";
+      return [{ sign: "-", text: `revoke ${title}${prefixOf(before)}${why}: ${use(before, lastUsedAt, now)}` }];
+    }
+    case "Release": {
+      const text = `release ${title}${prefixOf(before)}: it works on, and no declaration governs it`;
+      return [{ sign: "-", text }];
+    }
+    case "DeleteSecret":
+      return [{ sign: "-", text: `delete ${secret}` }];
+    default:
+      return [];
+  }
+}
+
+function rotationChanges(
+  { title, steps, input: { now } }: PlannedKey,
+  { number, retireOldAt }: Extract<KeyAction, { do: "Activate" }>,
+  before: StoredKey | undefined,
+): PlannedChange[] {
+  const old = versionIn(before, "active");
+  const why = steps.map(({ action }) => action).find((action) => action.do === "Reserve")?.why;
+  if (old === undefined) return [];
+  const end = retireOldAt > now ? `works until ${rfc3339(retireOldAt)}` : "ends at once";
+  const since = why === undefined ? "" : `, since ${WHY[why]}`;
+  const text = `rotate ${title}: version ${number}${since}; version ${old.number}${shownPrefix(old.prefix)} ${end}`;
+  return [{ sign: "~", text }];
+}
+
+function updateChanges(
+  { title, input: { declared, object } }: PlannedKey,
+  { policy }: Extract<KeyAction, { do: "UpdatePolicy" }>,
+  before: StoredKey | undefined,
+): PlannedChange[] {
+  const ofPolicy = before === undefined ? [] : policyChanges(before.policy, policy);
+  const others = declared === undefined ? [] : specChanges(object?.spec ?? {}, declared.spec);
+  return [...ofPolicy, ...others.filter(({ field }) => !SHOWN.test(field))].map((change) => update(title, change));
+}
+
+function update(title: string, change: FieldChange): PlannedChange {
+  return { sign: "~", text: `update ${title}: ${change.field}: ${change.before} -> ${change.after}`, change };
+}
+
+/** Everything that is no key, and comes, changes or goes. */
+export function plannedOthers(before: readonly Declared[], after: readonly Declared[]): PlannedObject[] {
+  const others = (objects: readonly Declared[]) =>
+    new Map(objects.filter(({ kind }) => kind !== "PlatformKey").map((object) => [titleOf(object), object]));
+  const [was, is] = [others(before), others(after)];
+  const come = [...is]
+    .filter(([title]) => !was.has(title))
+    .map(([title, object]) => {
+      return planned(object, "create", [{ sign: "+", text: `create ${title}` }]);
+    });
+  const change = [...is].flatMap(([title, object]) => {
+    const changes = specChanges(was.get(title)?.spec ?? object.spec, object.spec);
+    return changes.length === 0
+      ? []
+      : [
+          planned(
+            object,
+            "change",
+            changes.map((one) => update(title, one)),
+          ),
+        ];
+  });
+  const go = [...was]
+    .filter(([title]) => !is.has(title))
+    .map(([title, object]) => {
+      return planned(object, "delete", [{ sign: "-", text: `delete ${title}${loss(object)}` }]);
+    });
+  return [...come, ...change, ...go];
+}
+
+function planned(
+  { kind, namespace, name }: Declared,
+  action: PlannedObject["action"],
+  changes: readonly PlannedChange[],
+): PlannedObject {
+  return { kind, namespace, name, action, changes };
+}
+
+function loss(object: Declared): string {
+  if (isOfKind(object, "MemoryLibrary")) {
+    return object.spec.deletionPolicy === "Delete" ? ": its atoms are deleted" : ": its atoms stay";
+  }
+  if (isOfKind(object, "ModelGateway")) return ": calls to it are refused";
+  return ": the keys of its namespaces are refused";
+}
+
+function secretName(declared: Declared<"PlatformKey"> | undefined, object: ForecastInput["object"]): string {
+  return declared?.spec.secret.name ?? object?.status?.secretRef?.name ?? declared?.name ?? object?.metadata.name ?? "";
+}
+
+function prefixOf(key: StoredKey | undefined): string {
+  return shownPrefix((versionIn(key, "active") ?? key?.versions[0])?.prefix ?? "");
+}
+
+/** On paper there is none. */
+function shownPrefix(prefix: string): string {
+  return prefix === "" ? "" : ` (${prefix}...)`;
+}
+
+const MINUTE = 60_000;
+const SPANS: readonly (readonly [unit: string, length: number])[] = [
+  ["day", 24 * 60 * MINUTE],
+  ["hour", 60 * MINUTE],
+  ["minute", MINUTE],
+];
+
+/** The live traffic that would be cut. The status has the last use once a day; a server that runs has it finer. */
+function use(key: StoredKey | undefined, lastUsedAt: LastUseLookup, now: number): string {
+  const asked = lastUsedAt(key?.id ?? "");
+  const last = Math.max(asked ?? 0, ...(key?.versions.map((version) => version.lastUsedAt ?? 0) ?? []));
+  if (last === 0) return asked === null ? "never used" : "when it was last used is known to a running server alone";
+  const [unit, length] = SPANS.find(([, span]) => now - last >= span) ?? ["", 0];
+  const count = Math.floor((now - last) / (length || 1));
+  const ago = length === 0 ? "less than a minute" : `${count} ${unit}${count === 1 ? "" : "s"}`;
+  return `last used ${ago} ago, at ${rfc3339(last)}`;
+}

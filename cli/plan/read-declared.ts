@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from "node:util";
+import { titleOf } from "../../controller/cluster/titles.ts";
+import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
+import type { Spec } from "../../domain/manifest/kinds.ts";
+import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
+import { findAbsent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
+import { UsageError } from "../usage-error.ts";
+import type { Declared } from "./plan-world.ts";
+
+/** What manifests declare, and what is wrong with them. */
+export type DeclaredSet = {
+  /** By their titles. */
+  readonly declared: ReadonlyMap<string, Declared>;
+  /** All that is named, however faulty. */
+  readonly titles: ReadonlySet<string>;
+  /** `namespace/name` of the Secrets among them. */
+  readonly secrets: ReadonlySet<string>;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly documents: number;
+};
+
+/**
+ * Reads manifests: of objects that are declared twice, the one that says what is held, or else the first.
+ *
+ * @param stdin what came by standard input, where a path is `-`
+ * @throws UsageError for a path that leads nowhere
+ */
+export function readDeclared(
+  paths: readonly string[],
+  stdin: string | undefined,
+  storedSpec: (title: string) => Spec | undefined,
+): DeclaredSet {
+  const absent = findAbsent(paths);
+  if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
+  const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
+    readManifestFile(file, {
+      stdin,
+      storedSpec: (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name })),
+    }),
+  );
+  const entries = files.flatMap((file) => file.entries);
+  const declared = new Map<string, Declared>();
+  const titles = new Set<string>();
+  const secrets = new Set<string>();
+  for (const { read } of entries) {
+    const { identity, manifest } = read;
+    if (identity === undefined) continue;
+    if (identity.kind === "Secret") {
+      secrets.add(`${identity.namespace}/${identity.name}`);
+      continue;
+    }
+    const title = titleOf({ ...identity, kind: identity.kind });
+    titles.add(title);
+    if (manifest === undefined || manifest.kind === "Secret") continue;
+    if (!declared.has(title) || isDeepStrictEqual(manifest.spec, storedSpec(title))) declared.set(title, manifest);
+  }
+  const diagnostics = [...files.flatMap((file) => file.diagnostics), ...findDuplicates(entries)];
+  return { declared, titles, secrets, diagnostics, documents: entries.length };
+}

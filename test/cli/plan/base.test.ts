@@ -1,0 +1,257 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { key, keyplane, team } from "../up.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keyplane-plan-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+type Files = Readonly<Record<string, string>>;
+
+function write(side: "main" | "branch", files: Files): string {
+  const path = join(folder, side);
+  rmSync(path, { recursive: true, force: true });
+  mkdirSync(path);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, `${name}.yaml`), text);
+  return path;
+}
+
+/** Plans a branch against what main has. */
+async function plan(main: Files, branch: Files, ...flags: string[]) {
+  const paths = ["-f", write("branch", branch), "--base", write("main", main)];
+  const { code, out, err } = await keyplane(["plan", ...paths, ...flags]);
+  return { code, out, err, lines: out.trimEnd().split("\n") };
+}
+
+const gateway = (upstream: string, more = "") => `apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: main, namespace: dev }
+spec:
+  publicID: dev-main
+  upstreams: [{ name: a, dialect: openai, baseURL: "${upstream}", credentialRef: { name: provider } }]
+  routes: [{ model: fast, routeID: r1, upstream: a, upstreamModel: small }${more}]
+`;
+const hook = (url: string) =>
+  `${team("research", "dev").replace("] }\n---\n", "]")}, webhooks: [{ url: "${url}", events: [key.revoked], secretRef: { namespace: dev, name: hooks } }] }\n`;
+const hash = (digit: string) => `{ sha256: ${digit.repeat(64)}, prefix: inf_abcdefg${digit} }`;
+
+const MAIN: Files = {
+  team: team("research", "dev"),
+  gateway: gateway("https://api.example.com"),
+  plain: key("plain", "preset: MCPReadOnly"),
+  bound: key("bound", "preset: GatewayDefault, gatewayRef: { name: main }"),
+  suspended: key("suspended", "preset: MCPReadOnly, state: Suspended"),
+  revoked: key("revoked", "preset: MCPReadOnly, state: Revoked"),
+  ending: key("ending", "preset: MCPReadOnly, expiresAfter: 2160h"),
+  rotating: key("rotating", "preset: MCPReadOnly, rotation: { interval: 720h, trigger: a }"),
+  imported: key("imported", `preset: MCPReadOnly, source: { type: ImportHash, hash: ${hash("a")} }`),
+  templated: key("templated", "preset: MCPReadOnly, secret: { name: there, template: Env }"),
+  unclaimed: key("unclaimed", "preset: MCPReadOnly", "nobodys"),
+};
+
+describe("keyplane plan --base", () => {
+  test("shows nothing where both are the same, whatever keys are declared", async () => {
+    expect(await plan(MAIN, MAIN, "--detailed-exitcode")).toEqual(
+      expect.objectContaining({ code: 0, lines: ["0 to create, 0 to change, 0 to delete, 11 unchanged"] }),
+    );
+  });
+
+  test("shows what a branch changes, as a plan against what runs would", async () => {
+    const { lines } = await plan(MAIN, {
+      ...MAIN,
+      plain: key("plain", "preset: MCPReadWrite"),
+      rotating: key("rotating", "preset: MCPReadOnly, rotation: { interval: 720h, trigger: b }"),
+      templated: "",
+      fresh: key("fresh", "preset: MCPReadOnly"),
+    });
+    expect(lines).toEqual([
+      "+ create PlatformKey dev/fresh: memory:read, in Secret dev/fresh",
+      "~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
+      '~ update PlatformKey dev/rotating: spec.rotation.trigger: "a" -> "b"',
+      expect.stringMatching(
+        /^~ rotate PlatformKey dev\/rotating: version 2, since spec.rotation.trigger changes; version 1 works until /,
+      ),
+      "- revoke PlatformKey dev/templated: when it was last used is known to a running server alone",
+      "- delete Secret dev/there",
+      "1 to create, 2 to change, 1 to delete, 8 unchanged",
+    ]);
+  });
+
+  test("takes what is faulty in main for not there, so that a branch can mend it", async () => {
+    const { code, lines } = await plan({ ...MAIN, plain: "[" }, MAIN);
+    expect([code, lines[0]]).toEqual([0, "+ create PlatformKey dev/plain: memory:read, in Secret dev/plain"]);
+  });
+
+  test("beside --data, or on a path that leads nowhere, is wrong use", async () => {
+    const manifests = write("branch", MAIN);
+    const beside = await keyplane(["plan", "-f", manifests, "--base", manifests, "--data", folder]);
+    expect([beside.code, beside.err]).toEqual([2, expect.stringContaining("--data and --base")]);
+    expect((await keyplane(["plan", "-f", manifests, "--base", join(folder, "nowhere")])).code).toBe(2);
+  });
+});
+
+describe("keyplane plan shows values", () => {
+  test("of each field that differs, items of lists by their names", async () => {
+    const { lines } = await plan(MAIN, {
+      ...MAIN,
+      gateway: gateway("https://other.example.com", ", { model: slow, routeID: r2, upstream: a, upstreamModel: big }"),
+      team: team("research", "dev", "spare"),
+    });
+    expect(lines.slice(0, -1)).toEqual([
+      '~ update ModelGateway dev/main: spec.upstreams[a].baseURL: "https://api.example.com" -> "https://other.example.com"',
+      expect.stringMatching(/^~ update ModelGateway dev\/main: spec.routes\[slow\]: none -> \{"model":"slow",/),
+      '~ update PlatformTeam research: spec.namespaces: ["dev"] -> ["dev","spare"]',
+    ]);
+  });
+
+  test("but no credential, and nothing that a terminal obeys", async () => {
+    const pasted = `inf_${"x".repeat(40)}`;
+    const { out } = await plan(
+      { ...MAIN, team: hook("https://hooks.example.com/services/T1/first-token") },
+      {
+        ...MAIN,
+        team: hook("https://hooks.example.com/services/T1/second-token"),
+        plain: key("plain", `preset: MCPReadOnly, displayName: "${pasted} \\e[2J\\u202e"`),
+        rotating: key("rotating", `preset: MCPReadOnly, rotation: { interval: 720h, trigger: "${pasted}" }`),
+      },
+    );
+    expect(out).toContain('"url":"https://hooks.example.com/..."');
+    expect(out).not.toMatch(/token|inf_x|[\p{Cf}]/u);
+    expect(out).not.toContain(String.fromCharCode(27));
+    expect(out).toContain("name: plain -> inf_...");
+  });
+});
+
+describe("keyplane plan --detailed-exitcode", () => {
+  const changed = { ...MAIN, plain: key("plain", "preset: MCPReadWrite") };
+
+  test("ends with 2 where something would change, and else with 0", async () => {
+    expect((await plan(MAIN, changed)).code).toBe(0);
+    expect((await plan(MAIN, changed, "--detailed-exitcode")).code).toBe(2);
+    expect((await plan(MAIN, MAIN, "--detailed-exitcode")).code).toBe(0);
+  });
+
+  test("ends with 1 for whatever is wrong, its own use too, so that 2 is a change and nothing else", async () => {
+    expect((await plan(MAIN, { ...changed, more: "[" }, "--detailed-exitcode")).code).toBe(1);
+    expect((await plan(MAIN, changed, "--detailed-exitcode", "--outputs")).code).toBe(1);
+    expect((await keyplane(["plan", "--detailed-exitcode"])).code).toBe(1);
+    expect((await keyplane(["plan", "--outputs"])).code).toBe(2);
+  });
+});
+
+describe("keyplane plan -o", () => {
+  const branch = {
+    ...MAIN,
+    plain: key("plain", "preset: MCPReadWrite"),
+    templated: "",
+    stray: key("stray", "preset: MCPReadOnly, gatewayRef: { name: gone }"),
+  };
+
+  test("json counts objects and has each with what happens to it", async () => {
+    const { code, out } = await plan(MAIN, branch, "-o", "json");
+    const document = JSON.parse(out);
+    expect(code).toBe(0);
+    expect(document.counts).toEqual({ create: 1, change: 1, delete: 1, unchanged: 9, warnings: 1, refused: 0 });
+    expect(document.objects).toContainEqual({
+      ...{ kind: "PlatformKey", namespace: "dev", name: "plain", action: "change" },
+      changes: [
+        {
+          sign: "~",
+          text: "update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
+          ...{ field: "scopes", before: "memory:read", after: "memory:read, memory:write" },
+        },
+      ],
+    });
+    expect(document).toEqual({ ...document, held: [], refused: [] });
+  });
+
+  test("yaml has the same, and both say what is refused, where and why", async () => {
+    const faulty = { ...branch, more: "a: [" };
+    const [json, yaml] = [await plan(MAIN, faulty, "-o", "json"), await plan(MAIN, faulty, "-o", "yaml")];
+    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
+    expect([yaml.code, JSON.parse(json.out).refused]).toEqual([
+      1,
+      [
+        {
+          file: join(folder, "branch/more.yaml"),
+          line: 1,
+          column: expect.any(Number),
+          path: "",
+          message: expect.any(String),
+        },
+      ],
+    ]);
+  });
+
+  test("markdown has what is ended on top, a row for each object, and all lines folded", async () => {
+    const { out } = await plan(MAIN, branch, "-o", "markdown");
+    const notReady =
+      "! PlatformKey dev/stray will not be ready: ReferenceNotFound: ModelGateway dev/gone is not in this team. Declare what is referred to, or correct its name and namespace.";
+    expect(out).toBe(`<!-- keyplane plan -->
+
+### keyplane plan: 1 to create, 1 to change, 1 to delete, 9 unchanged, 1 to look at
+
+> [!WARNING]
+> - \` ${notReady} \`
+> - \` - revoke PlatformKey dev/templated: when it was last used is known to a running server alone \`
+> - \` - delete Secret dev/there \`
+
+| object | is | changes |
+|---|---|---|
+| \` PlatformKey dev/plain \` | changed | 1 |
+| \` PlatformKey dev/stray \` | created | 2 |
+| \` PlatformKey dev/templated \` | deleted | 2 |
+
+<details><summary>5 lines</summary>
+
+\`\`\`diff
+~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write
++ create PlatformKey dev/stray: no key is minted yet
+${notReady}
+- revoke PlatformKey dev/templated: when it was last used is known to a running server alone
+- delete Secret dev/there
+\`\`\`
+
+</details>
+`);
+  });
+
+  test("markdown takes nothing of a manifest for markup, a mention or the end of a block", async () => {
+    const evil =
+      "`@all<img src=y>` ```</details><img src=x onerror=alert(1)>@all | a [b](https://evil.example) `c` <!--";
+    const escaped = JSON.stringify(evil);
+    const { out } = await plan(
+      MAIN,
+      {
+        ...MAIN,
+        plain: key("plain", `preset: MCPReadOnly, state: Suspended, displayName: ${escaped}`),
+        gateway: gateway("https://api.example.com").replace("small", evil.replaceAll('"', "").replace(/ .*/, "")),
+        broken: `apiVersion: keyplane.dev/v1alpha1\nkind: ${escaped}\nmetadata: { name: ${escaped}, namespace: dev }\n`,
+      },
+      "-o",
+      "markdown",
+    );
+    expect(out).toContain("@all");
+    expect(withoutCode(out)).not.toMatch(/@all|<img|evil\.example|<!--.*<!--/s);
+    expect(withoutCode(out).match(/<\/details>/g)).toHaveLength(1);
+  });
+
+  test("markdown fits a comment, however much changes, and says what is left out", async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, i) => [`key-${i}`, key(`key-${i}`, "preset: MCPReadOnly")]),
+    );
+    const { out } = await plan({}, { ...MAIN, ...many }, "-o", "markdown");
+    expect(out.length).toBeLessThan(65_536);
+    expect(out).toMatch(/^and \d+ more$[\s\S]*^\d+ more lines are in the output of `keyplane plan`\.$/m);
+  });
+});
+
+/** A comment without its blocks and spans of code, as CommonMark finds them. */
+function withoutCode(markdown: string): string {
+  return markdown.replace(/^(`{3,})diff\n.*?^\1$/gms, "").replace(/(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)/gs, "");
+}
