@@ -40,11 +40,18 @@ export type ServerMetrics = {
   observeIndex(read: () => IndexFigures): void;
 };
 
+/*
+ * What is rare and matters is told as 0 from the start: what Prometheus hears of for the first time as a 1 has not
+ * increased.
+ */
+const DELIVERY_OUTCOMES = ["delivered", "retried", "failed"] as const;
+const LOST_AUDIT = ["sampled", "limited", "unwritten"] as const;
+
 /** What came of a try: it is over one way or the other, or is tried again. */
-export type DeliveryOutcome = "delivered" | "retried" | "failed";
+export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /** Why: beyond what the process keeps, beyond what the installation writes, or the database did not take it. */
-export type LostAudit = "sampled" | "limited" | "unwritten";
+export type LostAudit = (typeof LOST_AUDIT)[number];
 
 /** Keys that have a time series of their own: beyond some thousands a Prometheus has more to do than it is worth. */
 const NAMED_KEYS = 1_000;
@@ -63,8 +70,8 @@ export function createMetrics(): ServerMetrics {
   const requests = new Map<string, Answered>();
   const refusals = new Map<string, number>();
   const keyRequests = new Map<string, number>();
-  const lostAudit = new Map<string, number>();
-  const deliveries = new Map<DeliveryOutcome, number>();
+  const lostAudit = new Map<LostAudit, number>(LOST_AUDIT.map((reason) => [reason, 0]));
+  const deliveries = new Map<DeliveryOutcome, number>(DELIVERY_OUTCOMES.map((outcome) => [outcome, 0]));
   let lookUps = 0;
   const registers = [registry];
 

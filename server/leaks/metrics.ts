@@ -1,7 +1,7 @@
 import { Counter } from "@prometheus-io/client";
-import type { LeakReporter } from "../../store/keys/key-leaks.ts";
+import { LEAK_REPORTERS, type LeakReporter } from "../../store/keys/key-leaks.ts";
 import type { ServerMetrics } from "../metrics.ts";
-import type { LeakOutcome } from "./act.ts";
+import { LEAK_OUTCOMES, type LeakOutcome } from "./act.ts";
 
 /** `unknown` is no key of ours; `dropped` was one report too many, or came while this server ended. */
 type CountedOutcome = LeakOutcome | "unknown" | "dropped";
@@ -16,5 +16,7 @@ export function leakMetrics({ registry }: Pick<ServerMetrics, "registry">): Coun
     labelNames: ["reporter", "outcome"],
     registers: [registry],
   });
+  // What Prometheus hears of for the first time as a 1 has not increased.
+  for (const reporter of LEAK_REPORTERS) for (const outcome of LEAK_OUTCOMES) counter.inc({ reporter, outcome }, 0);
   return (reporter, outcome) => counter.inc({ reporter, outcome });
 }

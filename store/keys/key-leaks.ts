@@ -7,7 +7,8 @@ import { fromDigest, toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, toMs } from "../database/times.ts";
 
 /** Who reported a leak: a team's own or the installation's, GitHub by its signature, or nobody known. */
-export type LeakReporter = "member" | "github" | "anonymous";
+export const LEAK_REPORTERS = ["member", "github", "anonymous"] as const;
+export type LeakReporter = (typeof LEAK_REPORTERS)[number];
 
 /** A secret that the store knows: which version of which key it is, and what its team wants done when it leaks. */
 export type FoundSecret = Pick<

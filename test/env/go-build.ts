@@ -20,18 +20,30 @@ export async function cacheFolder(kind: string, modules: readonly string[]): Pro
   return join(root, "keyplane", `${kind}-${hash.digest("hex").slice(0, 16)}`);
 }
 
+type BuildOptions = {
+  /** For the linker. */
+  readonly flags?: string;
+  /** Build tags, separated by commas. */
+  readonly tags?: string;
+};
+
 /**
  * Builds packages of a module into a folder, or one package into a file.
  *
  * @throws {BuildError} where there is no Go, or it fails
  */
-export async function goBuild(name: string, packages: readonly string[], output: string, flags = ""): Promise<void> {
+export async function goBuild(
+  name: string,
+  packages: readonly string[],
+  output: string,
+  { flags = "", tags = "" }: BuildOptions = {},
+): Promise<void> {
   const what = (output.endsWith("/") ? packages : [output]).map((path) => basename(path)).join(", ");
   const started = performance.now();
   const seconds = () => Math.round((performance.now() - started) / 1000);
   console.log(`building ${what} for the tests: minutes, once, and then cached`);
   const progress = setInterval(() => console.log(`still building ${what}, ${seconds()} s`), 60_000);
-  const args = ["go", "build", "-trimpath", "-ldflags", `-s -w ${flags}`, "-o", output, ...packages];
+  const args = ["go", "build", "-trimpath", "-tags", tags, "-ldflags", `-s -w ${flags}`, "-o", output, ...packages];
   const options = { cwd: goModule(name), env: { ...process.env, CGO_ENABLED: "0" }, maxBuffer: 1 << 26 };
   try {
     await run("nice", args, options);

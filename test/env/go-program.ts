@@ -14,7 +14,9 @@ export type GoProgram = {
   readonly module: string;
   readonly package: string;
   /** For the linker, by the versions of the modules that go.mod requires: a build from modules does not know its own. */
-  readonly flags: (versionOf: (module: string) => string) => string;
+  readonly flags?: (versionOf: (module: string) => string) => string;
+  /** Build tags, separated by commas. */
+  readonly tags?: string;
 };
 
 /** There is no such program to be had on this machine; the message says what would help. */
@@ -26,7 +28,8 @@ export class ProgramMissingError extends Error {}
  *
  * @throws {ProgramMissingError} where it can be neither found nor built
  */
-export async function findGoProgram({ name, variable, module, package: path, flags }: GoProgram): Promise<string> {
+export async function findGoProgram(program: GoProgram): Promise<string> {
+  const { name, variable, module, package: path, flags = () => "", tags = "" } = program;
   const { [variable]: given = "", PATH = "" } = process.env;
   const cache = await cacheFolder(name, [module]);
   const built = join(cache, name);
@@ -35,7 +38,7 @@ export async function findGoProgram({ name, variable, module, package: path, fla
   if (found !== undefined) return found;
   const required = await requiredBy(module);
   try {
-    await fillOnce(cache, (folder) => goBuild(module, [path], join(folder, name), flags(required)));
+    await fillOnce(cache, (folder) => goBuild(module, [path], join(folder, name), { flags: flags(required), tags }));
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     const missing = `no ${name} (${error.message}): install it or Go, or name it in ${variable}`;

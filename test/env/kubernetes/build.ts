@@ -5,7 +5,7 @@ import { goBuild, goModule } from "../go-build.ts";
 /** Builds programs of Kubernetes into a folder. */
 export async function buildKubernetes(names: readonly string[], folder: string): Promise<void> {
   const packages = names.map((name) => `k8s.io/kubernetes/cmd/${name}`);
-  await goBuild("kubernetes/apiserver", packages, `${folder}/`, await versionFlags());
+  await goBuild("kubernetes/apiserver", packages, `${folder}/`, { flags: await versionFlags() });
 }
 
 /** A build from modules does not know its version, and kubectl refuses to talk to a server without one. */

@@ -1,0 +1,58 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { findPromtool } from "../../env/promtool.ts";
+import { ALERT_CASES, type Series } from "./alert-cases.ts";
+
+const run = promisify(execFile);
+const RULES = join(import.meta.dirname, "../../../infra/chart/files/alerts.yaml");
+
+type Rules = { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] };
+
+describe("the alerts, by promtool", () => {
+  let promtool: string;
+  let folder: string;
+
+  beforeAll(async () => {
+    promtool = await findPromtool();
+    folder = await mkdtemp(join(tmpdir(), "keyplane-alerts-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("are rules and templates that Prometheus takes", async () => {
+    await run(promtool, ["check", "rules", "--lint=all", "--lint-fatal", RULES]);
+  });
+
+  it("have each a case that fires and one that does not", async () => {
+    const { groups }: Rules = parse(await readFile(RULES, "utf8"));
+    const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
+    expect(Object.keys(ALERT_CASES).toSorted()).toEqual(alerts.toSorted());
+  });
+
+  it.each(Object.entries(ALERT_CASES))("%s fires when it should, and is quiet when it should", async (alert, cases) => {
+    const tests = [
+      ...cases.fires.map((series) => testOf(alert, series, true)),
+      ...cases.quiet.map((series) => testOf(alert, series, false)),
+    ];
+    const file = join(folder, `${alert}.yaml`);
+    // JSON is YAML.
+    await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests }));
+    await run(promtool, ["test", "rules", file]);
+  });
+});
+
+/** A test of promtool's: whether the alert, alone of all, fires after an hour and a half. */
+function testOf(alert: string, series: Series, fires: boolean) {
+  const expr = `count by (alertname) (ALERTS{alertname="${alert}",alertstate="firing"})`;
+  return {
+    interval: "1m",
+    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    promql_expr_test: [
+      { expr, eval_time: "90m", exp_samples: fires ? [{ labels: `{alertname="${alert}"}`, value: 1 }] : [] },
+    ],
+  };
+}
