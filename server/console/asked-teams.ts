@@ -1,19 +1,10 @@
 import type { Db } from "../../store/database/change.ts";
 import { listObjects } from "../../store/objects.ts";
-import { teamsNamed } from "../../store/teams.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 import { type Html, html } from "./html.ts";
 
 /** Names of teams that a page offers; any other can be written. */
 const OFFERED_TEAMS = 200;
-
-/** Those of the teams that somebody sees which have the name or the id, where one is given; undefined for all there are. */
-export async function askedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
-  const visible = visibleTeams(rights);
-  if (named === "") return visible;
-  const ids = (await teamsNamed(db, named)).map(({ id }) => id);
-  return visible === undefined ? ids : ids.filter((id) => visible.includes(id));
-}
 
 /** Names of teams for a filter to offer. */
 export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {

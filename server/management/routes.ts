@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
+import { auditRoutes } from "./audit/audit-routes.ts";
 import { refuseOddBodies } from "./body-text.ts";
 import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
@@ -30,5 +31,6 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
   webhookDeliveryRoutes(app, management);
+  auditRoutes(app, management);
   consoleLinkRoutes(app, deps);
 }

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { NamedRef } from "../../domain/key/declared-key.ts";
 import type { StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
@@ -73,14 +74,14 @@ export function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
   }
 }
 
-/** The names of those keys that are any of these teams', by their ids; undefined for every team. */
-export async function namesOfKeys(
+/** Where those keys are that are any of these teams', by their ids; undefined for every team. */
+export async function refsOfKeys(
   db: Db,
   ids: readonly string[],
   teamIds: readonly string[] | undefined,
-): Promise<Map<string, string>> {
-  const { rows } = await sql<{ id: string; name: string }>`
-    select id, name from keys where id = any(${ids}::text[])
+): Promise<Map<string, NamedRef>> {
+  const { rows } = await sql<NamedRef & { id: string }>`
+    select id, namespace, name from keys where id = any(${ids}::text[])
       ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`.execute(db);
-  return new Map(rows.map(({ id, name }) => [id, name]));
+  return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
 }

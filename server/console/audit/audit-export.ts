@@ -1,9 +1,8 @@
 import { Readable } from "node:stream";
-import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type AuditPosition, type AuditSearch, type FoundAudit, searchAudit } from "../../../store/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { teamNames } from "../../../store/teams.ts";
 import { problem } from "../../http/errors.ts";
+import { auditJson } from "../../management/audit/audit-json.ts";
 
 /** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
 const SLICE = 250;
@@ -49,11 +48,7 @@ async function* linesOf({ db, search, checkAgain }: AuditExport): AsyncGenerator
   do {
     if (after !== undefined) await checkAgain();
     const { events, next }: FoundAudit = await searchAudit(db, { ...search, after, limit: SLICE });
-    const teams = await teamNames(db, [...new Set(events.flatMap(({ teamId }) => teamId ?? []))]);
-    const lines = events.map(({ id, at, kind, actor, teamId, keyId, detail }) => {
-      const team = teamId === null ? null : (teams.get(teamId) ?? null);
-      return `${JSON.stringify({ id, at: rfc3339Millis(at), action: kind, actor, teamId, team, keyId, detail })}\n`;
-    });
+    const lines = (await auditJson(db, events, search.teamIds)).map((event) => `${JSON.stringify(event)}\n`);
     if (lines.length > 0) yield lines.join("");
     after = next ?? undefined;
   } while (after !== undefined);

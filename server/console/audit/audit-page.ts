@@ -13,8 +13,8 @@ export type AuditPage = FoundAudit & {
   /** Names to choose from. */
   readonly teams: readonly string[];
   readonly teamNames: ReadonlyMap<string, string>;
-  /** The names of the keys that are spoken of, by their ids. */
-  readonly keyNames: ReadonlyMap<string, string>;
+  /** The keys that are spoken of, by their ids. */
+  readonly keys: ReadonlyMap<string, { readonly name: string }>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -85,12 +85,12 @@ function action({ kind }: StoredAuditEvent): Html {
   return html`<span class="badge ${toneOfAction(kind)}">${ACTIONS[kind] ?? kind}</span><span class="line small"><a href="${auditUrl({ action: kind }, PATH)}">${kind}</a></span>`;
 }
 
-function about({ keyId, teamId, detail }: StoredAuditEvent, { keyNames, teamNames }: AuditPage): Content {
+function about({ keyId, teamId, detail }: StoredAuditEvent, { keys, teamNames }: AuditPage): Content {
   const { id, name } = detail;
   const team = teamId === null ? undefined : (teamNames.get(teamId) ?? teamId);
   const whose = team !== undefined && html`<span class="line muted small">${team}</span>`;
   if (keyId !== null) {
-    return html`<a class="name" href="/dashboard/keys/${keyId}">${keyNames.get(keyId) ?? keyId}</a>${whose}`;
+    return html`<a class="name" href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${whose}`;
   }
   if (typeof name !== "string") return whose || "The installation";
   const search = typeof id === "string" ? id : name;

@@ -1,23 +1,11 @@
 import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { AuditPosition } from "../../../store/audit-search.ts";
-import { problem } from "../../http/errors.ts";
+import { type AuditQuestion, cursorOf, readAuditCursor } from "../../management/audit/audit-question.ts";
 import { MAX_NAME_LENGTH, queryText } from "../query-text.ts";
 
-/** What the audit log is asked for, as its address has it: empty for whatever it is. */
-export type AuditQuery = {
-  readonly team: string;
-  readonly actor: string;
-  /** As `key.revoked`. */
-  readonly action: string;
-  /** An id, a key's prefix, or a name. */
-  readonly about: string;
-  /** Milliseconds since the epoch: from then on. */
-  readonly from: number | undefined;
-  /** Milliseconds since the epoch: before then. */
-  readonly to: number | undefined;
-  readonly after: AuditPosition | undefined;
-};
+/** What the audit log is asked for, as its address has it. */
+export type AuditQuery = AuditQuestion & { readonly after: AuditPosition | undefined };
 
 /** An issuer and a subject: longer ones are no link. */
 export const MAX_ACTOR_LENGTH = 2_000;
@@ -32,7 +20,7 @@ export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQ
     about: queryText(query.about, isKey(query.about) ? PREFIX_LENGTH : MAX_NAME_LENGTH),
     from: readMoment(query.from),
     to: readMoment(query.to),
-    after: typeof after === "string" && after !== "" ? readPosition(after) : undefined,
+    after: typeof after === "string" && after !== "" ? readAuditCursor(after) : undefined,
   };
 }
 
@@ -45,7 +33,7 @@ export function auditUrl(query: Partial<AuditQuery>, path: "/dashboard/audit" | 
   }
   if (from !== undefined) given.set("from", momentText(from));
   if (to !== undefined) given.set("to", momentText(to));
-  if (after !== undefined) given.set("after", `${after.at}-${after.id}`);
+  if (after !== undefined) given.set("after", cursorOf(after));
   const search = given.toString();
   return `${path}${search === "" ? "" : `?${search}`}`;
 }
@@ -64,13 +52,4 @@ function readMoment(text: unknown): number | undefined {
   if (typeof text !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return undefined;
   const at = Date.parse(`${text}Z`);
   return Number.isNaN(at) ? undefined : at;
-}
-
-/** @throws Problem `invalid_request` for what is none of ours */
-function readPosition(text: string): AuditPosition {
-  const [, at, id] = /^(\d{1,17})-(\d{1,15})$/.exec(text) ?? [];
-  if (at === undefined || id === undefined) {
-    throw problem("invalid_request", "This address of a page of the log is broken: begin at the first page.");
-  }
-  return { at, id: Number(id) };
 }

@@ -1,18 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
-import { type AuditSearch, auditSubject, searchAudit } from "../../../store/audit-search.ts";
-import { namesOfKeys } from "../../../store/keys/key-lists.ts";
+import { searchAudit } from "../../../store/audit-search.ts";
+import { refsOfKeys } from "../../../store/keys/key-lists.ts";
 import { teamNames } from "../../../store/teams.ts";
 import { authenticateManagement } from "../../auth/authenticate-management.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ServerDeps } from "../../deps.ts";
+import { askedTeams } from "../../management/asked-teams.ts";
+import { auditSearchOf } from "../../management/audit/audit-question.ts";
 import { principalOf } from "../../management/author.ts";
-import { type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
-import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import { rightsOf, visibleTeams } from "../../management/rights.ts";
+import { offeredTeams } from "../asked-teams.ts";
 import { sendConsolePage } from "../send-page.ts";
 import { createAuditExports } from "./audit-export.ts";
 import { auditContent } from "./audit-page.ts";
-import { type AuditQuery, readAuditQuery } from "./audit-query.ts";
+import { readAuditQuery } from "./audit-query.ts";
 
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
@@ -30,7 +32,7 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
     const query = readAuditQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const found = await searchAudit(store.db, {
-      ...(await searchOf(query, rights)),
+      ...(await auditSearchOf(store.db, rights, query)),
       ...{ after: query.after, limit: PAGE },
     });
     const { events } = found;
@@ -38,7 +40,7 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
       ...{ ...found, query },
       teams: await offeredTeams(store.db, rights),
       teamNames: await teamNames(store.db, unique(events.map(({ teamId }) => teamId))),
-      keyNames: await namesOfKeys(store.db, unique(events.map(({ keyId }) => keyId)), visibleTeams(rights)),
+      keys: await refsOfKeys(store.db, unique(events.map(({ keyId }) => keyId)), visibleTeams(rights)),
       now: clock.now(),
     };
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });
@@ -47,7 +49,7 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.get<Asked>("/audit/export", { config: { console: true } }, async (request, reply) => {
     const query = readAuditQuery(request.query);
     const principal = principalOf(request);
-    const search = await searchOf(query, await rightsOf(store.db, principal));
+    const search = await auditSearchOf(store.db, await rightsOf(store.db, principal), query);
     const lines = exportAudit({
       ...{ db: store.db, actor: principal.actor, search },
       async checkAgain() {
@@ -63,16 +65,6 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
       .header("content-disposition", `attachment; filename="${name}"`)
       .send(lines);
   });
-
-  async function searchOf({ team, actor, action, about, from, to }: AuditQuery, rights: Rights) {
-    const teamIds = await askedTeams(store.db, rights, team);
-    return {
-      ...{ teamIds, from, to },
-      actor: actor === "" ? undefined : actor,
-      kind: action === "" ? undefined : action,
-      about: about === "" ? undefined : await auditSubject(store.db, about, teamIds),
-    } satisfies Omit<AuditSearch, "after" | "limit">;
-  }
 
   /** A session may have ended since the request came. */
   async function principalNow(request: FastifyRequest): Promise<Principal> {

@@ -5,11 +5,12 @@ import { findAtoms, listAtoms, listRevisions } from "../../../store/memory/atoms
 import { listObjects } from "../../../store/objects.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";
+import { askedTeams } from "../../management/asked-teams.ts";
 import { principalOf } from "../../management/author.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { rightsOf } from "../../management/rights.ts";
-import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import { offeredTeams } from "../asked-teams.ts";
 import { refName } from "../keys/key-words.ts";
 import { seeObject } from "../seen-object.ts";
 import { sendConsolePage } from "../send-page.ts";

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { listDeliveries, listWebhooks } from "../../../store/webhooks/delivery-log.ts";
+import { askedTeams } from "../../management/asked-teams.ts";
 import { principalOf } from "../../management/author.ts";
 import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { allows, rightsOf } from "../../management/rights.ts";
 import { redeliverByHand } from "../../management/webhook-deliveries.ts";
-import { askedTeams, offeredTeams } from "../asked-teams.ts";
+import { offeredTeams } from "../asked-teams.ts";
 import { queryText, readAfterId } from "../query-text.ts";
 import { sendConsolePage } from "../send-page.ts";
 import { viewerOf } from "../viewer.ts";

@@ -256,3 +256,20 @@ test("b88: what the management API refuses is told to the audit log: who is unkn
     ["jwt_malformed", "/api/v1/keys", undefined, "127.0.0.1"],
   ]);
 });
+
+test("the audit log is of their teams for everybody who has a role there, and of no team the installation's alone", async () => {
+  const [ours, another] = [(await reserveKey(store, mine)).key.id, (await reserveKey(store, theirs)).key.id];
+  for (const who of ["admin", "member", "viewer", "stranger"] as const) {
+    const { status, body } = await as(who, "GET", "/audit-events?limit=200");
+    const seen: { teamId: string | null; keyId: string | null }[] = body.items;
+    expect([status, [...new Set(seen.map(({ teamId }) => teamId))]]).toEqual([
+      200,
+      who === "stranger" ? [] : [mine.teamId],
+    ]);
+    expect(seen.some(({ keyId }) => keyId === ours)).toBe(who !== "stranger");
+    expect((await as(who, "GET", `/audit-events?about=${another}`)).body.items).toEqual([]);
+    expect((await as(who, "GET", `/audit-events?team=${theirs.teamId}`)).body.items).toEqual([]);
+  }
+  const { body } = await as("installation", "GET", `/audit-events?about=${another}`);
+  expect(body.items).not.toEqual([]);
+});

@@ -55,6 +55,7 @@ export function managementCalls(): Record<string, Calls> {
         },
       },
     },
+    "GET /api/v1/audit-events": { valid: () => withToken("GET", "/audit-events?limit=5&action=key.revoked") },
     "POST /api/v1/console-links": { valid: () => withToken("POST", "/console-links") },
   };
 }

@@ -1,0 +1,49 @@
+import { type AuditPosition, type AuditSearch, auditSubject } from "../../../store/audit-search.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { problem } from "../../http/errors.ts";
+import { askedTeams } from "../asked-teams.ts";
+import type { Rights } from "../rights.ts";
+
+/** What the audit log is asked for: empty or undefined for whatever it is. */
+export type AuditQuestion = {
+  /** A team's name or id. */
+  readonly team: string;
+  readonly actor: string;
+  /** As `key.revoked`. */
+  readonly action: string;
+  /** An id, a key's prefix, or a name. */
+  readonly about: string;
+  /** Milliseconds since the epoch: from then on. */
+  readonly from: number | undefined;
+  /** Milliseconds since the epoch: before then. */
+  readonly to: number | undefined;
+};
+
+/** What to look for, among what whoever asks may see. */
+export async function auditSearchOf(
+  db: Db,
+  rights: Rights,
+  { team, actor, action, about, from, to }: AuditQuestion,
+): Promise<Omit<AuditSearch, "after" | "limit">> {
+  const teamIds = await askedTeams(db, rights, team);
+  return {
+    ...{ teamIds, from, to },
+    actor: actor === "" ? undefined : actor,
+    kind: action === "" ? undefined : action,
+    about: about === "" ? undefined : await auditSubject(db, about, teamIds),
+  };
+}
+
+/** Where a page ended, as its successor is asked for. */
+export function cursorOf({ at, id }: AuditPosition): string {
+  return `${at}-${id}`;
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+export function readAuditCursor(text: string): AuditPosition {
+  const [, at, id] = /^(\d{1,17})-(\d{1,15})$/.exec(text) ?? [];
+  if (at === undefined || id === undefined) {
+    throw problem("invalid_request", "This place in the log is none of ours: begin without one.");
+  }
+  return { at, id: Number(id) };
+}

@@ -1,0 +1,89 @@
+import type { FastifyInstance } from "fastify";
+import { keyPrefix } from "../../../domain/key/key-format.ts";
+import { searchAudit } from "../../../store/audit-search.ts";
+import { problem } from "../../http/errors.ts";
+import { principalOf } from "../author.ts";
+import type { Management } from "../context.ts";
+import { managedRoute } from "../managed-route.ts";
+import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";
+import { closed, pageSchema, TEXT, TIME } from "../response-schemas.ts";
+import { rightsOf } from "../rights.ts";
+import { auditJson } from "./audit-json.ts";
+import { auditSearchOf, cursorOf, readAuditCursor } from "./audit-question.ts";
+
+const TEXT_OR_NULL = { type: ["string", "null"] } as const;
+/** Of an issuer and a subject. */
+const MAX_ACTOR_LENGTH = 2_000;
+
+const EVENT = closed("AuditEvent", {
+  id: { type: "integer" },
+  at: TIME,
+  action: { ...TEXT, description: "As key.revoked." },
+  actor: { ...TEXT, description: "Who did it, as they were authenticated." },
+  teamId: TEXT_OR_NULL,
+  team: { ...TEXT_OR_NULL, description: "The team's name; null for none, and for one that is gone." },
+  keyId: TEXT_OR_NULL,
+  namespace: { ...TEXT_OR_NULL, description: "Of what it is about." },
+  name: { ...TEXT_OR_NULL, description: "Of what it is about; null where it is about none." },
+  detail: { type: "object", description: "What has changed, from where and why. Never a secret." },
+});
+
+const MOMENT = {
+  type: "string",
+  maxLength: 40,
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d)$",
+} as const;
+const QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    ...PAGE,
+    team: { ...NAME, description: "A team's name or id." },
+    actor: { ...NAME, maxLength: MAX_ACTOR_LENGTH },
+    action: { ...NAME, description: "As key.revoked." },
+    about: { ...NAME, description: "An id, a name, or the first 12 characters of a key." },
+    from: { ...MOMENT, description: "From then on, RFC 3339." },
+    to: { ...MOMENT, description: "Before then, RFC 3339." },
+  },
+} as const;
+type Query = PageQuery & {
+  readonly [K in "team" | "actor" | "action" | "about" | "from" | "to"]?: string;
+};
+
+/**
+ * The audit log: of their teams for everybody who has a role there, since they may look at what it tells of; what is of
+ * no team is the installation's own alone.
+ */
+export function auditRoutes(app: FastifyInstance, { store }: Management): void {
+  app.get<{ Querystring: Query }>(
+    "/audit-events",
+    {
+      config: managedRoute({
+        summary: "Search the audit log, the latest first: a page may hold fewer than limit and have a successor",
+        response: pageSchema(EVENT),
+      }),
+      schema: { querystring: QUERY },
+    },
+    async (request) => {
+      const { limit, cursor, team = "", actor = "", action = "", about = "", from, to } = request.query;
+      const rights = await rightsOf(store.db, principalOf(request));
+      const search = await auditSearchOf(store.db, rights, {
+        ...{ team, actor, action, from: readMoment(from), to: readMoment(to) },
+        // Of a whole key no more is taken than its prefix.
+        about: about.startsWith("inf_") ? keyPrefix(about) : about,
+      });
+      const after = cursor === undefined ? undefined : readAuditCursor(cursor);
+      const { events, next } = await searchAudit(store.db, { ...search, after, limit });
+      const items = await auditJson(store.db, events, search.teamIds);
+      return { items, nextCursor: next === null ? null : cursorOf(next) };
+    },
+  );
+}
+
+/** @throws Problem `invalid_request` for what is no moment */
+function readMoment(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw problem("invalid_request", "The query has a time that there is not: write RFC 3339.");
+  return at;
+}
