@@ -35,6 +35,17 @@ export async function encryptionKeys(env: Environment, file: string | undefined)
 }
 
 /**
+ * The URL of a PostgreSQL. What is wrong is not shown: it may hold a password.
+ *
+ * @throws UsageError for anything else
+ */
+export function postgresUrl(text: string): string {
+  // A socket's folder comes as ?host=, and leaves the place of the host empty.
+  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace("@/", "@socket/"))) return text;
+  throw new UsageError("--database-url: must be a URL such as postgres://keyplane@db.example.com:5432/keyplane");
+}
+
+/**
  * The namespaces that are served; null for all.
  *
  * @throws UsageError for a list that names none

@@ -133,15 +133,20 @@ async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Targ
     throw new UsageError("--server and --data are two ways to the same: give one of them");
   }
   const server = flags.server ?? (flags.data === undefined ? setting(env, "server", undefined) : undefined);
-  if (server !== undefined) return { url: serverUrl(server), token: await givenToken(env, flags) };
+  if (server !== undefined) return { url: serverUrl("server", server), token: await givenToken(env, flags) };
   const data = setting(env, "data", flags.data);
   if (data !== undefined) return runningUp(data);
   throw new UsageError("say where the keys are: --data DIR of a running keyplane up, or --server URL with a token");
 }
 
-function serverUrl(text: string): string {
+/**
+ * A URL that a flag names, without a slash at its end.
+ *
+ * @throws UsageError for anything else than http or https
+ */
+export function serverUrl(flag: string, text: string): string {
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`--server ${text}: must be an http or https URL, such as https://keys.example.com`);
+  throw new UsageError(`--${flag}: must be an http or https URL, such as https://keys.example.com`);
 }
 
 async function givenToken(env: Environment, flags: ServerChoice): Promise<string> {

@@ -50,6 +50,17 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   return { person, displayName: row.display_name, expiresAt: toMs(row.expires_at) };
 }
 
+/** How many sessions lie here that were begun in another database: a backup brought them, and they let nobody in. */
+export async function countRestoredSessions(db: Db): Promise<number> {
+  const { count } = await db
+    .selectFrom("sessions")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("expires_at", ">", DATABASE_NOW)
+    .where("made_in", "<>", DATABASE_NUMBER)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
 /** Ends one session, from the next request on. False where there is none. */
 export async function endSession(db: Db, digest: string): Promise<boolean> {
   const { numDeletedRows } = await db

@@ -12,6 +12,11 @@ import { findOrphans } from "../../store/orphans.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const PAGE = 500;
+const REVOKED_BEFORE = note(
+  "restore",
+  "what was revoked by hand after a backup of the database is not in it",
+  "revoke it again: keyplane revoke NAMESPACE/NAME",
+);
 
 /**
  * Compares a Kubernetes cluster with its database, and changes neither.
@@ -24,8 +29,10 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
     ...(await findRevived(cluster, db)),
     ...findOutdated(cluster),
   ];
-  const rest = "what was revoked by hand after a backup of the database is not in it: revoke it again";
-  return [...(findings.length > 0 ? findings : [ok("the cluster and the database tell of the same")]), note(rest)];
+  return [
+    ...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database tell of the same")]),
+    REVOKED_BEFORE,
+  ];
 }
 
 /** What the database has and no declaration owns. */
@@ -34,7 +41,8 @@ async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
   for (const { kind } of COLLECTED) {
     const listed = cluster.listedNamespaces(kind);
     if (listed?.length === 0) {
-      findings.push(wrong(`nothing is known of any ${kind}: see that crds/ and infra/rbac are applied`));
+      const step = "kubectl apply --server-side -f crds/ && kubectl apply -f infra/rbac/controller.yaml";
+      findings.push(wrong("custom-resources", `nothing is known of any ${kind}`, step));
       continue;
     }
     const { orphans, total } = await findOrphans(db, kind, {
@@ -44,14 +52,16 @@ async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
     });
     const isPaused = exceedsDeletionLimit(orphans.length, total);
     const tell = isPaused ? wrong : note;
-    if (isPaused)
-      findings.push(wrong(`${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`));
+    if (isPaused) {
+      const message = `${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`;
+      findings.push(wrong("garbage-collection", message, "apply their declarations again, or end them one by one"));
+    }
     for (const { id, namespace, name } of orphans) {
       const title = titleOf({ kind, namespace, name });
       const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);
       const what = isBack ? "was restored with another uid" : "has no declaration any more";
       const then = isPaused ? stepFor(kind, id) : "the controller ends what it stood for within a minute";
-      findings.push(tell(`${title} ${what}: ${then}`));
+      findings.push(tell("orphans", `${title} ${what}`, then));
     }
   }
   return findings;
@@ -74,7 +84,11 @@ async function findRevived(cluster: Cluster, db: Db): Promise<Finding[]> {
       if (ownerUid === null || !present.has(ownerUid) || (reason !== "Deleted" && reason !== "Orphaned")) continue;
       const step = "delete it, and apply it again if a new key is wanted";
       findings.push(
-        wrong(`PlatformKey ${namespace}/${name} was gone before the restore, and its key stays revoked: ${step}`),
+        wrong(
+          "revived-declarations",
+          `PlatformKey ${namespace}/${name} was gone before the restore, and its key stays revoked`,
+          step,
+        ),
       );
     }
     afterId = keys.at(-1)?.id;
@@ -87,6 +101,7 @@ function findOutdated(cluster: Cluster): Finding[] {
   return KINDS.flatMap((kind) => [...cluster.list(kind)]).flatMap(({ kind, namespace, name, status }) => {
     const ready = findCondition(status?.conditions, "Ready");
     if (ready?.reason !== "Outdated") return [];
-    return [wrong(`${titleOf({ kind, namespace, name })}: ${ready.message}`)];
+    const message = `${titleOf({ kind, namespace, name })}: ${ready.message}`;
+    return [wrong("outdated-declarations", message, "apply the newer declaration again, with a change")];
   });
 }

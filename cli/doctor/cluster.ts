@@ -3,73 +3,79 @@
  */
 import { randomUUID } from "node:crypto";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
-import type { Environment } from "../../domain/environment.ts";
+import { errorText } from "../../domain/error-text.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { Db } from "../../store/database/change.ts";
-import { assertSchemaVersion } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
-import { required } from "../command.ts";
-import { encryptionKeys, namespaceList, setting } from "../config.ts";
+import { leaderScopes } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/store.ts";
 import { findAfterRestore } from "./after-restore.ts";
-import { checkBootstrapToken } from "./bootstrap-token.ts";
-import { findEncryptionKeys, findOtherClusters } from "./database-contents.ts";
-import type { Finding } from "./finding.ts";
+import { checkCustomResources } from "./custom-resources.ts";
+import { findOtherClusters } from "./database-contents.ts";
+import { type Finding, ok, wrong } from "./finding.ts";
+import { judgeLeases, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
+import { checkRights, declaringNamespaces } from "./rights.ts";
 
-export type KubernetesFlags = {
-  readonly databaseUrl?: string | undefined;
-  readonly kubeconfig?: string | undefined;
-  readonly controllerNamespace?: string | undefined;
-  readonly namespaces?: string | undefined;
-  readonly encryptionKeyFile?: string | undefined;
-  readonly afterRestore?: true;
+/** Where infra/rbac has the controllers run, and as whom. */
+export const CONTROLLER = { namespace: "keyplane-system", account: "keyplane-controller" } as const;
+
+export type ClusterPlace = {
+  /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
+  readonly kubeconfig: string | undefined;
+  /** Those that the controller serves; null for all. */
+  readonly namespaces: readonly string[] | null;
+  readonly controllerNamespace: string;
+  /** The ServiceAccount that the controllers run as, in that namespace. */
+  readonly controllerAccount: string;
+  /** Whether also to compare the cluster with the database, one of which was restored. */
+  readonly isRestored: boolean;
 };
 
-/** Where infra/rbac has the controllers run. */
-const CONTROLLER_NAMESPACE = "keyplane-system";
-
-export async function checkKubernetes(flags: KubernetesFlags, env: Environment): Promise<Finding[]> {
-  const databaseUrl = required(env, "database-url", flags.databaseUrl);
-  const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
-  const leaseNamespace = setting(env, "controller-namespace", flags.controllerNamespace) ?? CONTROLLER_NAMESPACE;
+/** @param store the database that belongs to it; undefined where none is given, or it cannot be used */
+export async function checkCluster(place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { openKubernetesCluster } = await import("../../controller/cluster/kubernetes/cluster.ts");
-  const store = await openPostgres(databaseUrl);
+  let cluster: KubernetesCluster;
   try {
-    await assertSchemaVersion(store);
-    const cluster = await openKubernetesCluster({
-      kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
-      namespaces,
+    cluster = await openKubernetesCluster({
+      kubeconfig: place.kubeconfig,
+      namespaces: place.namespaces,
       clock: systemClock,
       random: Math.random,
       log: () => {},
       fieldManager: "keyplane-doctor",
       identity: randomUUID(),
     });
-    try {
-      const keys = await encryptionKeys(env, flags.encryptionKeyFile);
-      const ofDatabase = [
-        ...(await findEncryptionKeys(store.db, keys)),
-        ...(await findOtherClusters(cluster, store.db)),
-      ];
-      return [...ofDatabase, ...(await check(cluster, store.db, leaseNamespace, flags.afterRestore === true))];
-    } finally {
-      await cluster.close();
-    }
+  } catch (error) {
+    const step =
+      "give --kubeconfig a file whose current context reaches the cluster: kubectl get namespace kube-system";
+    return [wrong("cluster-connection", errorText(error), step)];
+  }
+  try {
+    return [ok("cluster-connection", `the cluster ${cluster.uid} answers`), ...(await check(cluster, place, store))];
   } finally {
-    await store.close();
+    await cluster.close();
   }
 }
 
-async function check(
-  cluster: KubernetesCluster,
-  db: Db,
-  leaseNamespace: string,
-  isRestored: boolean,
-): Promise<Finding[]> {
-  const neglected = await findNeglected(cluster, db, leaseNamespace);
-  const found = [...neglected, ...(await checkBootstrapToken(db))];
-  if (!isRestored) return found;
+async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
+  const { controllerNamespace, controllerAccount, namespaces, isRestored } = place;
+  const { api, uid } = cluster;
+  const definitions = await checkCustomResources(api);
+  const isServed = definitions.every(({ severity }) => severity !== "error");
+  const declaring = isServed ? await declaringNamespaces(api, namespaces) : [];
+  const isSelf = cluster.podNamespace === controllerNamespace;
+  const account = { namespace: controllerNamespace, name: controllerAccount, isSelf };
+  const scopes = store === undefined ? [] : await leaderScopes(store.db);
+  const leases = await watchLeases(cluster, controllerNamespace, [...new Set([uid, ...scopes])]);
+  const findings = [
+    ...definitions,
+    ...(await checkRights(api, account, declaring)),
+    ...judgeLeases(controllerNamespace, leases),
+  ];
+  if (store === undefined) return findings;
+  findings.push(...(await findOtherClusters(cluster, store.db)));
+  findings.push(...(await findNeglected(cluster, store.db, controllerNamespace, leases)));
+  if (!isRestored) return findings;
   await cluster.watch(() => {}, new AbortController().signal);
-  return [...found, ...(await findAfterRestore(cluster, db))];
+  return [...findings, ...(await findAfterRestore(cluster, store.db))];
 }

@@ -1,11 +1,104 @@
-/** Whether a database is that of this cluster, and of these encryption keys. */
+/** What a database says of the installation that works on it. */
 import type { Cluster } from "../../controller/cluster/port.ts";
 import type { Db } from "../../store/database/change.ts";
 import { StoreError } from "../../store/database/errors.ts";
 import { declaredClusters } from "../../store/declared-clusters.ts";
 import { checkKeyring } from "../../store/encryption-key.ts";
+import { replicaHealth } from "../../store/feed/replica-health.ts";
+import { replicasWithSpareToken } from "../../store/feed/replicas.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import { type Finding, note, wrong } from "./finding.ts";
+import { livingLeaks } from "../../store/keys/key-leaks.ts";
+import { countRestoredSessions } from "../../store/sessions.ts";
+import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
+
+type Contents = {
+  readonly db: Db;
+  /** The text of the encryption keys; undefined where none are given. */
+  readonly encryptionKeys: string | undefined;
+};
+
+export const CONTENT_CHECKS: readonly Check<Contents>[] = [
+  checkEncryptionKeys,
+  checkReplicas,
+  checkBootstrapToken,
+  checkLeaks,
+  checkSessions,
+];
+
+/** A replica that gave no sign of life for so long serves no more. Milliseconds. */
+const MAX_SILENT_MS = 10_000;
+/** How many of a kind are named. */
+const MAX_NAMED = 10;
+
+/** Whether the keys that servers and controllers are started with are those of the database. */
+export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Promise<Finding[]> {
+  if (encryptionKeys === undefined) return [];
+  try {
+    await checkKeyring(db, parseKeyring(encryptionKeys));
+    return [ok("encryption-key", "the encryption keys that are given are the database's")];
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return [wrong("encryption-key", error.message, "give the right file by --encryption-key-file")];
+  }
+}
+
+/** Those who serve, and those who are waited for though they serve no more. */
+export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Finding[]> {
+  const all = await replicaHealth(db);
+  const isSilent = ({ silentMs }: { readonly silentMs: number }) => silentMs > MAX_SILENT_MS;
+  const [silent, living] = [all.filter(isSilent), all.filter((one) => !isSilent(one))];
+  const findings = silent.map(({ id, silentMs }) =>
+    wrong(
+      "replicas",
+      `the server ${id} gave no sign of life for ${Math.round(silentMs / 1_000)} s, and changes wait for it`,
+      "see why it ended; another server that runs takes it out",
+    ),
+  );
+  const lacking = living.filter(({ lacksKey }) => lacksKey !== null);
+  for (const { id, lacksKey } of lacking) {
+    const message = `the server ${id} does not have the encryption key ${lacksKey}, and cannot read what is stored under it`;
+    findings.push(wrong("encryption-key", message, "start it with that key as a line of its --encryption-key-file"));
+  }
+  if (living.length === 0) {
+    findings.push(wrong("replicas", "no server runs on this database", "keyplane server --database-url URL"));
+  }
+  return findings.length > 0 ? findings : [ok("replicas", `${living.length} of ${all.length} servers are alive`)];
+}
+
+/** Whether a bootstrap token stands beside an issuer: it opens every team's keys, and is nobody's in particular. */
+export async function checkBootstrapToken({ db }: Pick<Contents, "db">): Promise<Finding[]> {
+  const replicas = await replicasWithSpareToken(db);
+  if (replicas.length === 0) return [ok("bootstrap-token", "no bootstrap token stands beside an issuer")];
+  const count = replicas.length === 1 ? "1 server takes" : `${replicas.length} servers take`;
+  const message = `${count} a bootstrap token although an issuer is configured (${replicas.join(", ")})`;
+  return [note("bootstrap-token", message, "once JWTs let people in, start them without --bootstrap-token-file")];
+}
+
+/** Keys that were reported as leaked, and of which nobody has decided yet. */
+export async function checkLeaks({ db }: Pick<Contents, "db">): Promise<Finding[]> {
+  const leaks = await livingLeaks(db);
+  if (leaks.length === 0) return [ok("leaked-keys", "no key works on that was reported as leaked")];
+  const findings = leaks.slice(0, MAX_NAMED).map(({ namespace, name, keyId }) => {
+    const title = namespace === "" ? name : `${namespace}/${name}`;
+    return wrong(
+      "leaked-keys",
+      `${title} was reported as leaked, and works still`,
+      `keyplane rotate --revoke-old ${keyId}`,
+    );
+  });
+  const more = leaks.length - MAX_NAMED;
+  if (more > 0)
+    findings.push(wrong("leaked-keys", `so do ${more} more keys`, "see them in the console, or GET /api/v1/keys"));
+  return findings;
+}
+
+/** What a restored backup has brought; nothing of it lets anybody in. */
+export async function checkSessions({ db }: Pick<Contents, "db">): Promise<Finding[]> {
+  const count = await countRestoredSessions(db);
+  if (count === 0) return [];
+  const message = `${count} sessions are another database's, which this was restored from, and are refused`;
+  return [note("restored-sessions", message, "look at what else a restore leaves: keyplane doctor --after-restore")];
+}
 
 /** Rows of a cluster that this one may have taken the place of: no controller collects them. */
 export async function findOtherClusters({ uid }: Pick<Cluster, "uid">, db: Db): Promise<Finding[]> {
@@ -16,22 +109,14 @@ export async function findOtherClusters({ uid }: Pick<Cluster, "uid">, db: Db): 
     .map(({ cluster: other, keys }) =>
       isKnown
         ? note(
-            `${keys} keys belong to the cluster ${other}: if this one has replaced it, revoke them: keyplane get keys`,
+            "other-clusters",
+            `${keys} keys belong to the cluster ${other}`,
+            "if this one has replaced it, revoke them: keyplane get keys --server URL",
           )
         : wrong(
-            `the database has ${keys} keys of the cluster ${other}, and nothing of this one, ${uid}: if this is the other's database, give the right --database-url; if this cluster has replaced it, those keys work until they are revoked (keyplane get keys), and each declaration gets a new one`,
+            "other-clusters",
+            `the database has ${keys} keys of the cluster ${other}, and nothing of this one, ${uid}`,
+            "if this is the other's database, give the right --database-url; if this cluster has replaced it, those keys work until they are revoked (keyplane get keys --server URL), and each declaration gets a new one",
           ),
     );
-}
-
-/** Whether the keys that servers and controllers are started with are those of the database. */
-export async function findEncryptionKeys(db: Db, keys: string | undefined): Promise<Finding[]> {
-  if (keys === undefined) return [];
-  try {
-    await checkKeyring(db, parseKeyring(keys));
-    return [];
-  } catch (error) {
-    if (error instanceof StoreError) return [wrong(error.message)];
-    throw error;
-  }
 }

@@ -1,64 +1,155 @@
+import { existsSync } from "node:fs";
+import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
+import type { Store } from "../../store/database/store.ts";
 import { type AddCommand, required } from "../command.ts";
-import { ENCRYPTION_KEY, setting } from "../config.ts";
-import { assertDataFolder } from "../data-folder.ts";
-import { checkKubernetes, type KubernetesFlags } from "./cluster.ts";
-import { CHECKS } from "./embedded.ts";
+import { ENCRYPTION_KEY, encryptionKeys, namespaceList, postgresUrl, setting } from "../config.ts";
+import { openManagement, serverUrl } from "../management-client.ts";
+import { outputText, type StructuredFormat } from "../output.ts";
+import { UsageError } from "../usage-error.ts";
+import { checkCertificateFiles } from "./certificate.ts";
+import { type ClusterPlace, CONTROLLER, checkCluster } from "./cluster.ts";
+import { checkDatabase } from "./database.ts";
+import { checkEmbedded } from "./embedded.ts";
 import type { Finding } from "./finding.ts";
+import { checkReadiness } from "./readiness.ts";
+import { checkServer } from "./server.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit }) => {
   program
     .command("doctor")
-    .description("find out what is wrong with an installation, and what to do about it")
+    .description("find out what is wrong with an installation, and what to do about it; nothing is changed")
     .setting("--data <dir>", "of keyplane up: its data folder")
-    .setting("--database-url <url>", "on Kubernetes, instead of --data: the PostgreSQL database")
+    .setting("--server <url>", "of a server: where clients reach it; with a token its management API, too")
+    .setting("--token-file <file>", "the file that holds the token for --server")
+    .setting("--admin-url <url>", "of a server: its admin listener")
+    .setting("--tls-cert <file>", "of a server: its certificate chain in PEM")
+    .setting("--tls-key <file>", "its private key in PEM")
+    .setting("--public-url <url>", "where clients reach it, which the certificate has to name")
+    .setting("--database-url <url>", "the PostgreSQL database")
+    .setting("--encryption-key-file <file>", "the encryption keys, to see whether they are the database's")
     .setting("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
-    .setting("--controller-namespace <name>", "on Kubernetes: where the controllers run", "keyplane-system")
-    .setting(
-      "--encryption-key-file <file>",
-      "on Kubernetes: the encryption keys, to see whether they are the database's",
-    )
+    .setting("--controller-namespace <name>", "where the controllers run", CONTROLLER.namespace)
+    .setting("--controller-account <name>", "the ServiceAccount that they run as", CONTROLLER.account)
+    .setting("--namespaces <names>", "the namespaces that the controller serves", "all")
     .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
-    .setting("--namespaces <names>", "with --after-restore: the namespaces that the controller serves", "all")
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .variable("KEYPLANE_TOKEN", "the token for --server itself: no flag takes it")
     .variable(...ENCRYPTION_KEY)
     .example("keyplane doctor --data .keyplane", "look at keyplane up, running or not")
-    .example("keyplane doctor --database-url postgres://db/keyplane", "look at an installation on Kubernetes")
+    .example("keyplane doctor --server https://keys.example.com -o json", "look at a server as its clients see it")
+    .example(
+      "keyplane doctor --database-url postgres://db/keyplane",
+      "look at the database, and what it says of servers",
+    )
+    .example(
+      "keyplane doctor --database-url postgres://db/keyplane --kubeconfig ~/.kube/config",
+      "look at an installation on Kubernetes",
+    )
     .example(
       "keyplane doctor --database-url postgres://db/keyplane --after-restore",
       "and at what a restored cluster or database has left to be decided",
     )
     .action(async (flags: DoctorFlags) => {
-      const isOnKubernetes = flags.afterRestore === true || (flags.data === undefined && hasDatabase(flags, env));
-      const findings = isOnKubernetes
-        ? await checkKubernetes(flags, env)
-        : await checkData(required(env, "data", flags.data), env);
-      exit(tell(findings, out));
+      const findings = await examine(flags, env);
+      out(flags.output === undefined ? inLines(findings) : outputText({ findings }, flags.output));
+      if (findings.some(({ severity }) => severity === "error")) exit(1);
     });
 };
 
-type DoctorFlags = KubernetesFlags & { readonly data?: string };
+type DoctorFlags = {
+  readonly data?: string;
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly adminUrl?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly publicUrl?: string;
+  readonly databaseUrl?: string;
+  readonly encryptionKeyFile?: string;
+  readonly kubeconfig?: string;
+  readonly controllerNamespace?: string;
+  readonly controllerAccount?: string;
+  readonly namespaces?: string;
+  readonly afterRestore?: true;
+  readonly output?: StructuredFormat;
+};
 
-function hasDatabase({ databaseUrl }: DoctorFlags, env: Environment): boolean {
-  const folder = setting(env, "data", undefined);
-  return databaseUrl !== undefined || (folder === undefined && setting(env, "database-url", undefined) !== undefined);
-}
-
-/** @throws UsageError where there is no such folder */
-async function checkData(data: string, env: Environment): Promise<Finding[]> {
-  await assertDataFolder(data);
-  const findings: Finding[] = [];
-  for (const check of CHECKS) findings.push(...(await check(data, env)));
-  return findings;
-}
+/** A pod's own, which says which cluster is meant. */
+const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+/** What says where to look. */
+const PLACES = ["data", "server", "adminUrl", "tlsCert", "databaseUrl", "kubeconfig", "afterRestore"] as const;
 
 /**
- * One line for each finding, `ok`, `note` or `WRONG`.
+ * Looks at every place that the flags name; where none does, at those that the variables name.
  *
- * @returns the exit code: 1 where something is wrong
+ * @throws UsageError where there is none
  */
-function tell(findings: readonly Finding[], out: (line: string) => void): number {
-  for (const { is, message } of findings) out(`${is.padEnd(5)}  ${message}`);
-  const wrong = findings.filter(({ is }) => is === "WRONG").length;
-  out(wrong === 0 ? "nothing is wrong" : `${wrong} ${wrong === 1 ? "thing is" : "things are"} wrong`);
-  return wrong === 0 ? 0 : 1;
+async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
+  const isFlagged = PLACES.some((place) => flags[place] !== undefined);
+  const { data, server, adminUrl, tls, databaseUrl, kubeconfig } = choosePlaces(flags, isFlagged ? {} : env);
+  const database = flags.afterRestore === true ? required(env, "database-url", databaseUrl) : databaseUrl;
+  const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
+  const hasCluster =
+    kubeconfig !== undefined || flags.afterRestore === true || (database !== undefined && isClusterKnown);
+  if (!hasCluster && [data, server, adminUrl, tls, database].every((given) => given === undefined)) {
+    throw new UsageError(
+      "say what to look at: --data DIR of keyplane up, --server URL, --admin-url URL, --tls-cert FILE, --database-url URL or --kubeconfig FILE",
+    );
+  }
+  const now = Date.now;
+  const cluster = async (store?: Store) =>
+    hasCluster ? checkCluster(clusterPlace(flags, env, kubeconfig), store) : [];
+  const ofDatabase = async (url: string) =>
+    checkDatabase(url, { encryptionKeys: await encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
+  return [
+    ...(data === undefined ? [] : await checkEmbedded({ data, env })),
+    ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
+    ...(server === undefined ? [] : await checkServer(await serverPlace(server, flags, env))),
+    ...(adminUrl === undefined ? [] : [await checkReadiness(serverUrl("admin-url", adminUrl))]),
+    ...(database === undefined ? await cluster() : await ofDatabase(postgresUrl(database))),
+  ];
+}
+
+function choosePlaces(flags: DoctorFlags, env: Environment) {
+  const [cert, key] = [setting(env, "tls-cert", flags.tlsCert), setting(env, "tls-key", flags.tlsKey)];
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError("--tls-cert: give it together with --tls-key");
+  const publicUrl = setting(env, "public-url", flags.publicUrl);
+  const host = publicUrl === undefined ? undefined : serverUrl("public-url", publicUrl);
+  return {
+    data: setting(env, "data", flags.data),
+    server: setting(env, "server", flags.server),
+    adminUrl: setting(env, "admin-url", flags.adminUrl),
+    tls: cert === undefined || key === undefined ? undefined : { cert, key, publicUrl: host },
+    databaseUrl: setting(env, "database-url", flags.databaseUrl),
+    kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
+  };
+}
+
+function clusterPlace(flags: DoctorFlags, env: Environment, kubeconfig: string | undefined): ClusterPlace {
+  return {
+    kubeconfig,
+    namespaces: namespaceList(setting(env, "namespaces", flags.namespaces)),
+    controllerNamespace: setting(env, "controller-namespace", flags.controllerNamespace) ?? CONTROLLER.namespace,
+    controllerAccount: setting(env, "controller-account", flags.controllerAccount) ?? CONTROLLER.account,
+    isRestored: flags.afterRestore === true,
+  };
+}
+
+async function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
+  const url = serverUrl("server", server);
+  const hasToken = Boolean(setting(env, "token-file", flags.tokenFile) ?? env.KEYPLANE_TOKEN);
+  const choice = { server: url, tokenFile: flags.tokenFile };
+  return { url: new URL(url), management: hasToken ? await openManagement(env, choice) : undefined, now: Date.now };
+}
+
+/** A line for each finding with what is so, and below it what to do. */
+function inLines(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ name, severity, message, action }) => [
+    `${severity.padEnd(5)}  ${name}: ${message}`,
+    ...(action === null ? [] : [`       ${action}`]),
+  ]);
+  const count = findings.filter(({ severity }) => severity === "error").length;
+  const sum = count === 0 ? "nothing is wrong" : `${count} ${count === 1 ? "thing is" : "things are"} wrong`;
+  return [...lines, sum].join("\n");
 }

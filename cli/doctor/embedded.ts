@@ -8,23 +8,19 @@ import { errorText } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import { parseKeyring } from "../../store/keyring.ts";
-import {
-  bootstrapTokenFile,
-  encryptionKeyFile,
-  isRunning,
-  type RunningServerFile,
-  readServerFile,
-} from "../data-folder.ts";
+import { assertDataFolder, bootstrapTokenFile, encryptionKeyFile, isRunning, readServerFile } from "../data-folder.ts";
 import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { readiness, readStatusFiles } from "../status-files.ts";
 import { runValidate } from "../validate.ts";
-import { type Finding, note, ok, wrong } from "./finding.ts";
+import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
+import { checkReadiness } from "./readiness.ts";
 
-type Check = (data: string, env: Environment) => Promise<Finding[]>;
+/** An installation of `keyplane up`. */
+type Embedded = { readonly data: string; readonly env: Environment };
 
-/** Whatever may be off with an installation, in the order in which one thing causes another. */
-export const CHECKS: readonly Check[] = [
+/** In the order in which one thing causes another. */
+const CHECKS: readonly Check<Embedded>[] = [
   checkModes,
   checkEncryptionKey,
   checkProcess,
@@ -34,25 +30,31 @@ export const CHECKS: readonly Check[] = [
   checkSecrets,
 ];
 
-/** How long an answer may take. Milliseconds. */
-const TIMEOUT_MS = 5_000;
+/** @throws UsageError where there is no such data folder */
+export async function checkEmbedded(embedded: Embedded): Promise<Finding[]> {
+  await assertDataFolder(embedded.data);
+  return runChecks(CHECKS, embedded);
+}
 
 /** What others on the machine could read. */
-async function checkModes(data: string): Promise<Finding[]> {
+async function checkModes({ data }: Embedded): Promise<Finding[]> {
   const open: string[] = [];
   for (const path of [data, ...(await filesBelow(join(data, "secrets"))), bootstrapTokenFile(data)]) {
     if (await isOpenToOthers(path)) open.push(path);
   }
   if (await isOpenToOthers(encryptionKeyFile(data))) open.push(encryptionKeyFile(data));
-  const findings = open.map((path) => wrong(`${path} is open to others on this machine: chmod go= '${path}'`));
+  const findings = open.map((path) =>
+    wrong("file-modes", `${path} is open to others on this machine`, `chmod go= '${path}'`),
+  );
   if (!isThere(bootstrapTokenFile(data))) {
-    findings.push(wrong(`${bootstrapTokenFile(data)} is missing: start keyplane up again, and a new one is made`));
+    const missing = `${bootstrapTokenFile(data)} is missing`;
+    findings.push(wrong("bootstrap-token", missing, "start keyplane up again, and a new one is made"));
   }
-  return findings.length > 0 ? findings : [ok(`${data} and what is secret in it are closed to others`)];
+  return findings.length > 0 ? findings : [ok("file-modes", `${data} and what is secret in it are closed to others`)];
 }
 
 /** Whether the keys that a start will find are those that the store needs (threats c54). */
-async function checkEncryptionKey(data: string, env: Environment): Promise<Finding[]> {
+async function checkEncryptionKey({ data, env }: Embedded): Promise<Finding[]> {
   const server = await readServerFile(data);
   const isGiven = Boolean(env.KEYPLANE_ENCRYPTION_KEY || env.KEYPLANE_ENCRYPTION_KEY_FILE);
   const file = server === undefined && !isGiven ? encryptionKeyFile(data) : server?.encryptionKeyFile;
@@ -60,16 +62,21 @@ async function checkEncryptionKey(data: string, env: Environment): Promise<Findi
   const text = await readFile(file, "utf8").catch(whenMissing(undefined));
   if (text === undefined) {
     const step = "put it back from a backup (or give another file that holds it, with --encryption-key-file)";
-    return [wrong(`${file} is missing, and keyplane up does not start without it: ${step}`)];
+    return [wrong("encryption-key", `${file} is missing, and keyplane up does not start without it`, step)];
   }
   if (server === undefined) return [];
   const prints = fingerprintsOf(text);
-  if (prints.join() === server.encryptionKeys.join()) return [ok(`${file} holds the keys that keyplane up runs with`)];
+  if (prints.join() === server.encryptionKeys.join())
+    return [ok("encryption-key", `${file} holds the keys that keyplane up runs with`)];
   if (server.encryptionKeys.every((print) => prints.includes(print))) {
-    return [note(`${file} has keys that keyplane up does not know yet: restart it`)];
+    return [note("encryption-key", `${file} has keys that keyplane up does not know yet`, "restart it")];
   }
   return [
-    wrong(`${file} holds other keys than keyplane up runs with, ${server.encryptionKeys.join(", ")}: put those back`),
+    wrong(
+      "encryption-key",
+      `${file} holds other keys than keyplane up runs with, ${server.encryptionKeys.join(", ")}`,
+      "put those back",
+    ),
   ];
 }
 
@@ -83,54 +90,54 @@ function fingerprintsOf(text: string): string[] {
 }
 
 /** Whether it runs, serves, and lets its own token in. */
-async function checkProcess(data: string, env: Environment): Promise<Finding[]> {
-  if (!(await isRunning(data))) return [wrong(`keyplane up does not run on ${data}: start it`)];
+async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
+  if (!(await isRunning(data))) return [wrong("process", `keyplane up does not run on ${data}`, "start it")];
   const server = await readServerFile(data);
   if (server === undefined) {
-    return [wrong(`keyplane up holds ${data} and is not ready: wait a moment, then look at what it prints`)];
+    const step = "wait a moment, then look at what it prints";
+    return [wrong("process", `keyplane up holds ${data} and is not ready`, step)];
   }
-  const findings = [ok(`keyplane up runs on ${data} at ${server.url}`), await checkReady(server)];
+  const findings = [
+    ok("process", `keyplane up runs on ${data} at ${server.url}`),
+    await checkReadiness(server.adminUrl),
+  ];
   try {
     const keys = await (await openManagement(env, { data })).listKeys();
-    findings.push(ok(`the management API answers; ${keys.length} keys are stored`));
+    findings.push(ok("management-api", `the management API answers; ${keys.length} keys are stored`));
   } catch (error) {
-    findings.push(wrong(errorText(error)));
+    findings.push(wrong("management-api", errorText(error), "look at what keyplane up prints"));
   }
   if (server.placeholders > 0) {
     const keys = server.placeholders === 1 ? "1 development key" : `${server.placeholders} development keys`;
-    findings.push(note(`PLATFORM_API_KEYS gives ${keys} every right of a team: leave it out where others can call`));
+    const message = `PLATFORM_API_KEYS gives ${keys} every right of a team`;
+    findings.push(note("placeholder-keys", message, "leave it out where others can call"));
   }
   return findings;
 }
 
-async function checkReady({ adminUrl }: RunningServerFile): Promise<Finding> {
-  try {
-    const answer = await fetch(`${adminUrl}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (answer.ok) return ok("the server is ready: its view of the keys is current");
-    return wrong(`the server is not ready (${(await answer.text()).trim()}): look at what keyplane up prints`);
-  } catch {
-    return wrong(`nothing answers at ${adminUrl}: restart keyplane up, and see that nothing else has its ports`);
-  }
-}
-
 /** A fault keeps what was declared before it, which nobody sees who looks at the keys alone. */
-async function checkManifests(data: string): Promise<Finding[]> {
+async function checkManifests({ data }: Embedded): Promise<Finding[]> {
   const { manifests } = (await readServerFile(data)) ?? {};
   if (manifests === undefined) return [];
   const lines: string[] = [];
   const code = await runValidate({ paths: [manifests] }, (line) => lines.push(line));
-  if (code === 0) return [ok(`the manifests in ${manifests} are valid`)];
-  return [wrong(`${lines.at(-1)}: what is faulty goes on as it was before: keyplane validate -f '${manifests}'`)];
+  if (code === 0) return [ok("manifests", `the manifests in ${manifests} are valid`)];
+  const message = `${lines.at(-1)}: what is faulty goes on as it was before`;
+  return [wrong("manifests", message, `keyplane validate -f '${manifests}'`)];
 }
 
 /** What goes on as it was before though its declaration is gone or faulty, which no condition says. */
-async function checkHeld(data: string): Promise<Finding[]> {
+async function checkHeld({ data }: Embedded): Promise<Finding[]> {
   const text = heldText(await isRunning(data));
-  return (await heldGroups(data)).map(({ titles, why }) => wrong(`${text}: ${titles}: ${why}`));
+  return (await heldGroups(data)).map(({ titles, why }) =>
+    wrong("held-declarations", `${text}: ${titles}: ${why}`, "write what is meant, or delete what shall end"),
+  );
 }
 
+const AS_IT_SAYS = "do what this says in its declaration, or in what that refers to";
+
 /** What is not as declared, with the catalogue's advice, which is part of each condition's message. */
-async function checkObjects(data: string): Promise<Finding[]> {
+async function checkObjects({ data }: Embedded): Promise<Finding[]> {
   const findings: Finding[] = [];
   let all = 0;
   for (const kind of KINDS) {
@@ -142,16 +149,16 @@ async function checkObjects(data: string): Promise<Finding[]> {
       const title = titleOf({ kind, namespace, name });
       findings.push(
         ready === undefined
-          ? wrong(`${title} has not been reconciled yet: see that keyplane up runs`)
-          : wrong(`${title} is not ready: ${ready.reason}: ${ready.message}`),
+          ? wrong("declarations", `${title} has not been reconciled yet`, "see that keyplane up runs")
+          : wrong("declarations", `${title} is not ready: ${ready.reason}: ${ready.message}`, AS_IT_SAYS),
       );
     }
   }
-  return findings.length > 0 ? findings : [ok(`${all} declarations are ready`)];
+  return findings.length > 0 ? findings : [ok("declarations", `${all} declarations are ready`)];
 }
 
 /** That what workloads mount is there. */
-async function checkSecrets(data: string): Promise<Finding[]> {
+async function checkSecrets({ data }: Embedded): Promise<Finding[]> {
   const keys = await readStatusFiles(data, "PlatformKey");
   const delivered = keys.filter(({ status }) =>
     status?.conditions?.some(({ type, reason }) => type === "SecretDelivered" && reason === "Delivered"),
@@ -161,9 +168,15 @@ async function checkSecrets(data: string): Promise<Finding[]> {
     const file = join(data, "secrets", metadata.namespace, name, dataKey);
     return isThere(file)
       ? []
-      : [wrong(`${file} is missing: a running keyplane up makes it again; look at PlatformKey ${metadata.name}`)];
+      : [
+          wrong(
+            "secrets",
+            `${file} is missing`,
+            `start keyplane up, which makes it again, and see PlatformKey ${metadata.name}`,
+          ),
+        ];
   });
-  return findings.length > 0 ? findings : [ok(`${delivered.length} keys are in their Secrets`)];
+  return findings.length > 0 ? findings : [ok("secrets", `${delivered.length} keys are in their Secrets`)];
 }
 
 function isThere(path: string): boolean {

@@ -181,7 +181,8 @@ export async function assertSchemaVersion({ db }: Store): Promise<void> {
   }
 }
 
-async function schemaVersion(db: Db): Promise<number> {
+/** The version of the database's schema; 0 where it has none. */
+export async function schemaVersion(db: Db): Promise<number> {
   const { rows } = await sql<{
     present: boolean;
   }>`select to_regclass('schema_migrations') is not null as present`.execute(db);

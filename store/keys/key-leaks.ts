@@ -80,3 +80,17 @@ export async function recordLeak(
   await appendAudit(tx, [{ at: null, kind: "key.leaked", keyId, teamId, by, detail }]);
   return true;
 }
+
+/** A version that was reported as leaked, and works all the same. */
+export type LivingLeak = { readonly namespace: string; readonly name: string; readonly keyId: string };
+
+/** The keys that were reported as leaked in a version that works still, each once. */
+export async function livingLeaks(db: Db): Promise<LivingLeak[]> {
+  const { rows } = await sql<LivingLeak>`
+    select distinct k.namespace, k.name, k.id as "keyId"
+    from key_leaks l join key_records r on r.key_id = l.key_id and r.version = l.version join keys k on k.id = l.key_id
+    where r.state = 'active' and r.version_state in ('reserved', 'active', 'retiring')
+      and (r.expires_ms is null or r.expires_ms > extract(epoch from ${DATABASE_NOW}) * 1000)
+    order by k.namespace, k.name, k.id`.execute(db);
+  return rows;
+}

@@ -73,7 +73,7 @@ describe("ends by itself, afterwards:", () => {
     const ended = await keyplaneProcess(["doctor", ...DATA]);
     expect(ended).toMatchObject({
       code: 1,
-      out: expect.stringMatching(/^WRONG .* dev\/revoked .*$\n(.*\n)*1 thing is wrong$/m),
+      out: expect.stringMatching(/^error .* dev\/revoked .*$\n(.*\n)*1 thing is wrong$/m),
     });
   });
 

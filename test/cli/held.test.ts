@@ -66,7 +66,7 @@ async function looksHeld(): Promise<void> {
   const { code, out: findings } = await keyplane(["doctor", ...data]);
   expect(code).toBe(1);
   expect(findings).toMatch(
-    /^WRONG {2}held as before: PlatformKey dev\/agent, PlatformKey dev\/batch: all\.yaml is empty/m,
+    /^error {2}held-declarations: held as before: PlatformKey dev\/agent, PlatformKey dev\/batch: all\.yaml is empty/m,
   );
 }
 

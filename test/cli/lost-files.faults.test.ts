@@ -51,16 +51,20 @@ describe("c54: keyplane up whose encryption key", () => {
     expect(err).toMatch(/no encryption key is given\. Give that key: put its file back/);
     expect(existsSync(file)).toBe(false);
     const doctor = await keyplane(["doctor", "--data", home.data]);
-    expect(doctor.out).toMatch(/^WRONG {2}\S+encryption-key is missing, and keyplane up does not start without it/m);
+    expect(doctor.out).toMatch(
+      /^error {2}encryption-key: \S+encryption-key is missing, and keyplane up does not start without it/m,
+    );
 
     renameSync(`${file}.away`, file);
     const up = await startUp(home);
     rmSync(file);
     const running = await keyplane(["doctor", "--data", home.data]);
-    expect(running.out).toMatch(/^WRONG {2}\S+encryption-key is missing/m);
+    expect(running.out).toMatch(/^error {2}encryption-key: \S+encryption-key is missing/m);
     writeFileSync(file, newKey(), { mode: 0o600 });
     const changed = await keyplane(["doctor", "--data", home.data]);
-    expect(changed.out).toMatch(/^WRONG {2}\S+encryption-key holds other keys than keyplane up runs with/m);
+    expect(changed.out).toMatch(
+      /^error {2}encryption-key: \S+encryption-key holds other keys than keyplane up runs with/m,
+    );
     await up.stop();
   });
 

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { checkBootstrapToken } from "../../cli/doctor/bootstrap-token.ts";
+import { checkBootstrapToken } from "../../cli/doctor/database-contents.ts";
 import { mintKey } from "../../domain/key/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
@@ -118,7 +118,7 @@ describeOnPostgres("keyplane server", (store) => {
   });
 
   test("with a bootstrap token beside an issuer lists, suspends and revokes in every team, and doctor says so", async () => {
-    expect(await checkBootstrapToken(store().db)).toEqual([expect.objectContaining({ is: "ok" })]);
+    expect(await checkBootstrapToken(store())).toMatchObject([{ name: "bootstrap-token", severity: "ok" }]);
     const { flags, file, token } = tokenFile();
     const home = await makeTeam(store());
     const { key: declared } = await reserveKey(store(), home);
@@ -130,8 +130,8 @@ describeOnPostgres("keyplane server", (store) => {
 
     const server = await start({}, ...flags, ...oidc());
     expect(server.said("the bootstrap token stands beside an issuer")).toBe(true);
-    expect(await checkBootstrapToken(store().db)).toEqual([
-      { is: "note", message: expect.stringMatching(/^1 server takes a bootstrap token although an issuer/) },
+    expect(await checkBootstrapToken(store())).toMatchObject([
+      { severity: "note", message: expect.stringMatching(/^1 server takes a bootstrap token although an issuer/) },
     ]);
     const put = (spec: object) =>
       ask(server.url, token, "GET", `/keys/${made.body.id}`).then(({ headers }) =>
@@ -156,7 +156,7 @@ describeOnPostgres("keyplane server", (store) => {
     const rotated = await keyplane(["rotate", made.body.id, "--server", server.url], { KEYPLANE_TOKEN: token });
     expect([rotated.code, rotated.err]).toEqual([1, expect.stringContaining("403 forbidden")]);
     await server.stop();
-    expect(await checkBootstrapToken(store().db)).toEqual([expect.objectContaining({ is: "ok" })]);
+    expect(await checkBootstrapToken(store())).toMatchObject([{ name: "bootstrap-token", severity: "ok" }]);
   });
 
   test("follows the bootstrap token's file: another token, none, and one that a person typed", async () => {

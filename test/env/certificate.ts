@@ -6,8 +6,12 @@ const COMMON_NAME = Buffer.from("0603550403", "hex");
 const SUBJECT_ALT_NAME = Buffer.from("0603551d11", "hex");
 const ECDSA_WITH_SHA256 = Buffer.from("06082a8648ce3d040302", "hex");
 
-/** Makes a certificate of one's own for 127.0.0.1, good for a day, and its key; both in PEM. */
-export function makeCertificate(): { readonly cert: string; readonly key: string } {
+/**
+ * Makes a certificate of one's own for 127.0.0.1, and its key; both in PEM.
+ *
+ * @param endsIn milliseconds; a day where it is left out
+ */
+export function makeCertificate(endsIn = 24 * HOUR): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
   const addresses = sequence(der(0x87, Buffer.from([127, 0, 0, 1])));
@@ -17,7 +21,7 @@ export function makeCertificate(): { readonly cert: string; readonly key: string
     der(0x02, Buffer.from([1, ...randomBytes(8)])),
     algorithm,
     name,
-    sequence(time(Date.now() - HOUR), time(Date.now() + 24 * HOUR)),
+    sequence(time(Date.now() - HOUR), time(Date.now() + endsIn)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
     der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, addresses)))),

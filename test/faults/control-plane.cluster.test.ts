@@ -299,7 +299,7 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     const isTooOld = () => world.condition("Ready", "rotated") === "False/Outdated";
     await until("the declaration that is too old says so", isTooOld);
     const found = await findAfterRestore(world.cluster(), world.store.db);
-    const wrong = found.filter(({ is }) => is === "WRONG").map(({ message }) => message);
+    const wrong = found.filter(({ severity }) => severity === "error").map(({ message }) => message);
     expect(wrong).toContainEqual(
       expect.stringMatching(/\/deleted was gone before the restore, and its key stays revoked/),
     );

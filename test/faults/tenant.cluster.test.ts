@@ -274,8 +274,10 @@ describeWorldsOnKubernetes("a tenant", (setup, kubernetes) => {
     const first = await world.plaintextOf("agent");
     await restore(world, side, names);
     expect(world.condition("Ready", "agent")).toBe("False/SecretConflict");
-    const told = (await findAfterRestore(world.cluster(), world.store.db)).map(({ is, message }) => `${is} ${message}`);
-    expect(told).toContainEqual(expect.stringMatching(/^note PlatformKey \S+\/agent was restored with another uid: /));
+    const told = (await findAfterRestore(world.cluster(), world.store.db)).map(
+      ({ severity, message }) => `${severity} ${message}`,
+    );
+    expect(told).toContainEqual(expect.stringMatching(/^note PlatformKey \S+\/agent was restored with another uid$/));
     expect(world.decide(first), "until garbage collection has been, the old ones work").toBe("allowed");
     await world.collectGarbage();
     for (const name of names) world.poke(name);

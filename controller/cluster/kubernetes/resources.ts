@@ -40,6 +40,11 @@ export const objectResource = ({ kind, name }: { readonly kind: Kind; readonly n
   name,
 });
 
+/** As its CustomResourceDefinition is called. */
+export const definitionName = (kind: Kind): string => `${PLURALS[kind]}.${GROUP}`;
+export const definitionPath = (kind: Kind): string =>
+  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definitionName(kind)}`;
+
 export const secretResource = (name: string): ResourceName => ({ group: "", resource: "secrets", name });
 export const namespaceResource = (name: string): ResourceName => ({ group: "", resource: "namespaces", name });
 export const leaseResource = (name: string): ResourceName => ({
@@ -80,7 +85,3 @@ export function watchedCollections(namespaces: readonly string[] | null): { kind
     (isClusterScoped(kind) ? [""] : (namespaces ?? [""])).map((namespace) => ({ kind, namespace })),
   );
 }
-
-/** The CustomResourceDefinition of a kind of ours. */
-export const definitionPath = (kind: Kind): string =>
-  `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${PLURALS[kind]}.${GROUP}`;

@@ -1,10 +1,21 @@
 import { randomBytes } from "node:crypto";
+import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { findEncryptionKeys, findOtherClusters } from "../../../cli/doctor/database-contents.ts";
+import {
+  checkEncryptionKeys,
+  checkLeaks,
+  checkReplicas,
+  checkSessions,
+  findOtherClusters,
+} from "../../../cli/doctor/database-contents.ts";
 import { assertKeyring } from "../../../store/encryption-key.ts";
+import { registerReplica } from "../../../store/feed/replicas.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
+import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
+import { revokeKey } from "../../../store/keys/keys.ts";
+import { beginSession } from "../../../store/sessions.ts";
 import { describeNightlyOnEachEngine } from "../../env/engines.ts";
-import { makeTeam, reserveKey } from "../../store/fixtures.ts";
+import { digestOf, makeTeam, reserveKey, run } from "../../store/fixtures.ts";
 
 describeNightlyOnEachEngine("keyplane doctor", (store) => {
   test("c53: says that the database is another cluster's, where it has nothing of this one", async () => {
@@ -12,20 +23,74 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     expect(await findOtherClusters({ uid: "here" }, db)).toEqual([]);
     await reserveKey(store(), await makeTeam(store(), { cluster: "there" }));
     const [finding, ...others] = await findOtherClusters({ uid: "here" }, db);
-    expect(finding).toMatchObject({ is: "WRONG" });
-    expect(finding?.message).toMatch(/^the database has 1 keys of the cluster there, and nothing of this one, here: /);
+    expect(finding).toMatchObject({
+      ...{ name: "other-clusters", severity: "error" },
+      message: "the database has 1 keys of the cluster there, and nothing of this one, here",
+    });
     expect(others).toEqual([]);
     await makeTeam(store(), { cluster: "here" });
-    expect(await findOtherClusters({ uid: "here" }, db)).toMatchObject([{ is: "note" }]);
+    expect(await findOtherClusters({ uid: "here" }, db)).toMatchObject([{ severity: "note" }]);
   });
 
   test("c54: says that the encryption keys are not the database's", async () => {
+    const { db } = store();
     const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"));
-    await assertKeyring(store().db, parseKeyring(String(own)));
-    expect(await findEncryptionKeys(store().db, own)).toEqual([]);
-    expect(await findEncryptionKeys(store().db, undefined)).toEqual([]);
-    const [finding] = await findEncryptionKeys(store().db, other);
-    expect(finding).toMatchObject({ is: "WRONG", message: expect.stringMatching(/stored under the encryption key/) });
-    expect(await findEncryptionKeys(store().db, "nonsense")).toMatchObject([{ is: "WRONG" }]);
+    await assertKeyring(db, parseKeyring(String(own)));
+    expect(await checkEncryptionKeys({ db, encryptionKeys: own })).toMatchObject([{ severity: "ok" }]);
+    expect(await checkEncryptionKeys({ db, encryptionKeys: undefined })).toEqual([]);
+    const [finding] = await checkEncryptionKeys({ db, encryptionKeys: other });
+    expect(finding).toMatchObject({
+      ...{ name: "encryption-key", severity: "error" },
+      message: expect.stringMatching(/stored under the encryption key/),
+    });
+    expect(await checkEncryptionKeys({ db, encryptionKeys: "nonsense" })).toMatchObject([{ severity: "error" }]);
+  });
+
+  test("names servers that are silent or lack the encryption key, and says that none runs", async () => {
+    const { db } = store();
+    await db.deleteFrom("encryption_key").execute();
+    expect(await checkReplicas({ db })).toMatchObject([
+      { name: "replicas", severity: "error", message: "no server runs on this database" },
+    ]);
+    const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => parseKeyring(key.toString("base64")));
+    await assertKeyring(db, own ?? []);
+    await registerReplica(store(), "well", own);
+    expect(await checkReplicas({ db })).toMatchObject([{ name: "replicas", severity: "ok" }]);
+    await registerReplica(store(), "without", other);
+    await registerReplica(store(), "dead", other);
+    await sql`update replicas set seen_at = clock_timestamp() - interval '1 minute' where id = 'dead'`.execute(db);
+    expect(await checkReplicas({ db })).toMatchObject([
+      { name: "replicas", severity: "error", message: expect.stringMatching(/^the server dead gave no sign of life/) },
+      {
+        ...{ name: "encryption-key", severity: "error" },
+        message: `the server without does not have the encryption key ${own?.[0]?.fingerprint}, and cannot read what is stored under it`,
+      },
+    ]);
+  });
+
+  test("names keys that were reported as leaked and work still, until they are revoked", async () => {
+    const { db } = store();
+    expect(await checkLeaks({ db })).toMatchObject([{ name: "leaked-keys", severity: "ok" }]);
+    const secret = "a secret that leaks";
+    const { key } = await reserveKey(store(), await makeTeam(store()), { digest: digestOf(secret) });
+    const [found] = await findSecrets(db, [digestOf(secret)]);
+    if (found === undefined) throw new Error("the key is not found by its digest");
+    await run(store(), (tx) => recordLeak(tx, found, { reporter: "github", by: { actor: "github" } }));
+    expect(await checkLeaks({ db })).toMatchObject([
+      { name: "leaked-keys", severity: "error", action: `keyplane rotate --revoke-old ${key.id}` },
+    ]);
+    await run(store(), (tx) => revokeKey(tx, key.id, "Leaked"));
+    expect(await checkLeaks({ db })).toMatchObject([{ severity: "ok" }]);
+  });
+
+  test("counts sessions that a restored backup has brought", async () => {
+    const { db } = store();
+    const signedIn = { person: null, sid: null, displayName: "Ann" };
+    await db.transaction().execute((tx) => beginSession(tx, randomBytes(32).toString("latin1"), signedIn, 3_600_000));
+    expect(await checkSessions({ db })).toEqual([]);
+    await db.updateTable("sessions").set({ made_in: 1 }).execute();
+    expect(await checkSessions({ db })).toMatchObject([
+      { name: "restored-sessions", severity: "note", message: expect.stringMatching(/^1 sessions are another/) },
+    ]);
   });
 });

@@ -1,15 +1,21 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { Finding } from "../../../cli/doctor/finding.ts";
 import { key, keyplane, makeHome, startUpProcess, team, type UpProcess } from "../up.ts";
 
 const home = makeHome();
 let up: UpProcess;
 
-async function doctor(): Promise<{ code: number | null; wrong: string[]; out: string }> {
-  const { code, out } = await keyplane(["doctor", "--data", home.data]);
-  const lines = out.replaceAll(home.data, "DATA").replaceAll(home.manifests, "DIR").split("\n");
-  return { code, out, wrong: lines.filter((line) => line.startsWith("WRONG")).map((line) => line.slice(7)) };
+/** What is wrong, as `name: message: action`. */
+async function doctor(): Promise<{ code: number | null; wrong: string[] }> {
+  const { code, out } = await keyplane(["doctor", "--data", home.data, "-o", "json"]);
+  const { findings }: { findings: Finding[] } = JSON.parse(
+    out.replaceAll(home.data, "DATA").replaceAll(home.manifests, "DIR"),
+  );
+  const wrong = findings.filter(({ severity }) => severity === "error");
+  return { code, wrong: wrong.map(({ name, message, action }) => `${name}: ${message}: ${action}`) };
 }
 
 beforeAll(async () => {
@@ -25,13 +31,21 @@ afterAll(async () => {
 
 describe("keyplane doctor", () => {
   test("finds nothing wrong with a healthy installation, and notes its placeholder keys", async () => {
-    const { code, out, wrong } = await doctor();
-    expect([code, wrong]).toEqual([0, []]);
-    expect(out).toMatch(/^ok {5}keyplane up runs on .* at http:/m);
-    expect(out).toMatch(/^ok {5}the server is ready/m);
-    expect(out).toMatch(/^note {3}PLATFORM_API_KEYS gives 1 development key every right of a team/m);
+    expect(await doctor()).toEqual({ code: 0, wrong: [] });
+    const { code, out } = await keyplane(["doctor", "--data", home.data]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ok {5}process: keyplane up runs on .* at http:/m);
+    expect(out).toMatch(/^ok {5}readiness: the server is ready/m);
+    expect(out).toMatch(
+      /^note {3}placeholder-keys: PLATFORM_API_KEYS gives 1 development key every right of a team\n {7}leave it out/m,
+    );
     expect(out).toMatch(/\nnothing is wrong\n$/);
     expect(out).not.toContain("inf_");
+    const yaml = await keyplane(["doctor", "--data", home.data, "-o", "yaml"]);
+    expect(parse(yaml.out).findings).toContainEqual({
+      ...{ name: "process", severity: "ok", action: null },
+      message: expect.stringContaining("keyplane up runs on"),
+    });
   });
 
   test("finds what others could read, and says how to close it", async () => {
@@ -40,7 +54,10 @@ describe("keyplane doctor", () => {
       chmodSync(file, 0o755);
       const { code, wrong } = await doctor();
       const shown = file.replace(home.data, "DATA");
-      expect([code, wrong]).toEqual([1, [`${shown} is open to others on this machine: chmod go= '${shown}'`]]);
+      expect([code, wrong]).toEqual([
+        1,
+        [`file-modes: ${shown} is open to others on this machine: chmod go= '${shown}'`],
+      ]);
       chmodSync(file, 0o700);
     }
   });
@@ -51,7 +68,11 @@ describe("keyplane doctor", () => {
     const { code, wrong } = await doctor();
     expect([code, wrong]).toEqual([
       1,
-      [expect.stringMatching(/^PlatformKey nobodys\/lost is not ready: NamespaceUnclaimed: .* Add this namespace/)],
+      [
+        expect.stringMatching(
+          /^declarations: PlatformKey nobodys\/lost is not ready: NamespaceUnclaimed: .* Add this namespace/,
+        ),
+      ],
     ]);
   });
 
@@ -66,7 +87,7 @@ describe("keyplane doctor", () => {
   test("finds that it does not run, also when it was killed", async () => {
     await up.stop("SIGKILL");
     const { code, wrong } = await doctor();
-    expect([code, wrong[0]]).toEqual([1, "keyplane up does not run on DATA: start it"]);
+    expect([code, wrong[0]]).toEqual([1, "process: keyplane up does not run on DATA: start it"]);
     for (const command of [
       ["revoke", "dev/fine"],
       ["rotate", "dev/fine"],
@@ -83,13 +104,20 @@ describe("keyplane doctor", () => {
     rmSync(join(home.data, "secrets", "dev", "fine"), { recursive: true });
     rmSync(join(home.data, "bootstrap-token"));
     const { wrong } = await doctor();
-    expect(wrong).toContainEqual(expect.stringMatching(/^DATA\/secrets\/dev\/fine\/api-key is missing/));
-    expect(wrong).toContainEqual(expect.stringMatching(/^DATA\/bootstrap-token is missing: start keyplane up again/));
+    expect(wrong).toContainEqual(expect.stringMatching(/^secrets: DATA\/secrets\/dev\/fine\/api-key is missing/));
+    expect(wrong).toContainEqual(
+      expect.stringMatching(/^bootstrap-token: DATA\/bootstrap-token is missing: start keyplane up again/),
+    );
   });
 
   test("needs the database and the cluster to tell what a restore has left", async () => {
     const { code, err } = await keyplane(["doctor", "--after-restore"]);
     expect([code, err]).toEqual([2, expect.stringContaining("--database-url is needed")]);
+  });
+
+  test("is wrong use where nothing is named to look at", async () => {
+    const { code, err } = await keyplane(["doctor"]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: say what to look at: --data DIR .*\n$/)]);
   });
 
   test("is wrong use on a folder that is none of keyplane up", async () => {

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Finding } from "../../../cli/doctor/finding.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -171,13 +172,15 @@ describe("namespaces that go", () => {
     await stop(controller);
   });
 
-  /** What doctor finds, line by line. */
+  /** What doctor finds of keys that nobody serves, a line each. */
   async function doctor(
     where = ["--controller-namespace", "default"],
   ): Promise<{ code: number | null; lines: string[] }> {
     const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
-    const { code, out } = await keyplane(["doctor", ...flags, ...where]);
-    return { code, lines: out.split("\n").slice(0, -2) };
+    const { code, out } = await keyplane(["doctor", "-o", "json", ...flags, ...where]);
+    const { findings }: { findings: Finding[] } = JSON.parse(out);
+    const unserved = findings.filter(({ name }) => name === "unserved-keys");
+    return { code, lines: unserved.map(({ severity, message, action }) => `${severity}  ${message}: ${action}`) };
   }
 
   /** As somebody does who strips finalizers by hand. */
@@ -198,7 +201,7 @@ describe("namespaces that go", () => {
     expect(await ours()).toEqual([]);
     expect((await doctor([])).lines.filter((line) => line.includes("looked-after"))).toEqual([
       expect.stringContaining(
-        "no controller that runs in keyplane-system serves it: say --controller-namespace NAME where they run in another one",
+        "no controller that runs in keyplane-system serves it, and nothing that is declared there takes effect: start one, give --controller-namespace NAME",
       ),
     ]);
 
@@ -207,19 +210,19 @@ describe("namespaces that go", () => {
     expect(await doctor()).toMatchObject({ code: 1 });
     expect(await ours()).toEqual([
       expect.stringMatching(
-        `^WRONG  ${RegExp.escape(keys)}: no controller that runs in default serves it: .*keyplane revoke`,
+        `^error  ${RegExp.escape(keys)}: no controller that runs in default serves it, .*keyplane revoke`,
       ),
     ]);
     await kubernetes.request("DELETE", path("looked-after"));
     expect(await ours()).toEqual([
       expect.stringMatching(
-        `^WRONG  ${RegExp.escape(keys)}, which is being deleted: they work on, since no controller`,
+        `^error  ${RegExp.escape(keys)}, which is being deleted: they work on, since no controller`,
       ),
     ]);
     await strip(world, "first", "second");
     await force("looked-after");
     expect(await ours()).toEqual([
-      expect.stringMatching(`^WRONG  ${RegExp.escape(keys)}, which is gone: they work on, since no controller`),
+      expect.stringMatching(`^error  ${RegExp.escape(keys)}, which is gone: they work on, since no controller`),
     ]);
 
     // Of what has neither a namespace nor a declaration any more a controller is rid within a minute.
@@ -252,7 +255,7 @@ describe("namespaces that go", () => {
       1,
       [
         expect.stringMatching(
-          /^WRONG {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
+          /^error {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
         ),
       ],
     ]);

@@ -74,7 +74,7 @@ describe("uninstalling", () => {
     await stop(controller);
     const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
     const { out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
-    expect(out).toContain("WRONG  the cluster does not serve the kinds of Keyplane");
+    expect(out).toContain("error  custom-resources: the cluster does not have platformkeys.keyplane.dev");
   });
 });
 

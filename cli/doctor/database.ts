@@ -1,0 +1,119 @@
+/** Whether a PostgreSQL is there, of the right kind, and reached by a way that everything passes through. */
+import { errorText } from "../../domain/error-text.ts";
+import { ListenError, SchemaVersionError, ServerVersionError } from "../../store/database/errors.ts";
+import { assertListenWorks } from "../../store/database/listen-check.ts";
+import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate.ts";
+import { openPostgres } from "../../store/database/postgres.ts";
+import { assertServerVersion } from "../../store/database/server-version.ts";
+import { keepsSession } from "../../store/database/session-check.ts";
+import type { Store } from "../../store/database/store.ts";
+import { databaseTime } from "../../store/database/times.ts";
+import { databaseAdvice } from "../database-advice.ts";
+import { CONTENT_CHECKS } from "./database-contents.ts";
+import { type Check, type Finding, ok, runChecks, wrong } from "./finding.ts";
+import { judgeClock } from "./judge-clock.ts";
+
+/** A database that answers. */
+type Database = {
+  readonly store: Store;
+  /** The text of the encryption keys, to see whether they are the database's; undefined where none are given. */
+  readonly encryptionKeys: string | undefined;
+  /** This machine's, in milliseconds since the epoch. */
+  readonly now: () => number;
+};
+
+/** In the order in which one thing causes another. */
+const CHECKS: readonly Check<Database>[] = [checkVersion, checkNotifications, checkSession, checkClock];
+
+/**
+ * Looks at a database.
+ *
+ * @param url of PostgreSQL
+ * @param also what else is to be looked at, with the database where its schema is this build's
+ */
+export async function checkDatabase(
+  url: string,
+  given: Omit<Database, "store">,
+  also: (store?: Store) => Promise<readonly Finding[]>,
+): Promise<Finding[]> {
+  const store = await openPostgres(url);
+  try {
+    const database = { ...given, store };
+    const reached = await checkConnection(database);
+    if (reached.severity === "error") return [reached, ...(await also())];
+    const schema = await checkSchema(database);
+    const findings = [reached, ...(await runChecks(CHECKS, database)), schema];
+    if (schema.severity === "error") return [...findings, ...(await also())];
+    return [...findings, ...(await runChecks(CONTENT_CHECKS, { db: store.db, ...given })), ...(await also(store))];
+  } finally {
+    await store.close();
+  }
+}
+
+async function checkConnection({ store }: Database): Promise<Finding> {
+  try {
+    await databaseTime(store.db);
+    return ok("database-connection", "the database answers");
+  } catch (error) {
+    const step = databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
+    return wrong("database-connection", errorText(error), step);
+  }
+}
+
+async function checkVersion({ store }: Database): Promise<Finding[]> {
+  try {
+    await assertServerVersion(store.db);
+    return [ok("database-version", "the database is PostgreSQL 15 or later")];
+  } catch (error) {
+    if (!(error instanceof ServerVersionError)) throw error;
+    return [wrong("database-version", error.message, "upgrade PostgreSQL")];
+  }
+}
+
+async function checkSchema({ store }: Database): Promise<Finding> {
+  try {
+    await assertSchemaVersion(store);
+    return ok(
+      "database-schema",
+      `the schema is of version ${await schemaVersion(store.db)}, with which this build works`,
+    );
+  } catch (error) {
+    if (!(error instanceof SchemaVersionError)) throw error;
+    const isNewer = (await schemaVersion(store.db)) > SCHEMA_VERSION;
+    const step = isNewer ? "use the keyplane that migrated it, or a later one" : "keyplane migrate --database-url URL";
+    return wrong("database-schema", error.message, step);
+  }
+}
+
+/** By what is given, which may be a pooler: it may lead some to the database and not what the database tells. */
+async function checkNotifications({ store }: Database): Promise<Finding[]> {
+  try {
+    await assertListenWorks(store);
+    return [ok("database-notifications", "notifications arrive through this URL")];
+  } catch (error) {
+    const step = "give the server and the controller the URL of the primary itself, or of a pooler in session mode";
+    const [what = ""] = errorText(error).split(". ");
+    if (error instanceof ListenError) return [wrong("database-notifications", what, step)];
+    return [
+      wrong("database-notifications", `it cannot be told whether notifications arrive: ${errorText(error)}`, step),
+    ];
+  }
+}
+
+async function checkSession({ store }: Database): Promise<Finding[]> {
+  const step = "give a URL that leads to PostgreSQL itself, or set the pooler's pool_mode to session";
+  try {
+    if (await keepsSession(store)) return [ok("database-session", "a connection keeps its session")];
+    const message =
+      "a connection changes its session between two statements: a pooler in transaction mode is in between";
+    return [wrong("database-session", message, step)];
+  } catch (error) {
+    return [wrong("database-session", `two connections at once cannot be had: ${errorText(error)}`, step)];
+  }
+}
+
+async function checkClock({ store, now }: Database): Promise<Finding[]> {
+  const before = now();
+  const theirs = await databaseTime(store.db);
+  return [judgeClock("the database's", theirs, { before, after: now() })];
+}

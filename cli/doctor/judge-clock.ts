@@ -1,0 +1,26 @@
+import { type Finding, note, ok, wrong } from "./finding.ts";
+
+/** What nobody notices. Milliseconds. */
+const MAX_NOTHING_MS = 2_000;
+/** From here on tokens of issuers count as expired or not yet valid, and people look for an event at the wrong time. */
+const MAX_TOLERABLE_MS = 30_000;
+
+/**
+ * Compares a clock with this machine's.
+ *
+ * @param whose as in "the database's"
+ * @param theirs what it said, in milliseconds since the epoch
+ * @param asked this machine's time before the question and after the answer
+ */
+export function judgeClock(
+  whose: string,
+  theirs: number,
+  { before, after }: { readonly before: number; readonly after: number },
+): Finding {
+  const off = theirs < before ? theirs - before : Math.max(0, theirs - after);
+  if (Math.abs(off) <= MAX_NOTHING_MS) return ok("clock", `${whose} clock and this machine's agree`);
+  const way = off > 0 ? "ahead of" : "behind";
+  const message = `${whose} clock is ${Math.round(Math.abs(off) / 1_000)} s ${way} this machine's`;
+  const step = "set both by NTP: timedatectl set-ntp true";
+  return Math.abs(off) <= MAX_TOLERABLE_MS ? note("clock", message, step) : wrong("clock", message, step);
+}

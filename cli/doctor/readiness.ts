@@ -1,0 +1,22 @@
+import { connectionErrorText } from "../../domain/error-text.ts";
+import { type Finding, ok, wrong } from "./finding.ts";
+
+/** How long an answer may take. Milliseconds. */
+export const TIMEOUT_MS = 5_000;
+
+/**
+ * Whether a server says of itself that it should be given work.
+ *
+ * @param adminUrl of its admin listener
+ */
+export async function checkReadiness(adminUrl: string): Promise<Finding> {
+  try {
+    const answer = await fetch(`${adminUrl}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    if (answer.ok) return ok("readiness", "the server is ready: its view of the keys is current");
+    const why = (await answer.text()).trim().slice(0, 200);
+    return wrong("readiness", `the server is not ready: ${why}`, "look at the server's log, and at the database");
+  } catch (error) {
+    const step = "start the server again, and see that nothing else has its ports";
+    return wrong("readiness", `nothing answers at ${adminUrl} (${connectionErrorText(error)})`, step);
+  }
+}

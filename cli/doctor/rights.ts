@@ -1,0 +1,141 @@
+/** Whether the controller's account may do what the controller does: what infra/rbac grants. */
+import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { errorText } from "../../domain/error-text.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { type Finding, note, ok, wrong } from "./finding.ts";
+
+/** As a rule of a Role has it. */
+export type Rule = {
+  readonly group: string;
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** What it can do without, where nobody uses this. */
+  readonly usedFor?: string;
+};
+
+/** The rules of infra/rbac/controller.yaml, by where each holds. */
+export const CONTROLLER_RULES: Readonly<Record<"everywhere" | "own" | "default", readonly Rule[]>> = {
+  everywhere: [
+    {
+      group: "keyplane.dev",
+      resources: ["platformkeys", "platformteams", "modelgateways", "memorylibraries"],
+      verbs: ["get", "list", "watch", "patch"],
+    },
+    {
+      group: "keyplane.dev",
+      resources: ["platformkeys/status", "platformteams/status", "modelgateways/status", "memorylibraries/status"],
+      verbs: ["patch"],
+    },
+    { group: "", resources: ["namespaces"], verbs: ["get"] },
+  ],
+  own: [{ group: "coordination.k8s.io", resources: ["leases"], verbs: ["get", "create", "update"] }],
+  default: [{ group: "events.k8s.io", resources: ["events"], verbs: ["create"] }],
+};
+
+/** The rules of infra/rbac/namespace.yaml, in each namespace that holds keys or gateways. */
+export const NAMESPACE_RULES: readonly Rule[] = [
+  { group: "", resources: ["secrets"], verbs: ["get", "list", "watch", "create", "update", "delete"] },
+  { group: "events.k8s.io", resources: ["events"], verbs: ["create"] },
+  {
+    group: "apps",
+    resources: ["deployments", "statefulsets", "daemonsets"],
+    verbs: ["patch"],
+    usedFor: "restartTargets",
+  },
+];
+
+/** Whose rights are looked at. */
+export type Account = {
+  readonly namespace: string;
+  readonly name: string;
+  /** Whether it is us who ask. */
+  readonly isSelf: boolean;
+};
+
+/** @param namespaces that hold keys or gateways */
+export async function checkRights(api: ApiClient, account: Account, namespaces: readonly string[]): Promise<Finding[]> {
+  const controllerFile = "kubectl apply -f infra/rbac/controller.yaml";
+  const places = [
+    { namespace: "", rules: CONTROLLER_RULES.everywhere, step: controllerFile },
+    { namespace: account.namespace, rules: CONTROLLER_RULES.own, step: controllerFile },
+    { namespace: "default", rules: CONTROLLER_RULES.default, step: controllerFile },
+    ...namespaces.map((namespace) => {
+      return { namespace, rules: NAMESPACE_RULES, step: `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml` };
+    }),
+  ];
+  const title = `system:serviceaccount:${account.namespace}:${account.name}`;
+  const findings: Finding[] = [];
+  try {
+    for (const { namespace, rules, step } of places) {
+      for (const rule of rules) {
+        const missing = await missingOf(api, account, namespace, rule);
+        const where = namespace === "" ? "in every namespace" : `in the namespace ${namespace}`;
+        findings.push(
+          ...missing.map((right) => {
+            const message = `${title} may not ${right} ${where}`;
+            if (rule.usedFor === undefined) return wrong("rights", message, step);
+            return note("rights", `${message}, which ${rule.usedFor} need`, step);
+          }),
+        );
+      }
+    }
+  } catch (error) {
+    const step = "ask as a cluster administrator, or as the controller's ServiceAccount itself";
+    return [note("rights", `it cannot be told what ${title} may do: ${errorText(error)}`, step)];
+  }
+  return findings.length > 0 ? findings : [ok("rights", `${title} has the rights of infra/rbac`)];
+}
+
+/** As `update, delete secrets`, one for each resource. */
+async function missingOf(api: ApiClient, account: Account, namespace: string, rule: Rule): Promise<string[]> {
+  const missing = rule.resources.map(async (full) => {
+    const verbs = await Promise.all(
+      rule.verbs.map(async (verb) =>
+        (await isAllowed(api, account, namespace, rule.group, full, verb)) ? [] : [verb],
+      ),
+    );
+    return verbs.flat().length === 0 ? [] : [`${verbs.flat().join(", ")} ${full}`];
+  });
+  return (await Promise.all(missing)).flat();
+}
+
+async function isAllowed(
+  api: ApiClient,
+  { namespace: home, name, isSelf }: Account,
+  ...[namespace, group, full, verb]: readonly [namespace: string, group: string, full: string, verb: string]
+): Promise<boolean> {
+  const [resource, subresource = ""] = full.split("/");
+  const resourceAttributes = { namespace, group, resource, subresource, verb };
+  const groups = ["system:serviceaccounts", `system:serviceaccounts:${home}`, "system:authenticated"];
+  const user = isSelf ? {} : { user: `system:serviceaccount:${home}:${name}`, groups };
+  const kind = isSelf ? "SelfSubjectAccessReview" : "SubjectAccessReview";
+  const answer = await api.request({
+    method: "POST",
+    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
+    body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...user, resourceAttributes } },
+  });
+  const { status } = isRecord(answer) ? answer : {};
+  return isRecord(status) && status.allowed === true;
+}
+
+/** The namespaces in which keys or gateways are declared; of those that are given, where some are. */
+export async function declaringNamespaces(api: ApiClient, given: readonly string[] | null): Promise<string[]> {
+  if (given !== null) return [...given];
+  const found = new Set<string>();
+  for (const kind of ["PlatformKey", "ModelGateway"] as const) {
+    for (let next: string | undefined = ""; next !== undefined; ) {
+      const query = { limit: "500", ...(next === "" ? {} : { continue: next }) };
+      const list: unknown = await api.request({ method: "GET", path: objectsPath(kind, ""), query });
+      const { items, metadata } = isRecord(list) ? list : {};
+      for (const { metadata: of } of Array.isArray(items) ? items.filter(isRecord) : []) {
+        if (isRecord(of) && typeof of.namespace === "string") found.add(of.namespace);
+      }
+      next =
+        isRecord(metadata) && typeof metadata.continue === "string" && metadata.continue
+          ? metadata.continue
+          : undefined;
+    }
+  }
+  return [...found].sort();
+}

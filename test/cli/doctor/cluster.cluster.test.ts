@@ -1,0 +1,114 @@
+/** Faults that are planted in a cluster, and found by name. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Finding } from "../../../cli/doctor/finding.ts";
+import { migrate } from "../../../store/database/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
+import { accountKubeconfig, startControllerProcess } from "../../env/controller.ts";
+import { freshDatabase } from "../../env/engines.ts";
+import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
+import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { until } from "../../env/until.ts";
+import { keyplane } from "../up.ts";
+
+const ROOT = join(import.meta.dirname, "../../..");
+const RBAC = join(ROOT, "infra/rbac");
+
+describe("keyplane doctor --kubeconfig", () => {
+  let kubernetes: StartedKubernetes;
+  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
+
+  /** What is wrong with the cluster, or to be known, as `severity name: message: action`. */
+  async function doctor(...flags: string[]): Promise<string[]> {
+    const { out } = await keyplane(["doctor", "-o", "json", "--kubeconfig", kubernetes.kubeconfigPath, ...flags]);
+    const { findings }: { findings: Finding[] } = JSON.parse(out);
+    return findings
+      .filter(({ severity }) => severity !== "ok")
+      .map(({ severity, name, message, action }) => `${severity} ${name}: ${message}: ${action}`);
+  }
+
+  beforeAll(async () => {
+    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), freshDatabase()]);
+    const store = await openPostgres(database.url);
+    await migrate(store);
+    await store.close();
+    await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
+    await kubectl("create", "namespace", "dev");
+    const world = inNamespace(kubernetes, "dev");
+    await world.apply(teamManifest("research", "dev") + keyManifest("reader"));
+  });
+  afterAll(async () => {
+    await database?.drop();
+    await kubernetes?.close();
+  });
+
+  const NO_LEASE = expect.stringMatching(
+    /^error leases: no controller has a Lease in keyplane-system: none runs there/,
+  );
+  const SECRETS =
+    "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get, list, watch, create, update, delete secrets in the namespace dev: kubectl apply -n dev -f infra/rbac/namespace.yaml";
+
+  it("names each right that is missing, with the file to apply", async () => {
+    const before = await doctor();
+    expect(before).toContainEqual(SECRETS);
+    expect(before).toContainEqual(
+      expect.stringMatching(
+        /^note rights: .* may not patch deployments in the namespace dev, which restartTargets need/,
+      ),
+    );
+    await kubectl("apply", "--namespace", "dev", "--filename", join(RBAC, "namespace.yaml"));
+    expect(await doctor()).toEqual([NO_LEASE]);
+    await kubectl("delete", "clusterrolebinding", "keyplane-controller");
+    const without = await until("the right is gone", async () => {
+      const found = await doctor();
+      return found.length > 1 && found;
+    });
+    expect(without).toContainEqual(
+      "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get namespaces in every namespace: kubectl apply -f infra/rbac/controller.yaml",
+    );
+    await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
+    await until("the right is back", async () => (await doctor()).length === 1);
+  });
+
+  it("asks for itself as the controller's own account, and notes what it may not see", async () => {
+    expect(await doctor("--kubeconfig", await accountKubeconfig(kubernetes))).toEqual([
+      ...["platformkeys", "platformteams", "modelgateways", "memorylibraries"].map((plural) =>
+        expect.stringContaining(`note custom-resources: the CustomResourceDefinition ${plural}.keyplane.dev cannot be`),
+      ),
+      NO_LEASE,
+    ]);
+  });
+
+  it("finds a controller that was killed by the Lease that nobody renews", async () => {
+    const kubeconfig = await accountKubeconfig(kubernetes);
+    const encryptionKey = randomBytes(32).toString("base64");
+    const controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    await until("it leads", () => controller.lines.some((line) => line.includes("leads")));
+    expect(await doctor()).toEqual([]);
+    controller.child.kill("SIGKILL");
+    expect(await doctor()).toEqual([
+      expect.stringMatching(/^error leases: nobody renews the Lease keyplane-system\/keyplane-controller: /),
+    ]);
+  });
+
+  it("finds a definition that is of another version, and one that is missing", async () => {
+    const crd = "crd/platformkeys.keyplane.dev";
+    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/displayName";
+    await kubectl("patch", crd, "--type", "json", "--patch", JSON.stringify([{ op: "remove", path }]));
+    expect(await doctor()).toContainEqual(
+      "error custom-resources: platformkeys.keyplane.dev is of another version than this build: it lacks .spec.displayName: kubectl apply --server-side -f crds/",
+    );
+    await kubectl("delete", "crd", "memorylibraries.keyplane.dev");
+    expect(await doctor()).toContainEqual(
+      expect.stringMatching(/^error custom-resources: the cluster does not have memorylibraries\.keyplane\.dev: /),
+    );
+  });
+
+  it("finds a cluster that does not answer", async () => {
+    const { code, out } = await keyplane(["doctor", "--kubeconfig", join(ROOT, "package.json"), "-o", "json"]);
+    expect([code, JSON.parse(out).findings]).toMatchObject([1, [{ name: "cluster-connection", severity: "error" }]]);
+  });
+});

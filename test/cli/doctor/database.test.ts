@@ -1,0 +1,99 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkDatabase } from "../../../cli/doctor/database.ts";
+import type { Finding } from "../../../cli/doctor/finding.ts";
+import { MIN_SCHEMA_VERSION, migrate, SCHEMA_VERSION } from "../../../store/database/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { freshDatabase } from "../../env/engines.ts";
+import { freePort } from "../../env/free-port.ts";
+import { dropNotifications } from "../../env/notifications.ts";
+import { startTcpProxy } from "../../env/tcp-proxy.ts";
+import { keyplane } from "../up.ts";
+
+describe("keyplane doctor --database-url", () => {
+  let url: string;
+  let drop: () => Promise<void>;
+  let store: Store;
+  beforeAll(async () => {
+    ({ url, drop } = await freshDatabase());
+    store = await openPostgres(url);
+  });
+  afterAll(async () => {
+    await store.close();
+    await drop();
+  });
+
+  /** What is wrong, as `name: message: action`. */
+  async function wrong(database: string, now = Date.now): Promise<string[]> {
+    const findings = await checkDatabase(database, { encryptionKeys: undefined, now }, async () => []);
+    return findings.filter(({ severity }) => severity === "error").map(inLine);
+  }
+  const inLine = ({ name, message, action }: Finding) => `${name}: ${message}: ${action}`;
+  const changed = (change: (url: URL) => void) => {
+    const other = new URL(url);
+    change(other);
+    return other.href;
+  };
+  const NO_SERVER = expect.stringMatching(/^replicas: no server runs on this database: keyplane server/);
+
+  test("finds a database without a schema, and says how it gets one", async () => {
+    expect(await wrong(url)).toEqual([
+      `database-schema: the database's schema is version 0, and version ${SCHEMA_VERSION} is needed: run keyplane migrate: keyplane migrate --database-url URL`,
+    ]);
+    await migrate(store);
+    expect(await wrong(url)).toEqual([NO_SERVER]);
+  });
+
+  test("finds a schema of the future, and one that is too old to be carried over", async () => {
+    await sql`insert into schema_migrations (version, name) values (${SCHEMA_VERSION + 2}, 'later')`.execute(store.db);
+    expect(await wrong(url)).toEqual([
+      expect.stringMatching(/^database-schema: .*, too new for this build .*: use the keyplane that migrated it/),
+    ]);
+    await sql`delete from schema_migrations where version > ${SCHEMA_VERSION}`.execute(store.db);
+    await sql`update schema_migrations set version = version - 17`.execute(store.db);
+    expect(await wrong(url)).toEqual([
+      expect.stringContaining(`this build carries over none before ${MIN_SCHEMA_VERSION}`),
+    ]);
+    await sql`update schema_migrations set version = version + 17`.execute(store.db);
+  });
+
+  test("finds a way on which notifications are lost, as behind a pooler", async (context) => {
+    const direct = new URL(url);
+    const proxy = await startTcpProxy({ host: direct.hostname, port: Number(direct.port) }, () => dropNotifications());
+    context.onTestFinished(() => proxy.close());
+    const pooled = changed((other) => {
+      [other.hostname, other.port] = ["127.0.0.1", String(proxy.port)];
+    });
+    expect(await wrong(pooled)).toEqual([
+      expect.stringMatching(
+        /^database-notifications: a notification that was sent did not arrive: .*pooler in session/,
+      ),
+      NO_SERVER,
+    ]);
+  });
+
+  test("finds a clock that is another's by a minute, and notes one by ten seconds", async () => {
+    expect(await wrong(url, () => Date.now() - 60_000)).toEqual([
+      expect.stringMatching(/^clock: the database's clock is 60 s ahead of this machine's: set both by NTP/),
+      NO_SERVER,
+    ]);
+    expect(await wrong(url, () => Date.now() + 10_000)).toEqual([NO_SERVER]);
+  });
+
+  test("finds what cannot be reached or lets nobody in, and shows no password", async () => {
+    const port = await freePort();
+    const cases: readonly (readonly [string, RegExp])[] = [
+      [changed((other) => Object.assign(other, { port: String(port) })), /ECONNREFUSED.*: start PostgreSQL there/],
+      [changed((other) => Object.assign(other, { pathname: "/nowhere" })), /"nowhere" does not exist: create that/],
+      [changed((other) => Object.assign(other, { hostname: "nowhere.invalid" })), /: see the host's name in the URL/],
+    ];
+    for (const [database, what] of cases) {
+      const { code, out } = await keyplane(["doctor", "--database-url", database, "-o", "json"]);
+      const { findings }: { findings: Finding[] } = JSON.parse(out);
+      expect([code, findings.map(inLine)]).toEqual([1, [expect.stringMatching(what)]]);
+      expect(findings[0]).toMatchObject({ name: "database-connection", severity: "error" });
+      expect(out).not.toContain(new URL(url).password);
+    }
+  });
+});
