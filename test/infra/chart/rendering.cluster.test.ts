@@ -2,9 +2,13 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { stringify } from "yaml";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { CHART, type Helm, type Manifest, manifestsIn, openHelm } from "./helm.ts";
 
+const KUSTOMIZE = join(CHART, "../kustomize");
+const KUSTOMIZE_HEADER =
+  "# Rendered from infra/chart. Change that and run `npm run test:cluster -- test/infra/chart -u`.\n";
 const EXAMPLES = join(CHART, "examples");
 const values = (await readdir(EXAMPLES)).filter((file) => file.startsWith("values-")).sort();
 /** All that can be asked for at once. */
@@ -86,6 +90,22 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     expect(crds(await helm.render("--set", "crds.install=false"))).toEqual([]);
   });
 
+  it("is, with its default values, what infra/kustomize has", async () => {
+    const rendered = manifestsIn(await helm.render("--set", "crds.install=false")).map(withoutHelm);
+    const isHook = ({ kind, metadata }: Manifest) => kind === "Job" || metadata.name.endsWith("-migration");
+    // The rights are those of infra/rbac, which it builds on.
+    const isRight = ({ apiVersion, kind }: Manifest) => apiVersion.startsWith("rbac.") || kind === "ServiceAccount";
+    const rest = rendered.filter((object) => !isHook(object) && !isRight(object));
+    await expect(KUSTOMIZE_HEADER + yamlOf(rest)).toMatchFileSnapshot(join(KUSTOMIZE, "keyplane.yaml"));
+    const migration = join(KUSTOMIZE, "migration/migration.yaml");
+    await expect(KUSTOMIZE_HEADER + yamlOf(rendered.filter(isHook))).toMatchFileSnapshot(migration);
+  });
+
+  it.each(["", "migration"])("is taken by the API server as infra/kustomize/%s, too", async (folder) => {
+    const text = await kubernetes().kubectl(["kustomize", join(KUSTOMIZE, folder)]);
+    expect(await apply(text)).toMatchObject({ code: 0, stderr: "" });
+  });
+
   const REFUSED: [string, string, string][] = [
     ["a name that is none", "server.replica=3", "at '/server': additional properties 'replica' not allowed"],
     ["no Secret for the database", "database.existingSecret=", "at '/database/existingSecret'"],
@@ -127,6 +147,19 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     expect(grantsOf(manifestsIn(await helm.render(...args)))).toEqual(grantsOf(own));
   });
 });
+
+/** As somebody without Helm would apply it. */
+function withoutHelm(object: Manifest): Manifest {
+  const { annotations = {}, labels = {}, ...metadata } = object.metadata;
+  const kept = (entries: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(entries).filter(([name]) => !name.startsWith("helm.sh/") && !name.endsWith("/managed-by")),
+    );
+  const rest = Object.keys(kept(annotations)).length === 0 ? {} : { annotations: kept(annotations) };
+  return { ...object, metadata: { ...metadata, labels: kept(labels), ...rest } };
+}
+
+const yamlOf = (objects: readonly Manifest[]) => objects.map((object) => stringify(object)).join("---\n");
 
 type PodTemplate = { readonly spec: Readonly<Record<string, unknown>> };
 
