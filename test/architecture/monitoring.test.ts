@@ -30,6 +30,25 @@ function unknownMetrics(expr: string): string[] {
   return named.filter((name) => !known.has(name) && !known.has(name.replace(/_(bucket|count|sum)$/, "")));
 }
 
+type Panel = {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: readonly { readonly expr: string; readonly datasource: { readonly uid: string } }[];
+};
+
+const dashboard = JSON.parse(read("infra/chart/files/dashboard.json")) as {
+  readonly schemaVersion: number;
+  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
+  readonly panels: readonly Panel[];
+};
+
+/** Whether two panels have a cell of the grid in common. */
+function overlap({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+}
+
 describe("the alerts", () => {
   it.each(alerts)("$alert names metrics that there are", ({ expr }) => {
     expect(expr).toMatch(/[a-z]_/);
@@ -59,5 +78,45 @@ describe("the alerts", () => {
 
   it("have runbooks whose queries name metrics that there are", () => {
     expect(unknownMetrics(RUNBOOKS)).toEqual([]);
+  });
+});
+
+describe("the dashboard", () => {
+  const drawn = dashboard.panels.filter(({ type }) => type !== "row");
+
+  it.each(drawn)("$title names metrics that there are, of the data source that is chosen", ({ targets = [] }) => {
+    expect(targets.length).toBeGreaterThan(0);
+    expect(targets.flatMap(({ expr }) => unknownMetrics(expr))).toEqual([]);
+    for (const { expr, datasource } of targets) {
+      expect(expr).toContain('namespace="$namespace"');
+      expect(datasource.uid).toMatch(/^\$\{datasource\}$/);
+    }
+  });
+
+  it("has no two panels in one place, nor of one id, and none beside the grid", () => {
+    const { panels } = dashboard;
+    const both = panels.flatMap((a, i) =>
+      panels.slice(i + 1).flatMap((b) => (overlap(a, b) || a.id === b.id ? [`${a.title}, ${b.title}`] : [])),
+    );
+    expect(both).toEqual([]);
+    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  });
+
+  it("uses the variables that it has", () => {
+    const { list } = dashboard.templating;
+    expect(list[0]).toMatchObject({ name: "datasource", type: "datasource" });
+    const used = [...JSON.stringify(dashboard.panels).matchAll(/\$\{?(\w+)/g)].map(([, name = ""]) => name);
+    const known = [...list.map(({ name }) => name), "__rate_interval"];
+    expect([...new Set(used)].toSorted()).toEqual(known.toSorted());
+  });
+
+  it("shows every metric of ours", () => {
+    const exprs = JSON.stringify(dashboard.panels);
+    const shown = (name: string) => exprs.includes(name);
+    // How many names were put into the queue, and for how long, is what its depth comes of.
+    const left = ["workqueue_adds_total", "workqueue_queue_duration_seconds", "workqueue_work_duration_seconds"];
+    expect([...documentedMetrics()].filter((name) => !shown(name)).toSorted()).toEqual(
+      ["keyplane_key_lookups_total", ...left].toSorted(),
+    );
   });
 });

@@ -9,9 +9,13 @@ import { findPromtool } from "../../env/promtool.ts";
 import { ALERT_CASES, type Series } from "./alert-cases.ts";
 
 const run = promisify(execFile);
-const RULES = join(import.meta.dirname, "../../../infra/chart/files/alerts.yaml");
+const FILES = join(import.meta.dirname, "../../../infra/chart/files");
+const RULES = join(FILES, "alerts.yaml");
+const DASHBOARD = join(FILES, "dashboard.json");
 
 type Rules = { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] };
+
+type Dashboard = { readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[] };
 
 describe("the alerts, by promtool", () => {
   let promtool: string;
@@ -25,6 +29,18 @@ describe("the alerts, by promtool", () => {
 
   it("are rules and templates that Prometheus takes", async () => {
     await run(promtool, ["check", "rules", "--lint=all", "--lint-fatal", RULES]);
+  });
+
+  it("have a dashboard beside them whose expressions Prometheus takes", async () => {
+    const { panels }: Dashboard = JSON.parse(await readFile(DASHBOARD, "utf8"));
+    const exprs = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
+    const rules = exprs.map((expr, i) => ({
+      record: `panel:${i}`,
+      expr: expr.replaceAll("$__rate_interval", "5m").replaceAll("$namespace", "keyplane-system"),
+    }));
+    const file = join(folder, "dashboard.yaml");
+    await writeFile(file, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+    await run(promtool, ["check", "rules", "--lint=none", file]);
   });
 
   it("have each a case that fires and one that does not", async () => {

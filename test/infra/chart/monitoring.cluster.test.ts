@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { downloadGoModule } from "../../env/go-download.ts";
+import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
+import { CHART, type Helm, type Manifest, manifestsIn, openHelm } from "./helm.ts";
+
+const OPERATOR = {
+  path: "github.com/prometheus-operator/prometheus-operator",
+  version: "v0.85.0",
+  sum: "h1:M5xLCLEoaW2IJfnuCwFzzpL+jSVQu3KGT84Pye+fW8s=",
+};
+const NAMES = ["servicemonitors", "prometheusrules"];
+const ENABLED = ["serviceMonitor", "rules", "dashboard"].flatMap((name) => ["--set", `metrics.${name}.enabled=true`]);
+const KINDS = ["ServiceMonitor", "PrometheusRule"];
+
+describeOnKubernetes("monitoring by the chart", (kubernetes) => {
+  let home: string;
+  let helm: Helm;
+
+  const ofMonitoring = async (...args: string[]) =>
+    manifestsIn(await helm.render(...ENABLED, ...args)).filter(
+      ({ kind, metadata }) => KINDS.includes(kind) || metadata.name === "keyplane-dashboard",
+    );
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
+    helm = await openHelm(home);
+    const crds = join(await downloadGoModule(OPERATOR), "example/prometheus-operator-crd");
+    const files = NAMES.map((name) => `--filename=${crds}/monitoring.coreos.com_${name}.yaml`);
+    await kubernetes().kubectl(["apply", "--server-side", ...files]);
+    const crdNames = NAMES.map((name) => `crd/${name}.monitoring.coreos.com`);
+    await kubernetes().kubectl(["wait", "--for=condition=Established", ...crdNames]);
+    // Others of this run may have made it.
+    await kubernetes().runKubectl(["create", "namespace", "keyplane-system"]);
+  });
+
+  afterAll(async () => {
+    await rm(home, { recursive: true, force: true });
+  });
+
+  it("is taken by the API server as the Prometheus Operator's kinds, without a warning", async () => {
+    const objects = await ofMonitoring("--set", "metrics.rules.runbooks=https://docs.example.com/runbooks");
+    expect(objects.map(({ kind }) => kind).toSorted()).toEqual([
+      ...["ConfigMap", "PrometheusRule", "ServiceMonitor", "ServiceMonitor"],
+    ]);
+    const applied = await kubernetes().runKubectl(
+      ["apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename=-"],
+      objects.map((object) => JSON.stringify(object)).join("\n---\n"),
+    );
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("has the alerts of the file, each with its runbook where those are published", async () => {
+    const rules = async (...args: string[]) =>
+      (await ofMonitoring(...args)).find(({ kind }) => kind === "PrometheusRule")?.spec;
+    expect(await rules()).toEqual(parse(await readFile(join(CHART, "files/alerts.yaml"), "utf8")));
+    const linked = JSON.stringify(await rules("--set", "metrics.rules.runbooks=https://docs.example.com/runbooks"));
+    expect(linked).toContain('"runbook_url":"https://docs.example.com/runbooks#keyplanenotserving"');
+  });
+
+  it("has the dashboard of the file, under the label that Grafana's sidecar looks for", async () => {
+    const [map] = (await ofMonitoring()).filter(({ kind }) => kind === "ConfigMap");
+    expect(map?.metadata.labels).toMatchObject({ grafana_dashboard: "1" });
+    const text = await readFile(join(CHART, "files/dashboard.json"), "utf8");
+    expect(map?.data).toEqual({ "keyplane.json": text.trimEnd() });
+  });
+
+  it("scrapes the Services of both components at a port that they have", async () => {
+    const rendered = manifestsIn(await helm.render(...ENABLED));
+    for (const monitor of rendered.filter(({ kind }) => kind === "ServiceMonitor")) {
+      const spec = monitor.spec as MonitorSpec;
+      const found = rendered.filter(
+        (object) =>
+          object.kind === "Service" &&
+          Object.entries(spec.selector.matchLabels).every(([name, value]) => object.metadata.labels?.[name] === value),
+      );
+      const ports = found.flatMap((service) => portsOf(service));
+      expect(spec.endpoints.map(({ port }) => ports.filter((name) => name === port))).toEqual([["admin"]]);
+    }
+  });
+
+  it("is not there unless it is asked for", async () => {
+    const kinds = manifestsIn(await helm.render()).map(({ kind }) => kind);
+    expect(kinds.filter((kind) => KINDS.includes(kind) || kind === "ConfigMap")).toEqual([]);
+  });
+});
+
+type MonitorSpec = {
+  readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly endpoints: readonly { readonly port: string }[];
+};
+
+function portsOf({ spec }: Manifest): string[] {
+  return (spec as { readonly ports: readonly { readonly name: string }[] }).ports.map(({ name }) => name);
+}
