@@ -60,6 +60,7 @@ const APART = [
   "test/server/gateway/streaming.test.ts",
   "test/server/http/json-body.test.ts",
   "test/server/http/json-scanner.test.ts",
+  "test/server/key-index/dead-replicas.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
   "test/server/log-flood.test.ts",

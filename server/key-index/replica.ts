@@ -1,11 +1,10 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import { watchReplicas } from "../../store/feed/replica-watch.ts";
 import type { FeedPosition } from "../../store/feed/replicas.ts";
 import type { KeyIndexView } from "../deps.ts";
 import type { IndexFigures, ServerMetrics } from "../metrics.ts";
 import { ChangeListener } from "./change-listener.ts";
+import { createRemover } from "./dead-replicas.ts";
 import { answerWithin, firstAnswer, pause } from "./deadline.ts";
 import type { Feed } from "./feed.ts";
 import type { KeyIndex, VersionUse } from "./key-index.ts";
@@ -37,8 +36,6 @@ const SNAPSHOT_MS = 60_000;
 const BATCH = 1_000;
 /** From here on the schema's record_change() notifies of no change, and somebody has to look. */
 const FULL_QUEUE = 0.5;
-/** Between two removals of dead replicas. */
-const REMOVAL_MS = 5_000;
 
 type ReplicaDeps = ServedStateDeps & {
   /** This process's name among the replicas; never used twice. */
@@ -63,7 +60,7 @@ export class Replica {
   readonly #cells: SharedCells;
   readonly #state: ServedState;
   readonly #listener: ChangeListener;
-  readonly #watchReplicas: ReturnType<typeof watchReplicas>;
+  readonly #removeTheDead: ReturnType<typeof createRemover>;
   /** The last change applied; null before the first snapshot. */
   #last: FeedPosition | null = null;
   #registered = false;
@@ -71,7 +68,6 @@ export class Replica {
   #notificationQueue = 0;
   /** The database was rolled back, and sessions that had ended may live in it. */
   #mustEndSessions = false;
-  #removedAt = Number.NEGATIVE_INFINITY;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
   #followedAt = Number.NEGATIVE_INFINITY;
@@ -94,7 +90,7 @@ export class Replica {
     this.#cells = deps.cells ?? sharedCells();
     this.#lease = Lease.begin(deps.clock, this.#cells.lease);
     this.#state = new ServedState(deps, this.#lease, this.#cells);
-    this.#watchReplicas = watchReplicas(deps.feed.replicas, LEASE_MS, deps.clock.monotonic);
+    this.#removeTheDead = createRemover(deps.feed.replicas, deps.clock.monotonic);
     this.#listener = new ChangeListener(deps, () => {
       this.#hinted = true;
       this.#wake.resolve();
@@ -199,7 +195,6 @@ export class Replica {
   /** Applies what a hint told of, and beats when it is time. What has failed is tried again at any sign. */
   async #round(): Promise<void> {
     if (!this.#registered) await this.#register();
-    this.#removeTheDead();
     this.#endSessions();
     const listening = this.#listener.tend();
     // Before the first snapshot, so that nothing between the two is seen a beat late.
@@ -237,6 +232,7 @@ export class Replica {
     this.#lease.setDatabaseTime(moment, beat.databaseNow);
     this.#databaseToldTime = beat.databaseNow;
     this.#noteQueue(beat.notificationQueue);
+    this.#removeTheDead(beat.neighbour);
     const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
     if (isSameHistory && beat.registered) {
       if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
@@ -265,16 +261,6 @@ export class Replica {
       );
     }
     this.#notificationQueue = usage;
-  }
-
-  /** Beside the beats: a removal that has to wait holds up nothing. */
-  #removeTheDead(): void {
-    const { clock } = this.#deps;
-    if (clock.monotonic() - this.#removedAt < REMOVAL_MS) return;
-    this.#removedAt = clock.monotonic();
-    this.#watchReplicas(0).catch(() => {
-      // Any replica does it, and so does whoever waits for a confirmation.
-    });
   }
 
   /** Beside the beats, and again with the next round where it fails. */

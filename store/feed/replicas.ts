@@ -46,6 +46,8 @@ export type Heartbeat = {
   readonly databaseNow: number;
   /** How full the database's queue of notifications is, from 0 to 1. */
   readonly notificationQueue: number;
+  /** The last sign of life of the replica before this one, by their names in a ring; null where there is no other. */
+  readonly neighbour: string | null;
 };
 
 /**
@@ -66,11 +68,17 @@ export async function heartbeat(store: Store, id: string, last: FeedPosition): P
     )
     select exists (select from beat) as registered, head, known.id as "idOfLastSeq",
       (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseNow",
-      pg_notification_queue_usage() as "notificationQueue"
+      pg_notification_queue_usage() as "notificationQueue",
+      coalesce(${lastSignWhere(sql`id < ${id}`)}, ${lastSignWhere(sql`id > ${id}`)}) as neighbour
     from feed, known`.execute(store.db);
   const [row] = rows;
   if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");
   return row;
+}
+
+/** One row by the index, however many there are. */
+function lastSignWhere(which: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`(select id || ' ' || seen_at from replicas where ${which} order by id desc limit 1)`;
 }
 
 /** Takes a replica out: at its end, so that nothing waits for it. */

@@ -139,6 +139,30 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect(await acknowledged()).toBe((await head()).seq);
   });
 
+  test("a heartbeat tells the last sign of life of the replica before, the first one that of the last", async () => {
+    const neighbourOf = async (id: string) => (await heartbeat(store(), id, await head())).neighbour;
+    const signOf = async (name: string) => {
+      const rows = await store()
+        .db.selectFrom("replicas")
+        .select(sql<string>`id || ' ' || seen_at`.as("sign"))
+        .where("id", "=", name)
+        .execute();
+      return rows[0]?.sign;
+    };
+    await registerReplica(store(), "b");
+    expect(await neighbourOf("b")).toBeNull();
+    for (const id of ["a", "c"]) await registerReplica(store(), id);
+    for (const [id, before] of [
+      ["a", "c"],
+      ["b", "a"],
+      ["c", "b"],
+    ] as const) {
+      expect(await neighbourOf(id)).toBe(await signOf(before));
+      await heartbeat(store(), before, await head());
+      expect(await neighbourOf(id)).toBe(await signOf(before));
+    }
+  });
+
   test("c26: a heartbeat tells the id of the replica's last change, and nothing for one that was never made", async () => {
     await makeTeam(store());
     await registerReplica(store(), "a");

@@ -117,7 +117,14 @@ export class SimDatabase {
       idOfLastSeq,
       databaseNow: this.#now(),
       notificationQueue: 0,
+      neighbour: this.#neighbour(id),
     };
+  }
+
+  #neighbour(id: string): string | null {
+    const others = [...this.#replicas].filter(([other]) => other !== id).sort(([a], [b]) => (a < b ? 1 : -1));
+    const [other, row] = others.find(([other]) => other < id) ?? others[0] ?? [];
+    return row === undefined ? null : `${other} ${row.seenAt}`;
   }
 
   readReplicas(seq: number): Replicas {
