@@ -54,27 +54,24 @@ describeOnPostgres("keyplane server", (store) => {
   const usesOf = async (db: Store["db"]) =>
     db.selectFrom("audit_events").select(["actor", "detail"]).where("kind", "=", "bootstrap_token.used").execute();
 
-  test("listens on all addresses, and says that MCP needs --public-url", async () => {
-    const server = await start({ KEYPLANE_HOST: "" });
+  test("listens on all addresses, says that MCP needs --public-url, and refuses placeholder keys, whatever NODE_ENV says", async () => {
+    await makeTeam(store(), { name: "only" });
+    const key = mintKey(randomBytes);
+    const env = { KEYPLANE_HOST: "", NODE_ENV: "development", PLATFORM_API_KEYS: `${key}@only` };
+    const server = await start(env);
     const { port } = new URL(server.url);
     expect((await fetch(`http://${outside}:${port}/atoms`)).status).toBe(401);
     expect((await fetch(`${server.url}/atoms`)).status).toBe(401);
     expect(server.said("until --public-url says where clients reach it")).toBe(true);
-    const local = await start();
-    expect(local.said("--public-url")).toBe(false);
-    await expect(fetch(`http://${outside}:${new URL(local.url).port}/atoms`)).rejects.toThrow("fetch failed");
-  });
-
-  test("refuses placeholder keys, whatever NODE_ENV says, with a warning", async () => {
-    await makeTeam(store(), { name: "only" });
-    const key = mintKey(randomBytes);
-    const server = await start({ NODE_ENV: "development", PLATFORM_API_KEYS: `${key}@only` });
     expect(server.said("PLATFORM_API_KEYS is ignored in production")).toBe(true);
     expect((await fetch(`${server.url}/atoms`, { headers: { "x-api-key": key } })).status).toBe(401);
   });
 
-  test("c62: says at once that a port is taken", async () => {
-    const { port } = new URL((await start()).url);
+  test("c62: given a host listens there alone, and another one on its port says at once that it is taken", async () => {
+    const local = await start();
+    expect(local.said("--public-url")).toBe(false);
+    const { port } = new URL(local.url);
+    await expect(fetch(`http://${outside}:${port}/atoms`)).rejects.toThrow("fetch failed");
     const args = ["server", "--host", "127.0.0.1", "--port", port, "--admin-port", "0", "--workers", "2"];
     const second = await keyplane(args, await serverEnv());
     expect([second.code, second.err]).toEqual([

@@ -12,7 +12,7 @@ import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/engines.ts";
 import { until } from "../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 
@@ -108,7 +108,7 @@ function counting(db: Db, count: { open: number; most: number }): Db {
 
 const each = (count: number) => Object.fromEntries(KINDS.map((kind) => [kind, count]));
 
-describeOnEachEngine("Garbage collection", (store) => {
+describeNightlyOnEachEngine("Garbage collection", (store) => {
   test("c48: ends each kind at the second look that says it is gone, 20 s after the first, and none before", async () => {
     const { world, look, living, asked, lines } = await sweeping(store());
     await look();

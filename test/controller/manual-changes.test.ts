@@ -8,7 +8,7 @@ import { findSecrets } from "../../store/keys/key-leaks.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
-import { describeWorlds, describeWorldsOnEachEngine } from "./fixtures/setup.ts";
+import { describeWorlds, describeWorldsNightlyOnEachEngine } from "./fixtures/setup.ts";
 import { key, startWorld, team, type World, type WorldSetup } from "./fixtures/world.ts";
 
 const MINUTE = 60_000;
@@ -25,7 +25,7 @@ const revoked = (world: World, name: string) =>
   until(`${name} to be revoked by hand`, () => world.condition("Ready", name) === "False/Revoked");
 const currentVersion = async (world: World, name: string) => (await world.status(name)).currentVersion;
 
-describeWorldsOnEachEngine("what is done by hand", (setup) => {
+describeWorldsNightlyOnEachEngine("what is done by hand", (setup) => {
   it("reaches the declaration's status, with the receipt, and nothing is minted any more", async (context) => {
     const world = await startWorld(context, setup(), key("agent"));
     const plaintext = await world.plaintextOf("agent");

@@ -152,7 +152,8 @@ describe("a first key of one's own", () => {
     const mine = await until("the key's Secret", () => key("my-key"));
     expect((await get("/atoms", mine)).status).toBe(200);
     await until("it is shown as ready", async () => {
-      const { stdout } = await run("node", ["cli/main.ts", "get", "keys", "--data", data], { cwd: ROOT });
+      const env = { ...process.env, ...COMPILE_CACHE };
+      const { stdout } = await run("node", ["cli/main.ts", "get", "keys", "--data", data], { cwd: ROOT, env });
       return /^research +my-key +True/m.test(stdout);
     });
     rmSync(file);

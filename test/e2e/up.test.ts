@@ -32,7 +32,7 @@ describe("keyplane up, as its user sees it", () => {
     const plaintext = up.secretOf("dev", "agent");
     expect(await up.call(plaintext)).toBe(200);
 
-    const table = await keyplaneProcess(["get", "keys", "--data", home.data]);
+    const table = await keyplane(["get", "keys", "--data", home.data]);
     expect(table.code).toBe(0);
     const [headings, ...rows] = table.out.trimEnd().split("\n");
     expect(headings?.split(/\s{2,}/)).toEqual(
@@ -44,7 +44,7 @@ describe("keyplane up, as its user sees it", () => {
     ]);
     expect(table.out).toContain(plaintext.slice(0, 12));
 
-    const json = await keyplaneProcess(["get", "keys", "--data", home.data, "-o", "json"]);
+    const json = await keyplane(["get", "keys", "--data", home.data, "-o", "json"]);
     const { kind, items } = JSON.parse(json.out);
     expect(kind).toBe("List");
     expect(items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(["agent", "reader"]);
@@ -120,7 +120,7 @@ describe("wrong use", () => {
   ];
   for (const [what, args, says] of CASES) {
     it(`${what} ends with exit code 2 and says what is wrong`, async () => {
-      const { code, err } = await (args.length === 0 ? keyplaneProcess : keyplane)(args);
+      const { code, err } = await keyplane(args);
       expect(err).toMatch(says);
       expect(code).toBe(2);
     });
@@ -133,7 +133,7 @@ describe("wrong use", () => {
   });
 
   it("asking for help is no wrong use", async () => {
-    const { code, out } = await keyplaneProcess(["--help"]);
+    const { code, out } = await keyplane(["--help"]);
     expect([code, out.includes("Usage: keyplane")]).toEqual([0, true]);
   });
 });

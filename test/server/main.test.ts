@@ -5,8 +5,8 @@ import { createLog } from "../../runtime/log.ts";
 import type { Mount } from "../../server/app.ts";
 import { parseServerConfig } from "../../server/config.ts";
 import { startServer } from "../../server/main.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
 import type { Store } from "../../store/database/store.ts";
+import { openEmptyEmbedded } from "../env/embedded-database.ts";
 import { describeOnEachEngine } from "../env/engines.ts";
 import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
@@ -155,7 +155,7 @@ describeOnEachEngine("a running server", (store) => {
 
 describe("the start", () => {
   test("refuses a schema that was never migrated, and says what to run", async () => {
-    const store = await openPGlite("memory://");
+    const store = await openEmptyEmbedded();
     closing.push(() => store.close());
     await expect(start(store)).rejects.toThrow("run keyplane migrate");
   });

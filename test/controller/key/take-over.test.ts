@@ -3,11 +3,11 @@ import { change } from "../../../store/database/change.ts";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";
-import { describeWorlds, describeWorldsOnEachEngine } from "../fixtures/setup.ts";
+import { describeWorlds, describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";
 import { key, startWorld, team, type World } from "../fixtures/world.ts";
 import { takeOvers } from "./take-over.ts";
 
-describeWorldsOnEachEngine("a key that a declaration takes over", takeOvers);
+describeWorldsNightlyOnEachEngine("a key that a declaration takes over", takeOvers);
 
 const readyOf = async (world: World, name: string) =>
   (await world.status(name)).conditions.find(({ type }) => type === "Ready")?.message;

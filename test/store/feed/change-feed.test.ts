@@ -12,7 +12,7 @@ import { revokeKey } from "../../../store/keys/keys.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import {
@@ -472,8 +472,10 @@ describeOnEachEngine("The change feed", (store) => {
       (await readSnapshot(store())).teams.find(({ teamId }) => teamId === team.teamId)?.defaultLibraryId,
     ).toBeNull();
   });
+});
 
-  test("a snapshot of thousands of keys is whole", async () => {
+describeNightlyOnEachEngine("The change feed of thousands of keys", (store) => {
+  test("is whole in a snapshot", async () => {
     const home = await makeTeam(store());
     const template = await reserveKey(store(), home);
     const [total, step] = [NIGHTLY ? 12_000 : 5_000, 1_000];
