@@ -25,6 +25,8 @@ export type Variable = { readonly name: string; readonly holds: string };
 export class CliCommand extends Command {
   readonly examples: Example[] = [];
   readonly variables: Variable[] = [];
+  /** What its first argument is most often, for shells to complete. */
+  readonly suggestions: string[] = [];
 
   constructor(name?: string) {
     super(name);
@@ -43,6 +45,11 @@ export class CliCommand extends Command {
   /** Adds a variable that no flag stands for. */
   variable(name: string, holds: string): this {
     this.variables.push({ name, holds });
+    return this;
+  }
+
+  suggest(...words: readonly string[]): this {
+    this.suggestions.push(...words);
     return this;
   }
 

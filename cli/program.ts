@@ -5,6 +5,7 @@ import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
 import type { AddCommand, Process } from "./command.ts";
+import { addCompletion } from "./completion/completion.ts";
 import { environment } from "./config.ts";
 import { addConsole } from "./console.ts";
 import { addController } from "./controller.ts";
@@ -31,7 +32,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Manifests:": [addValidate, addPlan, addExport],
   "Look:": [addGet, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
-  "Other:": [addVersion],
+  "Other:": [addCompletion, addVersion],
 };
 
 /** What the program has of the process that runs it. */

@@ -27,6 +27,7 @@ export const addGet: AddCommand = (program, { env, out, interrupt }) => {
     .option("-n, --namespace <name>", "those of this namespace (default: of all)")
     .option("-w, --watch", "go on, and print what changes as it does")
     .addOption(new Option("-o, --output <format>", "how to print it").choices(FORMATS).default("table"))
+    .suggest("keys", "teams", "gateways", "libraries", "all")
     .example("keyplane get keys --data .keyplane", "the keys of keyplane up")
     .example("keyplane get key team-a/reader --data .keyplane -o yaml", "one of them, with all that is known of it")
     .example("keyplane get keys --server https://keys.example.com --token-file token -o json", "all keys of a server")

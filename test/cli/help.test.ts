@@ -1,20 +1,11 @@
 import type { Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { type CliCommand, Setting } from "../../cli/cli-command.ts";
-import { createProgram } from "../../cli/program.ts";
 import { filesBelow, read } from "../architecture/sources.ts";
-import { wordsOf } from "./command-line.ts";
+import { makeProgram, wordsOf } from "./command-line.ts";
 import { keyplane } from "./up.ts";
 
 const MAX_COLUMNS = 100;
-
-function makeProgram(): CliCommand {
-  const unused = () => new AbortController().signal;
-  return createProgram(
-    { env: {}, out: () => {}, exit: () => {}, stopSignal: unused, interrupt: unused },
-    { writeErr: () => {} },
-  );
-}
 
 /** Those that do something, by what one types for them. */
 function commandsBelow(command: CliCommand, typed: readonly string[] = []): [string, CliCommand][] {

@@ -1,0 +1,53 @@
+import type { Command, Option } from "commander";
+import { CliCommand } from "../cli-command.ts";
+
+/** What there is to complete of one command. */
+export type CompletedCommand = {
+  readonly name: string;
+  readonly description: string;
+  readonly flags: readonly CompletedFlag[];
+  /** What its first argument may be; `files` for paths, and nothing where it is something else. */
+  readonly words: readonly string[] | "files";
+  /** Whether it takes any argument. */
+  readonly takesArguments: boolean;
+};
+
+export type CompletedFlag = {
+  /** As one writes it, the long form first. */
+  readonly names: readonly string[];
+  readonly description: string;
+  /** What it may be; null for a flag without a value. */
+  readonly values: readonly string[] | "files" | null;
+};
+
+export function completedCommands(program: CliCommand): CompletedCommand[] {
+  const names = program.commands.map((command) => command.name());
+  const help = { name: "help", description: "show what a command takes, with examples", flags: [], words: names };
+  return [...program.commands.map(completedCommand), { ...help, takesArguments: true }];
+}
+
+function completedCommand(command: Command): CompletedCommand {
+  const [argument] = command.registeredArguments;
+  const suggested = command instanceof CliCommand ? command.suggestions : [];
+  return {
+    name: command.name(),
+    description: command.description(),
+    flags: command.options.map(completedFlag),
+    words: isPath(argument?.name() ?? "") ? "files" : (argument?.argChoices ?? suggested),
+    takesArguments: argument !== undefined,
+  };
+}
+
+function completedFlag({ long, short, flags, description, argChoices, required, optional }: Option): CompletedFlag {
+  const takesValue = required || optional;
+  return {
+    names: [long, short].filter((name) => name !== undefined),
+    description,
+    values: takesValue ? (argChoices ?? (isPath(flags) ? "files" : [])) : null,
+  };
+}
+
+/** By what stands for the value in help. */
+function isPath(text: string): boolean {
+  return /\b(path|file|dir|folder)s?\b/.test(text.replace(/--[\w-]+/, ""));
+}

@@ -1,0 +1,31 @@
+import { Argument } from "commander";
+import type { AddCommand } from "../command.ts";
+import { bashCompletion } from "./bash.ts";
+import { type CompletedCommand, completedCommands } from "./completed-commands.ts";
+import { fishCompletion } from "./fish.ts";
+import { powershellCompletion } from "./powershell.ts";
+import { zshCompletion } from "./zsh.ts";
+
+/** Each makes a script of what there is to complete; what the shell does not know by it, it completes as files. */
+const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+  powershell: powershellCompletion,
+};
+
+/** `keyplane completion`: made of the program itself, so that it offers what the program takes. */
+export const addCompletion: AddCommand = (program, { out }) => {
+  program
+    .command("completion")
+    .description("print a script that completes commands, flags and their values in a shell")
+    .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)))
+    .example("keyplane completion bash > /etc/bash_completion.d/keyplane", "for every bash from now on")
+    .example("keyplane completion zsh > ~/.zfunc/_keyplane", "for zsh, in a folder of its fpath")
+    .example("keyplane completion fish > ~/.config/fish/completions/keyplane.fish", "for fish")
+    .example("keyplane completion powershell >> $PROFILE", "for PowerShell")
+    .action((shell: string) => {
+      const script = SHELLS[shell]?.(completedCommands(program));
+      if (script !== undefined) out(script);
+    });
+};
