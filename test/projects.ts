@@ -20,7 +20,11 @@ export const PROJECTS = {
   pulumi: { command: "npm run test:pulumi", needs: "Go, which builds the Pulumi CLI", shared: [POSTGRES, PULUMI] },
   browser: { command: "npm run test:browser", needs: "Chromium", shared: [POSTGRES] },
   chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES] },
-  system: { command: "npm run test:system", needs: "root on Linux, nginx, Python, tar", shared: [POSTGRES] },
+  system: {
+    command: "npm run test:system",
+    needs: "root on Linux, nginx, Python, tar, npm's registry",
+    shared: [POSTGRES],
+  },
   e2e: { command: "npm run e2e", needs: "root on Linux, Go and apt; or a cluster", shared: [POSTGRES] },
 } as const;
 

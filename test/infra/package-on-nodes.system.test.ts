@@ -1,0 +1,122 @@
+/** The package as its users have it: packed, installed in an empty folder, and run by each Node.js that it promises. */
+import { execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { OLDEST_NODE } from "../../runtime/node-version.ts";
+import { ROOT } from "../architecture/sources.ts";
+import { freshDatabase } from "../env/engines.ts";
+import { COMMIT, install, pack, pathOfNode } from "../env/package.ts";
+import { until } from "../env/until.ts";
+
+const run = promisify(execFile);
+const NODES = [OLDEST_NODE, "24.0.0", packageJson.devDependencies.node];
+const MANIFESTS = join(ROOT, "examples/quickstart/manifests");
+const ANY_PORTS = ["--port", "0", "--admin-port", "0"];
+
+const folder = mkdtempSync(join(tmpdir(), "keyplane-package-"));
+let tarball: string;
+beforeAll(async () => {
+  tarball = await pack(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(NODES)("the package on Node.js %s", (version) => {
+  let app: string;
+  let env: NodeJS.ProcessEnv;
+  beforeAll(async () => {
+    const path = await pathOfNode(version);
+    env = { ...process.env, PATH: path, npm_config_offline: "true" };
+    app = await install(tarball, join(folder, version), path);
+  });
+
+  async function command(program: string, ...args: string[]): Promise<string> {
+    return (await run(program, args, { cwd: app, env })).stdout;
+  }
+
+  /** Starts what says that it is ready, in a group of its own, which ends with the test. */
+  async function start(context: TestContext, program: string, args: readonly string[], more: Record<string, string>) {
+    const options = { cwd: app, env: { ...env, KEYPLANE_HOST: "127.0.0.1", ...more }, detached: true } as const;
+    const child = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+    const ended = once(child, "close").then(([code]) => code);
+    const stop = () => {
+      if (child.exitCode === null && child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+      return ended;
+    };
+    context.onTestFinished(stop);
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+    const url = await until(`${args.join(" ")} is ready`, () => {
+      if (child.exitCode !== null) throw new Error(output);
+      return /^ready (http:\S+)$/m.exec(output)?.[1];
+    });
+    return { url, stop };
+  }
+
+  it("has the command, which tells what is built in and validates manifests", async () => {
+    expect(await command("npx", "keyplane", "--version")).toBe(`${packageJson.version}\n`);
+    const builtIn = JSON.parse(await command("npx", "keyplane", "version", "-o", "json"));
+    expect(builtIn).toMatchObject({ version: packageJson.version, commit: COMMIT, node: version });
+    expect(await command("npx", "keyplane", "validate", "-f", MANIFESTS)).toMatch(/^\d+ manifests, 0 errors/);
+  });
+
+  it("brings the quickstart up with npx, and its keys work", async (context) => {
+    const args = ["keyplane", "up", "--manifests", MANIFESTS, "--data", "data", ...ANY_PORTS];
+    const { url } = await start(context, "npx", args, {});
+    const status = async (key: string) =>
+      (await fetch(`${url}/atoms`, { headers: { authorization: `Bearer ${key}` } })).status;
+    const key = () => readFileSync(join(app, "data/secrets/research/docs-agent/api-key"), "utf8");
+    await until("the key works", async () => (await status(key())) === 200);
+    expect(await status(`${key()}x`)).toBe(401);
+  });
+
+  it("migrates a database, serves it with several workers, and drains", async (context) => {
+    const database = await freshDatabase();
+    context.onTestFinished(database.drop);
+    const settings = {
+      KEYPLANE_DATABASE_URL: database.url,
+      KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    };
+    await command("npx", "keyplane", "migrate", "--database-url", database.url);
+    const { url, stop } = await start(
+      context,
+      "node_modules/.bin/keyplane",
+      ["server", "--workers", "2", ...ANY_PORTS],
+      settings,
+    );
+    expect((await fetch(`${url}/atoms`)).status).toBe(401);
+    expect(await stop()).toBe(0);
+  });
+
+  it("runs Pulumi programs", async () => {
+    const program = `
+      import { runtime } from "@pulumi/pulumi";
+      import { PlatformKey } from "keyplane/pulumi";
+      const newResource = ({ name, inputs }) => ({ id: name, state: { ...inputs, prefix: "inf_12345678" } });
+      await runtime.setMocks({ newResource, call: ({ inputs }) => inputs });
+      const { PlatformKey: Declared } = await import("keyplane/pulumi/kubernetes");
+      const metadata = { name: "docs-agent", namespace: "research" };
+      const declared = new Declared("docs-agent", { metadata, spec: { preset: "MCPReadOnly" } });
+      declared.secretRef.apply((ref) => console.log(JSON.stringify(ref)));
+      new PlatformKey("key", { team: "research", preset: "MCPReadOnly" }).prefix.apply(console.log);
+    `;
+    writeFileSync(join(app, "run.js"), program);
+    const lines = (await command("node", "run.js")).trim().split("\n");
+    expect(lines.toSorted()).toEqual(["inf_12345678", '{"name":"docs-agent","key":"api-key"}']);
+  });
+
+  it("has the provider, which tells Pulumi's engine its port", async () => {
+    const child = spawn("node_modules/.bin/pulumi-resource-keyplane", ["127.0.0.1:1"], { cwd: app, env });
+    const ended = once(child, "exit");
+    const [line] = await once(createInterface({ input: child.stdout }), "line");
+    expect(line).toMatch(/^\d+$/);
+    child.kill();
+    expect(await ended).toEqual([0, null]);
+  });
+});
