@@ -2,12 +2,14 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../domain/environment.ts";
-import { connectionErrorText } from "../domain/error-text.ts";
 import type { Spec } from "../domain/manifest/kinds.ts";
+import { rfc3339Millis } from "../domain/rfc3339.ts";
 import type { LeakJson } from "../server/leaks/leak-json.ts";
+import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
+import { callApi, serverUrl, type Target } from "./api-call.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { setting } from "./config.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
@@ -40,6 +42,8 @@ export type ManagementClient = {
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
+  /** Events of the audit log, the latest first, and no more than so many. */
+  searchAudit(filter: AuditFilter, max: number): AsyncGenerator<AuditJson>;
   /** The address of a link that signs in to the console, once. */
   makeConsoleLink(): Promise<string>;
 };
@@ -64,39 +68,45 @@ export type ObjectJson<K extends ObjectKind = ObjectKind> = {
   readonly spec: Partial<Spec<K>>;
 };
 
+/** What the API gives at once. */
+const MAX_PAGE = 200;
+
+type Filter = Readonly<Record<string, string | undefined>>;
 type NameFilter = { readonly namespace?: string | undefined; readonly name?: string | undefined };
 
-type Target = { readonly url: string; readonly token: string };
-
-/** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
-const TIMEOUT_MS = 30_000;
+/** What is looked for in the audit log; whatever is left out may be anything. Times are milliseconds since the epoch. */
+export type AuditFilter = {
+  readonly team?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+  readonly about?: string | undefined;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+};
 
 /** @throws UsageError where it is not said which server, or with what token */
 export async function openManagement(env: Environment, flags: ServerChoice): Promise<ManagementClient> {
   const target = await chooseTarget(env, flags);
 
-  async function call<T>(method: "GET" | "POST", path: string, body?: object): Promise<T> {
-    const answer = await send(target, method, path, body);
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(refusalMessage(target, answer.status, text));
-    return parseJson(target, text);
-  }
+  const call = <T>(method: "GET" | "POST", path: string, body?: object) => callApi<T>(target, method, path, body);
 
-  async function listAll<T>(path: string, { namespace, name }: NameFilter = {}): Promise<T[]> {
-    const items: T[] = [];
-    for (let cursor: string | null = ""; cursor !== null; ) {
-      const filter = { ...(namespace && { namespace }), ...(name && { name }), ...(cursor && { cursor }) };
-      const query = new URLSearchParams({ limit: "200", ...filter });
+  /** Page by page, as they are wanted. */
+  async function* list<T>(path: string, filter: Filter = {}, max = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
+    const given = Object.entries(filter).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]));
+    let left = max;
+    for (let cursor: string | null = ""; cursor !== null && left > 0; ) {
+      const limit = String(Math.min(left, MAX_PAGE));
+      const query = new URLSearchParams([...given, ["limit", limit], ...(cursor === "" ? [] : [["cursor", cursor]])]);
       const page: { items: T[]; nextCursor: string | null } = await call("GET", `${path}?${query}`);
-      items.push(...page.items);
+      yield* page.items;
+      left -= page.items.length;
       cursor = page.nextCursor;
     }
-    return items;
   }
 
   return {
-    listKeys: (filter) => listAll("keys", filter),
-    listObjects: (kind, filter) => listAll(PATHS[kind], filter),
+    listKeys: (filter) => Array.fromAsync(list<KeyJson>("keys", filter)),
+    listObjects: (kind, filter) => Array.fromAsync(list(PATHS[kind], filter)),
     getKey: (id) => call("GET", `keys/${encodeURIComponent(id)}`),
     exportKey: (id, namespace) =>
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),
@@ -106,12 +116,16 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);
       // Whoever is not known there is told that it was received, and no more.
-      if (leaks === undefined) throw new Error(refusalMessage(target, 401, ""));
+      if (leaks === undefined) throw new Error(target.refused);
       return leaks;
     },
     async makeConsoleLink() {
       const { url }: { url: string } = await call("POST", "console-links");
       return url;
+    },
+    searchAudit({ from, to, ...filter }, max) {
+      const times = { from: timeOf(from), to: timeOf(to) };
+      return list("audit-events", { ...filter, ...times }, max);
     },
     rotate: (id, revokeOld) => call("POST", `keys/${encodeURIComponent(id)}/rotate`, { revokeOld }),
   };
@@ -127,26 +141,36 @@ export async function waitFor<T>(ask: () => Promise<T>, isDone: (answer: T) => b
   }
 }
 
-/** A flag says more than a variable, whichever of the two ways it is. */
-async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Target> {
+function timeOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : rfc3339Millis(ms);
+}
+
+/**
+ * Which server is meant. A flag says more than a variable, whichever of the two ways it is.
+ *
+ * @returns its URL, and the data folder of the `up` that it is of
+ * @throws UsageError where none is named, or both are by flags
+ */
+export async function chooseServer(
+  env: Environment,
+  flags: Pick<ServerChoice, "server" | "data">,
+): Promise<{ readonly url: string; readonly data: string | undefined }> {
   if (flags.server !== undefined && flags.data !== undefined) {
     throw new UsageError("--server and --data are two ways to the same: give one of them");
   }
   const server = flags.server ?? (flags.data === undefined ? setting(env, "server", undefined) : undefined);
-  if (server !== undefined) return { url: serverUrl("server", server), token: await givenToken(env, flags) };
+  if (server !== undefined) return { url: serverUrl("server", server), data: undefined };
   const data = setting(env, "data", flags.data);
-  if (data !== undefined) return runningUp(data);
+  if (data !== undefined) return { url: await urlOfRunning(data), data };
   throw new UsageError("say where the keys are: --data DIR of a running keyplane up, or --server URL with a token");
 }
 
-/**
- * A URL that a flag names, without a slash at its end.
- *
- * @throws UsageError for anything else than http or https
- */
-export function serverUrl(flag: string, text: string): string {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`--${flag}: must be an http or https URL, such as https://keys.example.com`);
+async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Target> {
+  const { url, data } = await chooseServer(env, flags);
+  const credential =
+    data === undefined ? await givenToken(env, flags) : (await readFile(bootstrapTokenFile(data), "utf8")).trim();
+  const refused = `${url} refuses the token: give the one of this installation, by --token-file or --data`;
+  return { url, credential, refused };
 }
 
 async function givenToken(env: Environment, flags: ServerChoice): Promise<string> {
@@ -162,50 +186,11 @@ async function givenToken(env: Environment, flags: ServerChoice): Promise<string
   return token;
 }
 
-async function runningUp(data: string): Promise<Target> {
+async function urlOfRunning(data: string): Promise<string> {
   if (!(await isRunning(data))) {
     throw new Error(`keyplane up does not run on ${data}: start it, then try again`);
   }
   const server = await readServerFile(data);
   if (server === undefined) throw new Error(`keyplane up on ${data} is not ready yet: try again in a moment`);
-  return { url: server.url, token: (await readFile(bootstrapTokenFile(data), "utf8")).trim() };
-}
-
-async function send({ url, token }: Target, method: string, path: string, body?: object): Promise<Response> {
-  try {
-    return await fetch(`${url}/api/v1/${path}`, {
-      method,
-      redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  } catch (error) {
-    throw new Error(
-      `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there, and that the URL is right`,
-    );
-  }
-}
-
-function parseJson<T>({ url }: Target, text: string): T {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`${url} answers with something else than JSON: see that it is the URL of a keyplane server`);
-  }
-}
-
-/** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
-function refusalMessage({ url }: Target, status: number, text: string): string {
-  if (status === 401) return `${url} refuses the token: give the one of this installation, by --token-file or --data`;
-  try {
-    const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);
-    if (typeof code === "string" && typeof detail === "string") return `${detail} (${status} ${code})`;
-  } catch {
-    // Not a problem document: not one of our servers.
-  }
-  return `${url} answers with ${status}: see that it is the URL of a keyplane server`;
+  return server.url;
 }

@@ -1,8 +1,10 @@
 /** The commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
 import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
+import { redactKeys } from "../domain/redact.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
+import { addAudit } from "./audit.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { addCompletion } from "./completion/completion.ts";
@@ -25,12 +27,13 @@ import { addUp } from "./up.ts";
 import { UsageError } from "./usage-error.ts";
 import { addValidate } from "./validate.ts";
 import { addVersion, packageVersion } from "./version.ts";
+import { addWhoami } from "./whoami.ts";
 
 /** In the groups and the order in which help shows them. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
   "Manifests:": [addValidate, addPlan, addExport],
-  "Look:": [addGet, addDoctor, addScan],
+  "Look:": [addGet, addAudit, addWhoami, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],
 };
@@ -91,7 +94,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     stopSignal: () => (stop ??= surroundings.stopSignal(out)),
     interrupt: () => surroundings.stopSignal(() => {}),
   };
-  const program = createProgram(context, { writeOut: surroundings.out, writeErr: err });
+  const program = createProgram(context, { writeOut: surroundings.out, writeErr: (text) => err(redactKeys(text)) });
   try {
     await program.parseAsync([...args], { from: "user" });
     if (stop?.aborted) out("stopped");

@@ -1,5 +1,6 @@
 import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
 import { outputText, type StructuredFormat } from "../output.ts";
+import { plainText } from "../plain-text.ts";
 import type { Seen } from "../source/source.ts";
 import { type CellContext, columnsOf } from "./columns.ts";
 import { formatTable } from "./table.ts";
@@ -39,6 +40,7 @@ export function printChange(object: Seen, format: Format, context: CellContext):
   if (format === "name") return nameOf(object);
   return columnsOf(object.kind, format === "wide")
     .rowOf(object, context)
+    .map(plainText)
     .join("   ");
 }
 

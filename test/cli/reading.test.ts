@@ -1,11 +1,13 @@
 /** The commands that read, on a running `keyplane up`: from its data folder, and from its server. */
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { main } from "../../cli/program.ts";
+import { mintKey } from "../../domain/key/key-format.ts";
 import { until } from "../env/until.ts";
-import { key, keyplane, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+import { key, keyplane, keyplaneProcess, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
 
 const home = makeHome();
 const data = ["--data", home.data];
@@ -136,5 +138,109 @@ describe("keyplane get", () => {
     expect(out.match(/NAMESPACE/g)).toHaveLength(1);
     expect(out).not.toContain("stop");
     expect(out).not.toContain(up.secretOf("dev", "watched").slice(0, 13));
+  });
+});
+
+describe("keyplane whoami", () => {
+  const keyFile = () => join(home.data, "secrets/dev/agent/api-key");
+
+  test("tells what the key in a file may do, by a server or a running up, and never the key", async () => {
+    const secret = up.secretOf("dev", "agent");
+    for (const source of [data, ["--server", up.url]]) {
+      const { code, out, err } = await keyplane(["whoami", "--key-file", keyFile(), ...source]);
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).toMatch(
+        /^Key: +dev\/agent \(inf_.{8}\.\.\.\)\nId: +key_\w+\nTeam: +research\nScopes: +memory:read\n +memory:write\nLibraries: +all of the team's\n/,
+      );
+      expect(out).not.toContain(secret.slice(0, 13));
+    }
+    const asked = ["whoami", "--key-file", keyFile(), "--server", up.url];
+    const json = JSON.parse((await keyplane([...asked, "-o", "json"])).out);
+    expect(json).toMatchObject({ name: "agent", namespace: "dev", scopes: ["memory:read", "memory:write"] });
+    expect(parse((await keyplane([...asked, "-o", "yaml"])).out)).toEqual(json);
+  });
+
+  test("takes the key from standard input", async () => {
+    const { code, out } = await keyplaneProcess(
+      ["whoami", "--key-file", "-", ...data],
+      {},
+      up.secretOf("dev", "agent"),
+    );
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Key: +dev\/agent /)]);
+  });
+
+  test("b11: takes no key on its command line, and repeats nothing of one", async () => {
+    const secret = up.secretOf("dev", "agent");
+    for (const args of [
+      [secret],
+      ["--key-file", secret],
+      [`--key=${secret}`],
+      ["--key", secret],
+      [secret.slice(0, 20)],
+    ]) {
+      const { code, out, err } = await keyplane(["whoami", ...args, ...data]);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).not.toContain(secret.slice(0, 13));
+    }
+    expect((await keyplane(["whoami", secret, ...data])).err).toMatch(
+      /^keyplane: .*command line.*--key-file FILE.*\n$/,
+    );
+  });
+
+  test("says in one line what the file has instead of a key, and that a server refuses one", async () => {
+    const other = join(home.data, "not-a-key");
+    writeFileSync(other, "a word");
+    for (const [file, code, says] of [
+      ["/nowhere", 2, "--key-file /nowhere cannot be read: ENOENT"],
+      [other, 2, `--key-file ${other} holds no key`],
+      [join(home.data, "token"), 2, "holds no key"],
+    ] as const) {
+      const { code: ended, err } = await keyplane(["whoami", "--key-file", file, ...data]);
+      expect([ended, err]).toEqual([code, expect.stringMatching(/^keyplane: .*\n$/)]);
+      expect(err).toContain(says);
+    }
+    writeFileSync(other, mintKey(randomBytes));
+    const refused = await keyplane(["whoami", "--key-file", other, ...data]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      `keyplane: ${up.url} refuses this key: it is not known there, or it is suspended, expired or revoked\n`,
+    ]);
+    expect((await keyplane(["whoami", ...data])).err).toContain("--key-file is needed");
+  });
+});
+
+describe("keyplane audit", () => {
+  test("shows the latest first, and finds by action, subject, actor and time", async () => {
+    await keyplane(["rotate", "dev/agent", ...data]);
+    const { code, out } = await keyplane(["audit", ...data]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^TIME +ACTION +ABOUT +TEAM +BY +DETAIL\n20/)]);
+    expect(out).toMatch(/^\S+Z +key\.reserved +dev\/agent +research +controller +.*version=1/m);
+    const found = async (...filter: string[]) => {
+      const { out } = await keyplane(["audit", "-o", "json", "--limit", "0", ...filter, ...server]);
+      return out
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => JSON.parse(line));
+    };
+    const events = await found();
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted((a, b) => b.localeCompare(a)));
+    const requested = await found("--action", "key.rotation_requested", "--since", "1h");
+    expect(requested).toMatchObject([{ namespace: "dev", name: "agent", team: "research" }]);
+    expect(await found("--about", up.secretOf("dev", "agent").slice(0, 12), "--team", "research")).not.toEqual([]);
+    expect(await found("--actor", "nobody")).toEqual([]);
+    expect(await found("--until", "2020-01-01T00:00:00Z")).toEqual([]);
+    expect((await keyplane(["audit", "--limit", "1", ...data])).out.trimEnd().split("\n")).toHaveLength(2);
+    expect((await keyplane(["audit", "--actor", "nobody", ...data])).out).toBe("nothing was found\n");
+  });
+
+  test("names the flag that was written wrongly", async () => {
+    for (const flag of [
+      ["--since", "yesterday"],
+      ["--until", "2026-13-45"],
+      ["--limit", "many"],
+    ]) {
+      const { code, err } = await keyplane(["audit", ...flag, ...data]);
+      expect([code, err]).toEqual([2, expect.stringMatching(new RegExp(`^keyplane: ${flag[0]} .*\n$`))]);
+    }
   });
 });

@@ -37,8 +37,13 @@ const MAX_RUN_MS = 120_000;
  *
  * @throws Error where it does not end by itself
  */
-export async function keyplaneProcess(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+export async function keyplaneProcess(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  stdin = "",
+): Promise<Ended> {
   const child = spawnMain(args, env);
+  child.stdin.on("error", () => {}).end(stdin);
   let [out, err] = ["", ""];
   child.stdout.on("data", (chunk) => {
     out += chunk;

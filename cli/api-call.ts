@@ -1,0 +1,77 @@
+/** One call of a server's API, and what a person is told where it fails. */
+import { connectionErrorText } from "../domain/error-text.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Whom a call is made to, and as whom. */
+export type Target = {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** The installation's token, or a key. */
+  readonly credential: string;
+  /** What a person is told where the credential is refused. */
+  readonly refused: string;
+};
+
+/** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Asks for what is below /api/v1.
+ *
+ * @throws Error where it is refused, or there is no answer that is one
+ */
+export async function callApi<T>(target: Target, method: "GET" | "POST", path: string, body?: object): Promise<T> {
+  const answer = await send(target, method, path, body);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(refusalMessage(target, answer.status, text));
+  return parseJson(target, text);
+}
+
+/**
+ * A URL that a flag names, without a slash at its end.
+ *
+ * @throws UsageError for anything else than http or https
+ */
+export function serverUrl(flag: string, text: string): string {
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new UsageError(`--${flag}: must be an http or https URL, such as https://keys.example.com`);
+}
+
+async function send({ url, credential }: Target, method: string, path: string, body?: object): Promise<Response> {
+  try {
+    return await fetch(`${url}/api/v1/${path}`, {
+      method,
+      redirect: "error",
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        authorization: `Bearer ${credential}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (error) {
+    throw new Error(
+      `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there, and that the URL is right`,
+    );
+  }
+}
+
+function parseJson<T>({ url }: Target, text: string): T {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${url} answers with something else than JSON: see that it is the URL of a keyplane server`);
+  }
+}
+
+/** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
+function refusalMessage({ url, refused }: Target, status: number, text: string): string {
+  if (status === 401) return refused;
+  try {
+    const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);
+    if (typeof code === "string" && typeof detail === "string") return `${detail} (${status} ${code})`;
+  } catch {
+    // Not a problem document: not one of our servers.
+  }
+  return `${url} answers with ${status}: see that it is the URL of a keyplane server`;
+}

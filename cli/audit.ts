@@ -1,0 +1,88 @@
+import { Option } from "commander";
+import { isRecord } from "../domain/manifest/identity.ts";
+import type { AuditJson } from "../server/management/audit/audit-json.ts";
+import type { AddCommand } from "./command.ts";
+import { formatTable } from "./get/table.ts";
+import { type AuditFilter, openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
+import { parseMoment } from "./since.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Flags = ServerChoice &
+  Pick<AuditFilter, "team" | "actor" | "action" | "about"> & {
+    readonly since?: string;
+    readonly until?: string;
+    readonly limit: string;
+    readonly output: "table" | StructuredFormat;
+  };
+
+export const addAudit: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program.command("audit").description("search the audit log: who did what, from where and why; the latest first"),
+  )
+    .option("--about <text>", "a key's prefix, an id or a name")
+    .option("--action <action>", "such as key.revoked")
+    .option("--actor <actor>", "who did it, as the log names them")
+    .option("--team <team>", "of this team, by its name or id")
+    .option("--since <when>", "from then on: a duration such as 24h, or a time")
+    .option("--until <when>", "before then")
+    .option("--limit <number>", "how many at most; 0 for all", "100")
+    .addOption(
+      new Option("-o, --output <format>", "json is a line for each event")
+        .choices(["table", "json", "yaml"])
+        .default("table"),
+    )
+    .example("keyplane audit --since 24h --data .keyplane", "what the last day brought")
+    .example("keyplane audit --action key.revoked --team team-a -o json --limit 0", "all revocations, for a program")
+    .action(async ({ since, until, limit, output, team, actor, action, about, ...choice }: Flags) => {
+      const now = Date.now();
+      const [from, to] = [parseMoment("--since", since, now), parseMoment("--until", until, now)];
+      const max = parseLimit(limit);
+      const client = await openManagement(env, choice);
+      const events = client.searchAudit({ team, actor, action, about, from, to }, max);
+      if (output === "table") out(auditTable(await Array.fromAsync(events)));
+      else for await (const event of events) out(eventText(event, output));
+    });
+};
+
+/** @throws UsageError for what is no number */
+function parseLimit(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--limit ${text}: write a number, or 0 for all`);
+  return Number(text) || Number.POSITIVE_INFINITY;
+}
+
+/** One event for programs: a line of JSON, or a document of YAML. */
+export function eventText(event: object, format: StructuredFormat): string {
+  return format === "json" ? JSON.stringify(event) : `---\n${outputText(event, format)}`;
+}
+
+function auditTable(events: readonly AuditJson[]): string {
+  if (events.length === 0) return "nothing was found";
+  return formatTable(
+    ["TIME", "ACTION", "ABOUT", "TEAM", "BY", "DETAIL"],
+    events.map((event) => [
+      event.at,
+      event.action,
+      [event.namespace, event.name ?? event.keyId].filter(Boolean).join("/") || "-",
+      event.team ?? "-",
+      event.actor,
+      detailText(event.detail) || "-",
+    ]),
+  );
+}
+
+/** What is in a place of its own already, or is long. */
+const ELSEWHERE = new Set(["id", "name", "namespace", "cluster", "uid", "userAgent"]);
+
+/** What is kept of an event, in short: the whole of it is in -o json. */
+function detailText(detail: AuditJson["detail"]): string {
+  return Object.entries(detail)
+    .filter(([name, value]) => !ELSEWHERE.has(name) && value !== null)
+    .map(([name, value]) => `${name}=${valueText(value)}`)
+    .join(" ");
+}
+
+function valueText(value: unknown): string {
+  if (isRecord(value)) return Object.keys(value).join(",");
+  return typeof value === "string" && /^\S+$/.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,60 @@
+/** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import type { Environment } from "../domain/environment.ts";
+import { errorText } from "../domain/error-text.ts";
+import type { Target } from "./api-call.ts";
+import type { CliCommand } from "./cli-command.ts";
+import { setting } from "./config.ts";
+import { chooseServer, type ServerChoice } from "./management-client.ts";
+import { UsageError } from "./usage-error.ts";
+
+const STDIN = "-";
+
+export type KeyChoice = Pick<ServerChoice, "server" | "data"> & { readonly keyFile?: string | undefined };
+
+export function keyOption(command: CliCommand): CliCommand {
+  return command.setting("--key-file <file>", "the file that holds the key; - is standard input");
+}
+
+/**
+ * A server, and the key to ask it with.
+ *
+ * @throws UsageError where either is not given, or is none
+ */
+export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Target> {
+  const file = setting(env, "key-file", flags.keyFile);
+  if (file === undefined) {
+    throw new UsageError("--key-file is needed, or the variable KEYPLANE_KEY_FILE: the file that holds the key, or -");
+  }
+  const { url } = await chooseServer(env, flags);
+  const refused = `${url} refuses this key: it is not known there, or it is suspended, expired or revoked`;
+  return { url, credential: await readKey(file), refused };
+}
+
+/**
+ * Refuses what stands behind a command that takes nothing: it may be a key, so that nothing of it is repeated.
+ *
+ * @throws UsageError
+ */
+export function refuseArguments(command: string, args: readonly string[]): void {
+  if (args.length === 0) return;
+  throw new UsageError(
+    `${command} takes no such argument, and a key belongs on no command line, which others can list: give it by --key-file FILE, or - for standard input`,
+  );
+}
+
+async function readKey(file: string): Promise<string> {
+  if (file.startsWith("inf_")) {
+    throw new UsageError(
+      "--key-file takes the file that holds the key, and not the key: others can list command lines",
+    );
+  }
+  const where = file === STDIN ? "standard input" : `--key-file ${file}`;
+  const held = await (file === STDIN ? text(process.stdin) : readFile(file, "utf8")).catch((error: unknown) => {
+    throw new UsageError(`${where} cannot be read: ${errorText(error)}`);
+  });
+  const key = held.trim();
+  if (/^inf_[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageError(`${where} holds no key: it must be inf_ and what follows, as one word on one line`);
+}

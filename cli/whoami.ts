@@ -1,0 +1,65 @@
+import { Option } from "commander";
+import type { Environment } from "../domain/environment.ts";
+import type { whoami } from "../server/whoami/whoami.ts";
+import { callApi } from "./api-call.ts";
+import type { AddCommand } from "./command.ts";
+import { type Fact, formatFacts } from "./facts.ts";
+import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./key-client.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
+
+/** What a server tells the holder of a key (docs/api.md). */
+type Whoami = Awaited<ReturnType<typeof whoami>>;
+
+type Flags = KeyChoice & { readonly output?: StructuredFormat };
+
+export const addWhoami: AddCommand = (program, { env, out }) => {
+  const command = keyOption(
+    program.command("whoami").description("show what a key is, and may do, by asking a server with it"),
+  )
+    .setting("--server <url>", "the server to ask")
+    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .example("keyplane whoami --key-file key --server https://keys.example.com", "what the key in a file may do")
+    .example("pass keyplane/reader | keyplane whoami --key-file - --data .keyplane", "the same of a key from a pipe")
+    .allowExcessArguments()
+    .action(async (flags: Flags) => {
+      refuseArguments("whoami", command.args);
+      out(await runWhoami(env, flags));
+    });
+};
+
+async function runWhoami(env: Environment, { output, ...choice }: Flags): Promise<string> {
+  const found = await callApi<Whoami>(await openAsKey(env, choice), "GET", "whoami");
+  return output === undefined ? formatFacts(factsOf(found)) : outputText(found, output);
+}
+
+function factsOf(key: Whoami): Fact[] {
+  const { namespace, name, prefix, libraryAccess, limits, version } = key;
+  return [
+    ["Key", `${namespace === "" ? "" : `${namespace}/`}${name}${prefix === null ? "" : ` (${prefix}...)`}`],
+    ["Display name", key.displayName === name ? undefined : key.displayName || undefined],
+    ["Id", key.id],
+    ["Team", key.team],
+    ["Scopes", key.scopes],
+    ["Libraries", libraryAccess.libraries ?? "all of the team's"],
+    ["Default library", key.defaultLibrary ?? undefined],
+    [
+      "Gateway",
+      key.gateway === null ? "any of the team's" : key.gateway || "<none>: the one that it is bound to is gone",
+    ],
+    ["Models", key.allowedModels ?? "any"],
+    ["Limits", limitsText(limits)],
+    [
+      "Version",
+      `${version.number}, ${version.state}${version.mintedAt === null ? "" : `, minted ${version.mintedAt}`}`,
+    ],
+    ["Retires", version.retiresAt ?? undefined],
+    ["Expires", key.expiresAt ?? "never"],
+  ];
+}
+
+function limitsText({ requestsPerMinute, burst, concurrent }: Whoami["limits"]): string {
+  const rate = requestsPerMinute === null ? [] : [`${requestsPerMinute} requests a minute, ${burst} at once`];
+  const calls = concurrent === null ? [] : [`${concurrent} calls under way`];
+  return [...rate, ...calls].join("; ") || "none of its own";
+}
