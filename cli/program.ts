@@ -16,6 +16,7 @@ import { addDoctor } from "./doctor/doctor.ts";
 import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get/get.ts";
+import { addInit } from "./init/init.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
 import { addPlan, DETAILED_EXIT_CODE } from "./plan/plan.ts";
@@ -32,7 +33,7 @@ import { addWhoami } from "./whoami.ts";
 /** In the groups and the order in which help shows them. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
-  "Manifests:": [addValidate, addPlan, addExport],
+  "Manifests:": [addInit, addValidate, addPlan, addExport],
   "Look:": [addGet, addAudit, addWhoami, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],

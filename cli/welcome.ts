@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Scope } from "../domain/access/scopes.ts";
 import { findCondition } from "../domain/conditions.ts";
 import { keyTable } from "./get/get.ts";
+import { shellWord } from "./shell-word.ts";
 import { readStatusFiles, type StatusObject } from "./status-files.ts";
 
 /**
@@ -36,7 +37,7 @@ export async function welcome(data: string, url: string, link: string): Promise<
     );
   }
   lines.push(
-    `# open the console, once within ten minutes; for another link: keyplane console --data ${quoted(data)}`,
+    `# open the console, once within ten minutes; for another link: keyplane console --data ${shellWord(data)}`,
     link,
     "",
   );
@@ -55,12 +56,7 @@ function keyWith(keys: readonly StatusObject<"PlatformKey">[], scope: Scope): St
 function curl(data: string, { metadata, status }: StatusObject<"PlatformKey">): string {
   const { name = metadata.name, dataKey = "api-key" } = status?.secretRef ?? {};
   const file = join(data, "secrets", metadata.namespace, name, dataKey);
-  return `curl -s -H @<(printf 'Authorization: Bearer %s' "$(cat ${quoted(file)})")`;
-}
-
-/** As a shell takes it for one word. */
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+  return `curl -s -H @<(printf 'Authorization: Bearer %s' "$(cat ${shellWord(file)})")`;
 }
 
 function json(body: unknown): string {

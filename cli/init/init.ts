@@ -1,0 +1,69 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { whenMissing } from "../../controller/cluster/files/disk.ts";
+import type { AddCommand } from "../command.ts";
+import { shellWord } from "../shell-word.ts";
+import { UsageError } from "../usage-error.ts";
+import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
+
+export const addInit: AddCommand = (program, { out }) => {
+  program
+    .command("init")
+    .description("write a folder with a first team, key and gateway, for up, kubectl and Git; it asks nothing")
+    .argument("[dir]", "the folder, which is made, or has nothing in it yet", "manifests")
+    .option("--team <name>", "the team's name", "my-team")
+    .option("--namespace <name>", "the namespace that it begins with (default: named as the team)")
+    .example("keyplane init", "into manifests")
+    .example("keyplane init keys --team research --namespace research-dev", "with names of your own")
+    .action((dir: string, { team, namespace = team }: { team: string; namespace?: string }) =>
+      runInit(dir, { team, namespace }, out),
+    );
+};
+
+/**
+ * `keyplane init`: writes the first manifests, and says what to do with them.
+ *
+ * @throws UsageError for names that Kubernetes would refuse, and for a folder in which something is
+ */
+async function runInit(
+  dir: string,
+  { team, namespace }: { readonly team: string; readonly namespace: string },
+  out: (line: string) => void,
+): Promise<void> {
+  for (const [flag, name] of [
+    ["--team", team],
+    ["--namespace", namespace],
+  ]) {
+    if (!/^[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?$/.test(name ?? "")) {
+      throw new UsageError(
+        `${flag} ${name}: write a name of lower-case letters, digits and -, of 52 characters at most`,
+      );
+    }
+  }
+  // Git's own is not in the way, nor what an editor keeps.
+  const taken = (await readdir(dir).catch(whenMissing([]))).filter(
+    (name) => !name.startsWith(".") || name === ".gitignore",
+  );
+  if (taken.length > 0) throw new UsageError(`${dir} has ${taken[0]} in it: name a folder with nothing in it`);
+  await mkdir(dir, { recursive: true });
+  const files = firstManifests(team, namespace);
+  const width = Math.max(...files.map(({ file }) => join(dir, file).length));
+  for (const { file, text, is } of files) {
+    const path = join(dir, file);
+    // One that has come meanwhile stays.
+    await writeFile(path, text, { flag: "wx", mode: file === PROVIDER_FILE ? 0o600 : 0o644 });
+    out(`wrote ${path.padEnd(width)}  ${is}`);
+  }
+  const word = shellWord(dir);
+  out(`
+Put your model provider's credential into ${join(dir, PROVIDER_FILE)}. Then, on this machine:
+
+  keyplane validate -f ${word}
+  keyplane up --manifests ${word} --data .keyplane
+
+or on a cluster in which Keyplane runs:
+
+  kubectl apply --server-side -f ${word}
+
+The first key works as it is; what it may do is yours to edit in ${join(dir, "30-keys.yaml")}.`);
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { until } from "../env/until.ts";
+import { keyplane, makeHome, startUp } from "./up.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keyplane-init-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("keyplane init", () => {
+  test("writes what validate has nothing to say of but that a Namespace is Kubernetes' own, and what to do next", async () => {
+    const dir = join(folder, "my manifests");
+    const { code, out, err } = await keyplane(["init", dir, "--team", "research"]);
+    expect([code, err]).toEqual([0, ""]);
+    const written = readdirSync(dir);
+    for (const file of written) expect(out).toMatch(new RegExp(`^wrote .*/${file} `, "m"));
+    expect(out).toContain(`keyplane up --manifests '${dir}' --data .keyplane`);
+    const { out: says } = await keyplane(["validate", "-f", dir]);
+    expect(says).toMatch(/^.*10-team.yaml:2:1: note: Namespace is passed over\n5 manifests, 0 errors, 0 warnings, 1 /);
+  });
+
+  test("keeps the provider's credential from Git and from others on the machine", async () => {
+    await keyplane(["init", folder]);
+    const [name = ""] = readFileSync(join(folder, ".gitignore"), "utf8").trim().split("\n").slice(-1);
+    expect(readFileSync(join(folder, name), "utf8")).toContain("api-key: replace-me");
+    expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+  });
+
+  test("writes files in whose order kubectl finds each namespace before what is in it", async () => {
+    await keyplane(["init", folder, "--team", "a-team", "--namespace", "on"]);
+    const files = readdirSync(folder)
+      .filter((file) => file.endsWith(".yaml"))
+      .sort();
+    const kinds = files.flatMap((file) =>
+      parseAllDocuments(readFileSync(join(folder, file), "utf8"), { version: "1.1" }).map((one) => one.toJS()),
+    );
+    expect(kinds.map(({ kind }) => kind)).toEqual([
+      "Namespace",
+      "PlatformTeam",
+      "MemoryLibrary",
+      "Secret",
+      "ModelGateway",
+      "PlatformKey",
+    ]);
+    // YAML 1.1, as kubectl reads it, takes a bare `on` for true.
+    expect(kinds[0].metadata.name).toBe("on");
+  });
+
+  test.each([".git", ".editorconfig"])("takes a folder with nothing but %s in it", async (name) => {
+    writeFileSync(join(folder, name), "");
+    expect((await keyplane(["init", folder])).code).toBe(0);
+  });
+
+  test("overwrites nothing: a folder with anything in it is wrong use, and stays as it is", async () => {
+    writeFileSync(join(folder, "mine.yaml"), "mine");
+    const { code, err } = await keyplane(["init", folder]);
+    expect([code, err]).toEqual([2, `keyplane: ${folder} has mine.yaml in it: name a folder with nothing in it\n`]);
+    expect(readdirSync(folder)).toEqual(["mine.yaml"]);
+    await keyplane(["init", join(folder, "new")]);
+    expect((await keyplane(["init", join(folder, "new")])).code).toBe(2);
+  });
+
+  test.each([
+    ["--team", "My Team"],
+    ["--namespace", "a: b"],
+    ["--namespace", "-a"],
+  ])("refuses a name that Kubernetes would refuse: %s %s", async (flag, name) => {
+    const { code, err } = await keyplane(["init", join(folder, "new"), `${flag}=${name}`]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`${flag} ${name}: write a name`)]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("writes what keyplane up serves as it is: its key works, its gateway is ready", async () => {
+    const home = makeHome();
+    const { code } = await keyplane(["init", home.manifests, "--team", "research"]);
+    expect(code).toBe(0);
+    const up = await startUp(home);
+    try {
+      await up.waitFor("research", "first-app", "Ready");
+      expect(await up.call(up.secretOf("research", "first-app"))).toBe(200);
+      await until("the gateway to be ready", async () => {
+        const { out } = await keyplane(["get", "gateways", "--data", home.data]);
+        return /^research +main +True +Ready/m.test(out);
+      });
+    } finally {
+      await up.stop();
+      home.remove();
+    }
+  });
+});
