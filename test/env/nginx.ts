@@ -14,11 +14,33 @@ function findNginx(): string | undefined {
   return folders.map((folder) => join(folder, "nginx")).find((path) => existsSync(path));
 }
 
+type Nginx = { readonly url: string; stop(): Promise<void> };
+
 /** nginx in front of a server on loopback, with connections that it keeps alive. */
-export async function startNginx(upstreamPort: number): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startNginx(upstreamPort: number): Promise<Nginx> {
+  const port = await freePort();
+  const sites = `
+  client_max_body_size 64m;
+  upstream keyplane { server 127.0.0.1:${upstreamPort}; keepalive 16; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://keyplane;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+    }
+  }`;
+  return startNginxWith(sites, port);
+}
+
+/**
+ * nginx with what stands in its block `http`.
+ *
+ * @param port where it listens by that
+ */
+export async function startNginxWith(sites: string, port: number): Promise<Nginx> {
   const program = findNginx();
   if (program === undefined) throw new Error("nginx is not installed: apt-get install nginx-light");
-  const port = await freePort();
   const home = await mkdtemp(join(tmpdir(), "keyplane-nginx-"));
   const kinds = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   await writeFile(
@@ -31,17 +53,8 @@ pid ${home}/nginx.pid;
 events { worker_connections 1024; }
 http {
   access_log off;
-  client_max_body_size 64m;
   ${kinds.map((kind) => `${kind}_temp_path ${home}/${kind};`).join("\n  ")}
-  upstream keyplane { server 127.0.0.1:${upstreamPort}; keepalive 16; }
-  server {
-    listen 127.0.0.1:${port};
-    location / {
-      proxy_pass http://keyplane;
-      proxy_http_version 1.1;
-      proxy_set_header Connection "";
-    }
-  }
+  ${sites}
 }
 `,
   );
