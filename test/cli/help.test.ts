@@ -68,3 +68,26 @@ describe("keyplane", () => {
     expect((await keyplane(["help", "rotat"])).code).toBe(2);
   });
 });
+
+test("the pages show no command that the program does not take", async () => {
+  const below = ["docs", "examples", "infra"].flatMap((folder) => filesBelow(folder, ".md"));
+  // Its blocks are what benchmarks print.
+  const pages = ["README.md", ...below].filter((page) => page !== "docs/performance.md");
+  const lines = pages.flatMap((page) =>
+    [...read(page).matchAll(/^ *```(\w*)\n([\s\S]*?)^ *```/gm)].flatMap(([, language = "", block = ""]) =>
+      (["", "sh"].includes(language) ? block : "")
+        .replaceAll("npm run --silent keyplane --", "keyplane")
+        .split("\n")
+        .map((line) => line.replace(/ +# .*$/, ""))
+        .filter((line) => /(^|\| )keyplane /.test(line)),
+    ),
+  );
+  expect(lines.length).toBeGreaterThan(20);
+  const refused: string[] = [];
+  for (const line of lines) {
+    const program = makeProgram();
+    listenOnly(program);
+    await program.parseAsync(wordsOf(line), { from: "user" }).catch(() => refused.push(line));
+  }
+  expect(refused).toEqual([]);
+});
