@@ -9,13 +9,17 @@ exploreEach(
   [
     { name: "an old version that is left, or not", from: rotated(ADOPTION), budget: { ...NONE, uses: 5 } },
     { name: "the same, with a fault", from: rotated(ADOPTION), budget: { ...NONE, faults: 1, uses: 4 } },
-    { name: "the same, with a change", from: rotated(ADOPTION), budget: { ...NONE, changes: 1, uses: 2 } },
     { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...NONE, uses: 4 } },
     { name: "reservations in vain", from: reservedInVain(3), budget: { ...NONE, faults: 2, edits: 1 } },
     { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...NONE, edits: 2, faults: 1 } },
   ],
   {
     large: [
+      {
+        name: "an old version that is left, or not, with a change",
+        from: rotated(ADOPTION),
+        budget: { ...NONE, changes: 1, uses: 2 },
+      },
       {
         name: "room for one, an edit, a change and a fault",
         from: rotated(DEFAULT_OVERLAP, 3),
