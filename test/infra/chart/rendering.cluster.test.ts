@@ -170,7 +170,7 @@ function podOf({ spec }: Manifest): PodTemplate | undefined {
 /** Who is granted what, and where, whatever the names of Roles are. */
 function grantsOf(objects: readonly Manifest[]): string[] {
   return objects
-    .filter(({ kind }) => kind.endsWith("Binding"))
+    .filter(({ apiVersion, kind }) => apiVersion.startsWith("rbac.") && kind.endsWith("Binding"))
     .map(({ kind, metadata, subjects, roleRef }) => {
       const { kind: roleKind, name } = roleRef as { kind: string; name: string };
       const role = objects.find(
