@@ -4,7 +4,7 @@ import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { AddCommand } from "./command.ts";
 import { formatTable } from "./get/table.ts";
 import { type AuditFilter, openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
+import { type StructuredFormat, streamedText } from "./output.ts";
 import { parseMoment } from "./since.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -41,7 +41,7 @@ export const addAudit: AddCommand = (program, { env, out }) => {
       const client = await openManagement(env, choice);
       const events = client.searchAudit({ team, actor, action, about, from, to }, max);
       if (output === "table") out(auditTable(await Array.fromAsync(events)));
-      else for await (const event of events) out(eventText(event, output));
+      else for await (const event of events) out(streamedText(event, output));
     });
 };
 
@@ -49,11 +49,6 @@ export const addAudit: AddCommand = (program, { env, out }) => {
 function parseLimit(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--limit ${text}: write a number, or 0 for all`);
   return Number(text) || Number.POSITIVE_INFINITY;
-}
-
-/** One event for programs: a line of JSON, or a document of YAML. */
-export function eventText(event: object, format: StructuredFormat): string {
-  return format === "json" ? JSON.stringify(event) : `---\n${outputText(event, format)}`;
 }
 
 function auditTable(events: readonly AuditJson[]): string {

@@ -11,8 +11,10 @@ import { addCompletion } from "./completion/completion.ts";
 import { environment } from "./config.ts";
 import { addConsole } from "./console.ts";
 import { addController } from "./controller.ts";
+import { addDescribe } from "./describe/describe.ts";
 import { describeError } from "./describe-error.ts";
 import { addDoctor } from "./doctor/doctor.ts";
+import { addEvents } from "./events.ts";
 import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get/get.ts";
@@ -34,7 +36,7 @@ import { addWhoami } from "./whoami.ts";
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
   "Manifests:": [addInit, addValidate, addPlan, addExport],
-  "Look:": [addGet, addAudit, addWhoami, addDoctor, addScan],
+  "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],
 };

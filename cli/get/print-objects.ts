@@ -1,5 +1,5 @@
 import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
-import { outputText, type StructuredFormat } from "../output.ts";
+import { outputText, type StructuredFormat, streamedText } from "../output.ts";
 import { plainText } from "../plain-text.ts";
 import type { Seen } from "../source/source.ts";
 import { type CellContext, columnsOf } from "./columns.ts";
@@ -35,8 +35,7 @@ export function printObjects(shown: Shown, format: Format, context: CellContext,
 
 /** One object that has changed, as whoever waits for changes is told: a row without headings, or a whole document. */
 export function printChange(object: Seen, format: Format, context: CellContext): string {
-  if (format === "json") return JSON.stringify(object.json);
-  if (format === "yaml") return `---\n${outputText(object.json, format)}`;
+  if (isStructured(format)) return streamedText(object.json, format);
   if (format === "name") return nameOf(object);
   return columnsOf(object.kind, format === "wide")
     .rowOf(object, context)

@@ -1,7 +1,9 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import { isRunning } from "../data-folder.ts";
 import { heldGroups, heldReasons, heldText } from "../held.ts";
+import { openManagement } from "../management-client.ts";
 import { readStatusFiles, type StatusObject } from "../status-files.ts";
+import { auditEvents } from "./audit-events.ts";
 import { isWanted, type Seen, type Source } from "./source.ts";
 
 /** Why an object goes on though its declaration is gone or faulty. */
@@ -21,6 +23,7 @@ export function dataSource(data: string): Source {
         return seenFile(kind, object, why === undefined || isUp ? why : `when keyplane up ended: ${why}`);
       });
     },
+    events: async (wanted) => auditEvents(await openManagement({}, { data }), wanted),
     async notes(kinds) {
       const isUp = await mayRun(data);
       const held = (await Promise.all(kinds.map((kind) => heldGroups(data, kind)))).flat();

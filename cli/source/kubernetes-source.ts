@@ -8,6 +8,7 @@ import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/k
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../status-files.ts";
 import { UsageError } from "../usage-error.ts";
+import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
 import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
 
 /** Objects that are read at a time. */
@@ -39,6 +40,13 @@ export function kubernetesSource(choice: ClusterChoice): Source {
     async list<K extends Kind>(kind: K, wanted: Wanted) {
       const objects = (await list(kind, wanted)).flatMap((raw) => seenObject(kind, raw));
       return inOrder(objects.filter((object) => isWanted(wanted, object)));
+    },
+    async events(wanted) {
+      try {
+        return eventsIn(await listAll(api, ...eventsQuery(wanted)), wanted);
+      } catch (error) {
+        throw failedRead(error, "listing events", connection.server);
+      }
     },
     notes: async () => [],
     pollMs: 2_000,

@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management-client.ts";
+import { auditEvents } from "./audit-events.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
 
 /**
@@ -22,6 +23,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
     from: "server",
     // A list holds objects of its own kind.
     list: async <K extends Kind>(kind: K, wanted: Wanted) => inOrder(await list(kind, wanted)) as Seen<K>[],
+    events: (wanted) => auditEvents(client, wanted),
     notes: async () => [],
     pollMs: 2_000,
     close() {},

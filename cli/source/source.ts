@@ -7,6 +7,12 @@ export type Source = {
   readonly from: "data" | "server" | "kubeconfig";
   /** The objects of a kind, sorted by namespace and name. */
   list<K extends Kind>(kind: K, wanted: Wanted): Promise<Seen<K>[]>;
+  /**
+   * What has happened, the oldest first.
+   *
+   * @throws Error where the source cannot be asked for it now, as of an `up` that does not run
+   */
+  events(wanted: EventsWanted): Promise<SeenEvent[]>;
   /** What people should know beside the objects of these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /** How long whoever waits for a change lets pass before asking again. Milliseconds. */
@@ -29,6 +35,31 @@ export type Seen<K extends Kind = Kind> = {
 
 /** Which objects: all where nothing is said. */
 export type Wanted = { readonly namespace?: string | undefined; readonly name?: string | undefined };
+
+/** Which events: all that are kept where nothing is said. */
+export type EventsWanted = Wanted & {
+  readonly kind?: Kind | undefined;
+  /** Of a key, where there may be others of its name. */
+  readonly id?: string | undefined;
+  /** Milliseconds since the epoch: from then on. */
+  readonly from?: number | undefined;
+};
+
+/** Something that happened to an object. */
+export type SeenEvent = {
+  /** RFC 3339; of what happened again and again, the last time. */
+  readonly at: string;
+  readonly type: "Normal" | "Warning";
+  /** In a word: of a cluster's event, or as `key.revoked` in the audit log. */
+  readonly reason: string;
+  readonly kind: Kind;
+  /** Empty for what belongs to the whole cluster. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly message: string;
+  /** How often it happened. */
+  readonly count: number;
+};
 
 export function isWanted({ namespace, name }: Wanted, { metadata }: Pick<Seen, "metadata">): boolean {
   return (

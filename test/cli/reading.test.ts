@@ -244,3 +244,72 @@ describe("keyplane audit", () => {
     }
   });
 });
+
+describe("keyplane events", () => {
+  test("shows what happened to one key, or of late to all, with the latest last", async () => {
+    for (const source of [data, server]) {
+      const { code, out } = await keyplane(["events", "dev/agent", ...source]);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^NAMESPACE +LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)]);
+      const [first = "", ...rows] = out.trimEnd().split("\n").slice(1);
+      expect(first).toMatch(
+        /^dev +\d+s +Normal +key\.reserved +platformkey\/agent +Version 1 was minted, by controller$/,
+      );
+      for (const row of rows) expect(row).toMatch(/^dev .* platformkey\/agent /);
+      const all = (await keyplane(["events", ...source])).out;
+      expect(all).toMatch(/ team\.created +platformteam\/research +Team made, by controller$/m);
+      expect(all).not.toMatch(/session|bootstrap_token/);
+      expect((await keyplane(["events", "-n", "prod", ...source])).out).not.toMatch(/^dev /m);
+    }
+    const { out } = await keyplane(["events", "--since", "24h", "-o", "json", ...data]);
+    const times: string[] = out
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).at);
+    expect(times).toEqual(times.toSorted());
+    expect((await keyplane(["events", "--since", "2100-01-01T00:00:00Z", ...data])).out).toBe("nothing was found\n");
+  });
+});
+
+describe("keyplane describe", () => {
+  test("shows of a key what it is, its conditions, versions, next steps and events, at every source", async () => {
+    const folder = await keyplane(["describe", "key", "dev/agent", ...data]);
+    expect([folder.code, folder.err]).toEqual([0, ""]);
+    expect(folder.out).toMatch(
+      /^Name: +agent\nNamespace: +dev\nKind: +PlatformKey\nAge: +\d+s\nReady: +True \(Ready\)\n/,
+    );
+    expect(folder.out).toMatch(/^Secret: +agent, key api-key$/m);
+    expect(folder.out).toMatch(/^Conditions:\n {2}TYPE +STATUS +REASON +AGE +MESSAGE\n {2}Ready +True +Ready /m);
+    const asked = await keyplane(["describe", "key", "dev/agent", ...server]);
+    expect(asked.out).toMatch(/^Ready: +<unknown>$/m);
+    for (const { out } of [folder, asked]) {
+      expect(out).toMatch(/^Versions:\n {2}VERSION +PREFIX +STATE +MINTED +LAST USED +ENDS\n {2}\d+ +inf_\S{8} /m);
+      expect(out).toMatch(
+        /^Events:\n {2}LAST SEEN +TYPE +REASON +MESSAGE\n {2}\d+s +Normal +key\.reserved +Version 1 /m,
+      );
+      expect(out).not.toContain(up.secretOf("dev", "agent").slice(0, 13));
+    }
+    const { object, events } = JSON.parse(
+      (await keyplane(["describe", "key", "dev/agent", "-o", "json", ...data])).out,
+    );
+    expect(object.metadata.name).toBe("agent");
+    expect(events[0]).toMatchObject({ reason: "key.reserved", kind: "PlatformKey", namespace: "dev", name: "agent" });
+  });
+
+  test("says what to do about what is not as it should be, and what is not there", async () => {
+    const { out } = await keyplane(["describe", "key", "other/nobodys", ...data]);
+    expect(out).toMatch(/^Ready: +False \(NamespaceUnclaimed\)$/m);
+    expect(out).toMatch(/^Next steps:\n {2}- Add this namespace to spec\.namespaces of a PlatformTeam\.$/m);
+    const none = await keyplane(["describe", "key", "dev/none", ...data]);
+    expect([none.code, none.err]).toEqual([1, "keyplane: there is no key dev/none: see keyplane get keys\n"]);
+    expect((await keyplane(["describe", "pod", "x", ...data])).code).toBe(2);
+  });
+
+  test("shows teams and libraries, too", async () => {
+    expect((await keyplane(["describe", "team", "research", ...data])).out).toMatch(/^Namespaces: +dev\n +prod$/m);
+    for (const source of [data, server]) {
+      const { out } = await keyplane(["describe", "library", "dev/handbook", ...source]);
+      expect(out).toMatch(/^Team: +research\nOn delete: +Retain$/m);
+      expect(out).toMatch(/ library\.created +Library made, by controller$/m);
+    }
+  });
+});

@@ -6,7 +6,7 @@ import { type ApiClient, createApiClient } from "./api-client.ts";
 import { connect } from "./connection.ts";
 import { createDoubts } from "./doubts.ts";
 import { createEndingNamespaces } from "./ending-namespaces.ts";
-import { recordEvent } from "./events.ts";
+import { REPORTER, recordEvent } from "./events.ts";
 import { readIdentity } from "./identity.ts";
 import { tellInvalid } from "./invalid.ts";
 import { createLookUp } from "./look-up.ts";
@@ -23,9 +23,6 @@ import { createSecretWatches } from "./secret-watches.ts";
 import { createSecrets } from "./secrets.ts";
 import { serviceAccountNamespace } from "./service-account.ts";
 import { workloadRestarter } from "./workloads.ts";
-
-/** Of the events' reporter. */
-const CONTROLLER = "keyplane.dev/controller";
 
 export type KubernetesClusterOptions = {
   /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
@@ -152,7 +149,7 @@ export async function openKubernetesCluster(options: KubernetesClusterOptions): 
     replaceSecret: secrets.replace,
     deleteSecret: secrets.remove,
     recordEvent: (object, event) =>
-      recordEvent(api, { now: clock.now(), controller: CONTROLLER, instance: options.identity }, object, event),
+      recordEvent(api, { now: clock.now(), controller: REPORTER, instance: options.identity }, object, event),
     restartWorkload: workloadRestarter(api, fieldManager, closing.signal),
     api,
     ownNamespace: accountNamespace ?? connection.namespace,

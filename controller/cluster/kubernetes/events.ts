@@ -7,6 +7,9 @@ import type { ApiClient } from "./api-client.ts";
 import { writeError } from "./api-error.ts";
 import { eventsPath } from "./resources.ts";
 
+/** Who reports them. */
+export const REPORTER = "keyplane.dev/controller";
+
 /** What the API server takes of a note. */
 const MAX_NOTE = 1024;
 

@@ -72,6 +72,9 @@ export function eventsPath(namespace: string): string {
   return collection("/apis/events.k8s.io/v1", namespace || "default", "events");
 }
 
+/** Events of all namespaces. */
+export const ALL_EVENTS_PATH = "/apis/events.k8s.io/v1/events";
+
 export function leasesPath(namespace: string): string {
   return collection("/apis/coordination.k8s.io/v1", namespace, "leases");
 }

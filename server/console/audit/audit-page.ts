@@ -1,11 +1,12 @@
 import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.ts";
+import { ACTIONS } from "../../management/audit/event-text.ts";
 import { teamField } from "../asked-teams.ts";
 import { type Content, flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { type Column, table } from "../table.ts";
 import { exactly } from "../times.ts";
 import { type AuditQuery, auditUrl, MAX_ACTOR_LENGTH, momentText } from "./audit-query.ts";
-import { ACTIONS, auditDetail, toneOfAction } from "./audit-words.ts";
+import { auditDetail, toneOfAction } from "./audit-words.ts";
 
 /** What a page of the audit log shows. */
 export type AuditPage = FoundAudit & {

@@ -1,36 +1,6 @@
 import type { StoredAuditEvent } from "../../../store/audit-search.ts";
 import { type Content, type Html, html } from "../html.ts";
 
-/** The actions that the log is offered to be filtered by, in words. One that is not here is shown by its name. */
-export const ACTIONS: Readonly<Record<string, string>> = {
-  "key.reserved": "Version minted",
-  "key.activated": "Version came into use",
-  "key.retired": "Version ended",
-  "key.policy_updated": "Key changed",
-  "key.rotation_requested": "Rotation asked for",
-  "key.revoked": "Key revoked",
-  "key.expiring": "Key found to end soon",
-  "key.consumer_late": "Old version found in use",
-  "key.leaked": "Key reported as leaked",
-  "key.taken_over": "Key taken over by its declaration",
-  "key.released": "Key let go by its declaration",
-  "team.created": "Team made",
-  "team.changed": "Team changed",
-  "team.deleted": "Team deleted",
-  "webhook.redelivered": "Webhook told again by hand",
-  "gateway.created": "Gateway made",
-  "gateway.changed": "Gateway changed",
-  "gateway.deleted": "Gateway deleted",
-  "library.created": "Library made",
-  "library.changed": "Library changed",
-  "library.deleted": "Library deleted",
-  "session.begun": "Signed in",
-  "session.ended": "Signed out",
-  "console_link.made": "One-time link made",
-  "bootstrap_token.used": "Bootstrap token used",
-  "request.refused": "Request refused",
-};
-
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
   if (/\.(revoked|deleted|leaked)$/.test(kind)) return "bad";
   if (/\.(refused|used|retired|released)$/.test(kind)) return "warn";

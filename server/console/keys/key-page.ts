@@ -1,6 +1,7 @@
 import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { writeYaml } from "../../../domain/manifest/write-yaml.ts";
 import type { KeyEvent } from "../../../store/keys/key-events.ts";
+import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { type Html, html } from "../html.ts";
@@ -13,7 +14,6 @@ import {
   bindingsOf,
   declarationOf,
   endOfVersion,
-  inWords,
   isMadeByHand,
   LEAKED_BADGE,
   stateBadge,

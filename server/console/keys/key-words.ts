@@ -1,3 +1,4 @@
+import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/key-json.ts";
 import { type Html, html } from "../html.ts";
 
@@ -88,10 +89,4 @@ export function isMadeByHand({
 /** When a version ends, or ended, as far as that is known; RFC 3339. */
 export function endOfVersion({ state, retiresAt, expiresAt }: VersionJson, { revocation }: KeyJson): string | null {
   return retiresAt ?? (state === "revoked" ? (revocation?.at ?? null) : expiresAt);
-}
-
-/** A word of the API, such as `ByHand`, as people write it. */
-export function inWords(word: string): string {
-  const parted = word.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return parted.charAt(0).toUpperCase() + parted.slice(1);
 }

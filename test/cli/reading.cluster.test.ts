@@ -3,12 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { inNamespace } from "../../env/kubernetes/declarations.ts";
-import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
-import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
-import { keyplane } from "../up.ts";
+import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { keyManifest, teamManifest } from "../env/kubernetes/manifests.ts";
+import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
+import { keyplane } from "./up.ts";
 
-describeOnKubernetes("keyplane get", (kubernetes) => {
+describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
   const namespace = "cli-get";
   const from = () => ["--kubeconfig", kubernetes().kubeconfigPath];
   let folder: string;
@@ -58,6 +58,36 @@ describeOnKubernetes("keyplane get", (kubernetes) => {
       "json",
     ]);
     expect(JSON.parse(out)).toEqual(JSON.parse(printed));
+  });
+
+  test("describe shows a key with what the controller has told of it, and events shows that alone", async () => {
+    const event = (message: string, reportingController: string) => ({
+      apiVersion: "events.k8s.io/v1",
+      kind: "Event",
+      metadata: { generateName: "agent-", namespace },
+      eventTime: new Date(Date.now() - 60_000).toISOString().replace("Z", "000Z"),
+      ...{ reportingController, reportingInstance: "test", action: "Reconcile", reason: "Minted", type: "Normal" },
+      note: message,
+      regarding: { apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", name: "agent", namespace },
+    });
+    for (const [message, reporter] of [
+      ["a version was minted", "keyplane.dev/controller"],
+      ["not ours", "example.com/other"],
+    ] as const) {
+      const body = JSON.stringify(event(message, reporter));
+      const path = `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+      expect((await kubernetes().request("POST", path, { body })).status).toBe(201);
+    }
+    const { code, out } = await keyplane(["describe", "key", `${namespace}/agent`, ...from()]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Secret: +agent, key api-key$/m)]);
+    expect(out).toMatch(/^Events:\n {2}LAST SEEN .*\n {2}6\ds +Normal +Minted +a version was minted$/m);
+    const row = /^cli-get +6\ds +Normal +Minted +platformkey\/agent +a version was minted$/m;
+    for (const filter of [[], ["-n", namespace], [`${namespace}/agent`]]) {
+      const events = (await keyplane(["events", ...filter, ...from()])).out;
+      expect(events).toMatch(row);
+      expect(events).not.toContain("not ours");
+    }
+    expect((await keyplane(["events", "--since", "10s", "-n", namespace, ...from()])).out).toBe("nothing was found\n");
   });
 
   test("says what is refused, and where nobody answers", async () => {

@@ -1,0 +1,96 @@
+import { REASONS, type Reason } from "../../domain/conditions.ts";
+import { type Fact, formatFacts } from "../facts.ts";
+import { ageText } from "../get/age.ts";
+import { formatTable } from "../get/table.ts";
+import type { Seen, SeenEvent } from "../source/source.ts";
+import { readiness } from "../status-files.ts";
+import { factsOf } from "./object-facts.ts";
+
+/** The latest that are shown. */
+const MAX_EVENTS = 10;
+
+/**
+ * All that is known of an object, for people.
+ *
+ * @param events the oldest first, or why they are not known
+ * @param now milliseconds since the epoch
+ */
+export function describeObject(object: Seen, events: readonly SeenEvent[] | string, now: number): string {
+  const { kind, metadata } = object;
+  const { namespace, name, creationTimestamp, deletionTimestamp } = metadata;
+  const ready = readiness(object);
+  const facts: Fact[] = [
+    ["Name", name],
+    ["Namespace", namespace || undefined],
+    ["Kind", kind],
+    ["Age", creationTimestamp === undefined ? "<unknown>" : ageText(creationTimestamp, now)],
+    ["Being deleted since", deletionTimestamp],
+    ["Ready", ready === undefined ? "<unknown>" : `${ready.status} (${ready.reason})`],
+    ...factsOf(object, now),
+  ];
+  return [
+    formatFacts(facts),
+    ...section("Conditions", conditionsTable(object, now)),
+    ...section("Versions", versionsTable(object, now)),
+    ...section(
+      "Next steps",
+      nextSteps(object)
+        .map((step) => `- ${step}`)
+        .join("\n"),
+    ),
+    ...section("Events", typeof events === "string" ? `<unknown>: ${events}` : eventsTable(events, now)),
+  ].join("\n\n");
+}
+
+function section(title: string, text: string): string[] {
+  return text === "" ? [] : [`${title}:\n${text.replaceAll(/^/gm, "  ")}`];
+}
+
+function conditionsTable({ status }: Seen, now: number): string {
+  const conditions = status?.conditions ?? [];
+  if (conditions.length === 0) return "";
+  return formatTable(
+    ["TYPE", "STATUS", "REASON", "AGE", "MESSAGE"],
+    conditions.map(({ type, status, reason, lastTransitionTime, message }) => [
+      ...[type, status, reason, ageText(lastTransitionTime, now), message || "-"],
+    ]),
+  );
+}
+
+function versionsTable({ status }: Seen, now: number): string {
+  const versions = status !== undefined && "versions" in status ? (status.versions ?? []) : [];
+  if (versions.length === 0) return "";
+  return formatTable(
+    ["VERSION", "PREFIX", "STATE", "MINTED", "LAST USED", "ENDS"],
+    versions.map(({ number, keyPrefix, state, mintedAt, lastUsedTime, retiresAt, expiresAt }) => [
+      String(number),
+      keyPrefix ?? "-",
+      state,
+      mintedAt ?? "-",
+      lastUsedTime === undefined ? "never" : ageText(lastUsedTime, now),
+      retiresAt ?? expiresAt ?? "never",
+    ]),
+  );
+}
+
+/** What the catalogue of reasons advises, each once. */
+function nextSteps({ status, state }: Seen): string[] {
+  const reasons = status?.conditions?.map(({ reason }) => reason) ?? [];
+  const known = [...reasons, ...(state === undefined ? [] : [REASON_OF[state]])].filter(isReason);
+  return [...new Set(known.map((reason): string => REASONS[reason]).filter((advice) => advice !== ""))];
+}
+
+/** The reason that a condition would give for what a server says of a key. */
+const REASON_OF = { active: "Ready", suspended: "Suspended", expired: "Expired", revoked: "Revoked" } as const;
+
+function isReason(reason: string): reason is Reason {
+  return Object.hasOwn(REASONS, reason);
+}
+
+function eventsTable(events: readonly SeenEvent[], now: number): string {
+  if (events.length === 0) return "<none>";
+  return formatTable(
+    ["LAST SEEN", "TYPE", "REASON", "MESSAGE"],
+    events.slice(-MAX_EVENTS).map(({ at, type, reason, message }) => [ageText(at, now), type, reason, message]),
+  );
+}

@@ -1,0 +1,52 @@
+import { Option } from "commander";
+import { errorMessage } from "../../domain/error-text.ts";
+import type { AddCommand } from "../command.ts";
+import { findOne, wantedOf } from "../get/find-one.ts";
+import { kindOf, PLURALS } from "../get/kind-words.ts";
+import { outputText, type StructuredFormat } from "../output.ts";
+import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
+import type { Seen, SeenEvent, Source } from "../source/source.ts";
+import { UsageError } from "../usage-error.ts";
+import { describeObject } from "./describe-object.ts";
+
+type Flags = SourceFlags & { readonly namespace?: string; readonly output?: StructuredFormat };
+
+export const addDescribe: AddCommand = (program, { env, out }) => {
+  sourceOptions(
+    program
+      .command("describe")
+      .description("show all that is known of one object: its conditions, versions, what to do next, its last events")
+      .argument("<kind>", `one of ${PLURALS}, in the singular, too`)
+      .argument("<name>", "NAME or NAMESPACE/NAME"),
+  )
+    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
+    .addOption(new Option("-o, --output <format>", "instead of text").choices(["json", "yaml"]))
+    .example("keyplane describe key team-a/reader --data .keyplane", "a key of keyplane up")
+    .example("keyplane describe gateway main -n team-a --kubeconfig ~/.kube/config", "a gateway of a cluster")
+    .action(async (word: string, named: string, { namespace, output, ...flags }: Flags) => {
+      const kind = kindOf(word);
+      if (kind === undefined) throw new UsageError(`describe ${word}: there is no such kind: write one of ${PLURALS}`);
+      const wanted = wantedOf(named, namespace);
+      const source = await openSource(env, flags);
+      try {
+        const object = await findOne(source, kind, wanted);
+        const events = await eventsOf(source, object);
+        out(
+          output === undefined
+            ? describeObject(object, events, Date.now())
+            : outputText({ object: object.json, events: Array.isArray(events) ? events : null }, output),
+        );
+      } finally {
+        source.close();
+      }
+    });
+};
+
+/** The events of an object, or why they cannot be read: what it is can be said without them. */
+async function eventsOf(source: Source, { kind, metadata, status }: Seen): Promise<readonly SeenEvent[] | string> {
+  const { namespace, name } = metadata;
+  const id = kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
+  return source
+    .events({ kind, name, ...(namespace !== "" && { namespace }), ...(id !== undefined && { id }) })
+    .catch((error: unknown) => errorMessage(error));
+}

@@ -1,0 +1,96 @@
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import type { Fact } from "../facts.ts";
+import { ageText } from "../get/age.ts";
+import type { Seen } from "../source/source.ts";
+
+/** What is to be said of an object beside what every kind has. */
+export function factsOf(object: Seen, now: number): Fact[] {
+  if (isOfKind(object, "PlatformKey")) return keyFacts(object, now);
+  if (isOfKind(object, "ModelGateway")) return gatewayFacts(object);
+  if (isOfKind(object, "MemoryLibrary")) return libraryFacts(object);
+  return isOfKind(object, "PlatformTeam") ? teamFacts(object) : [];
+}
+
+function isOfKind<K extends Kind>(object: Seen, kind: K): object is Seen<K> {
+  return object.kind === kind;
+}
+
+function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fact[] {
+  const { secretRef, revocation, staleConsumer } = status ?? {};
+  const { rotation, secret, rateLimit, libraryAccess, restartTargets = [] } = spec ?? {};
+  const secretText = secretRef?.name && `${secretRef.name}, key ${secretRef.dataKey ?? "api-key"}`;
+  return [
+    ["Display name", spec?.displayName],
+    ["Id", status?.keyID],
+    ["Team", status?.team],
+    ["State", state ?? spec?.state],
+    ["Prefix", status?.keyPrefix],
+    ["Scopes", status?.effectiveScopes],
+    ["Gateway", spec?.gatewayRef === undefined ? "any of the team's" : refText(spec.gatewayRef)],
+    ["Models", spec?.allowedModels ?? "any"],
+    [
+      "Libraries",
+      libraryAccess?.mode === "Restricted" ? (libraryAccess.libraryRefs ?? []).map(refText) : "all of the team's",
+    ],
+    ["Default library", spec?.mcpDefaultLibraryRef && refText(spec.mcpDefaultLibraryRef)],
+    ["Rate limit", rateLimit && JSON.stringify(rateLimit)],
+    ["Expires", status?.expiresAt ?? "never"],
+    ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
+    ["Rotates", status?.nextRotationTime ?? (rotation?.interval && `every ${rotation.interval}`)],
+    ["Secret", secretText ?? (state === undefined ? "<none>" : undefined)],
+    ["Template", secret?.template],
+    ["Restarts", restartTargets.length === 0 ? undefined : restartTargets.map(({ kind, name }) => `${kind} ${name}`)],
+    [
+      "Late consumer",
+      staleConsumer &&
+        `version ${staleConsumer.version}, last at ${staleConsumer.lastUsedTime} from ${staleConsumer.address}, ${staleConsumer.userAgent}`,
+    ],
+    [
+      "Revocation",
+      revocation &&
+        `change ${revocation.sequence ?? "<unknown>"}, ${revocation.confirmedAt === undefined ? "to be confirmed" : `confirmed at ${revocation.confirmedAt}`}`,
+    ],
+  ];
+}
+
+function gatewayFacts({ spec, status }: Seen<"ModelGateway">): Fact[] {
+  return [
+    ["Public id", status?.publicID],
+    ["Team", status?.team],
+    ["Upstreams", spec?.upstreams?.map(({ name, dialect, baseURL }) => `${name}: ${dialect} at ${baseURL}`)],
+    ["Routes", spec?.routes?.map(({ model, upstream, upstreamModel }) => `${model}: ${upstreamModel} of ${upstream}`)],
+    ["Routes only", spec?.routesOnly === true ? "yes" : undefined],
+  ];
+}
+
+function libraryFacts({ spec, status }: Seen<"MemoryLibrary">): Fact[] {
+  return [
+    ["Display name", spec?.displayName],
+    ["Description", spec?.description],
+    ["Team", status?.team],
+    ["On delete", spec?.deletionPolicy],
+  ];
+}
+
+function teamFacts({ spec }: Seen<"PlatformTeam">): Fact[] {
+  return [
+    ["Display name", spec?.displayName],
+    ["Namespaces", spec?.namespaces],
+    ["Members", spec?.members?.map((member) => `${member.role}: ${memberText(member)}`)],
+    ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
+    ["Leaks", spec?.leaks?.action],
+    ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
+  ];
+}
+
+type Ref = { readonly name: string; readonly namespace?: string };
+type Member = NonNullable<NonNullable<Seen<"PlatformTeam">["spec"]>["members"]>[number];
+
+function refText({ name, namespace }: Ref): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function memberText({ subject, group, serviceAccount }: Member): string {
+  if (serviceAccount !== undefined) return `ServiceAccount ${serviceAccount.namespace}/${serviceAccount.name}`;
+  return group === undefined ? (subject ?? "") : `group ${group}`;
+}

@@ -1,0 +1,40 @@
+import type { Kind } from "../../domain/manifest/kinds.ts";
+import { eventText } from "../../server/management/audit/event-text.ts";
+import type { ManagementClient } from "../management-client.ts";
+import type { EventsWanted, SeenEvent } from "./source.ts";
+
+/** So many of the log are looked through at most, the latest first. */
+const MAX_LOOKED = 2_000;
+
+/** Of what an action is, by what it begins with. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  key: "PlatformKey",
+  team: "PlatformTeam",
+  gateway: "ModelGateway",
+  library: "MemoryLibrary",
+};
+/** What somebody may have to do something about. */
+const WARNINGS = new Set(["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"]);
+
+/** What the audit log has of what is declared or was made by hand, the oldest first. */
+export async function auditEvents(
+  client: Pick<ManagementClient, "searchAudit">,
+  { kind, namespace, name, id, from }: EventsWanted,
+): Promise<SeenEvent[]> {
+  const events: SeenEvent[] = [];
+  for await (const event of client.searchAudit({ about: id ?? name, from }, MAX_LOOKED)) {
+    const { at, action, detail, actor } = event;
+    const about = { kind: KINDS[action.split(".")[0] ?? ""], namespace: event.namespace ?? "", name: event.name ?? "" };
+    if (about.kind === undefined || (kind !== undefined && about.kind !== kind)) continue;
+    if (id !== undefined ? event.keyId !== id : name !== undefined && about.name !== name) continue;
+    if (namespace !== undefined && about.namespace !== namespace) continue;
+    const why = typeof detail.why === "string" ? `: ${JSON.stringify(detail.why)}` : "";
+    events.push({
+      ...{ at, type: WARNINGS.has(action) ? "Warning" : "Normal", reason: action },
+      ...{ kind: about.kind, namespace: about.namespace, name: about.name },
+      message: `${eventText(action, detail)}, by ${actor}${why}`,
+      count: 1,
+    });
+  }
+  return events.reverse();
+}

@@ -1,0 +1,48 @@
+import { REPORTER } from "../../controller/cluster/kubernetes/events.ts";
+import { ALL_EVENTS_PATH, eventsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { isClusterScoped, isKind } from "../../domain/manifest/kinds.ts";
+import type { EventsWanted, SeenEvent } from "./source.ts";
+
+/** The path, and the fields, by which the API server finds the events that the controller has told. */
+export function eventsQuery({ kind, namespace, name }: EventsWanted): [path: string, fieldSelector: string] {
+  const fields = [
+    `reportingController=${REPORTER}`,
+    ...(kind === undefined ? [] : [`regarding.kind=${kind}`]),
+    ...(name === undefined ? [] : [`regarding.name=${name}`]),
+  ];
+  const isOfCluster = kind !== undefined && isClusterScoped(kind);
+  const path = namespace === undefined && !isOfCluster ? ALL_EVENTS_PATH : eventsPath(namespace ?? "");
+  return [path, fields.join(",")];
+}
+
+/** What the API server's events say, the oldest first. */
+export function eventsIn(items: readonly unknown[], { from = 0 }: EventsWanted): SeenEvent[] {
+  return items
+    .flatMap(readEvent)
+    .filter(({ at }) => Date.parse(at) >= from)
+    .sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+/** Nothing for an event of something else. */
+function readEvent(event: unknown): SeenEvent[] {
+  if (!isRecord(event) || !isRecord(event.regarding)) return [];
+  const { regarding, type, reason, note, series, eventTime } = event;
+  const kind = textOf(regarding.kind);
+  if (!isKind(kind)) return [];
+  const { count, lastObservedTime } = isRecord(series) ? series : {};
+  return [
+    {
+      at: textOf(lastObservedTime) || textOf(eventTime),
+      type: type === "Warning" ? "Warning" : "Normal",
+      reason: textOf(reason),
+      kind,
+      namespace: textOf(regarding.namespace),
+      name: textOf(regarding.name),
+      message: textOf(note),
+      count: typeof count === "number" ? count : 1,
+    },
+  ];
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

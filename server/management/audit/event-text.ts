@@ -1,0 +1,69 @@
+/** What the audit log tells of, in words: for its page, for a key's page, and for the command line. */
+
+/** The actions that the log is offered to be filtered by. One that is not here is shown by its name. */
+export const ACTIONS: Readonly<Record<string, string>> = {
+  "key.reserved": "Version minted",
+  "key.activated": "Version came into use",
+  "key.retired": "Version ended",
+  "key.policy_updated": "Key changed",
+  "key.rotation_requested": "Rotation asked for",
+  "key.revoked": "Key revoked",
+  "key.expiring": "Key found to end soon",
+  "key.consumer_late": "Old version found in use",
+  "key.leaked": "Key reported as leaked",
+  "key.taken_over": "Key taken over by its declaration",
+  "key.released": "Key let go by its declaration",
+  "team.created": "Team made",
+  "team.changed": "Team changed",
+  "team.deleted": "Team deleted",
+  "webhook.redelivered": "Webhook told again by hand",
+  "gateway.created": "Gateway made",
+  "gateway.changed": "Gateway changed",
+  "gateway.deleted": "Gateway deleted",
+  "library.created": "Library made",
+  "library.changed": "Library changed",
+  "library.deleted": "Library deleted",
+  "session.begun": "Signed in",
+  "session.ended": "Signed out",
+  "console_link.made": "One-time link made",
+  "bootstrap_token.used": "Bootstrap token used",
+  "request.refused": "Request refused",
+};
+
+/** What happened to a key, more closely. */
+const KEY_ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
+  "key.reserved": ({ version }) => `Version ${version} was minted`,
+  "key.activated": ({ version }) => `Version ${version} came into use`,
+  "key.retired": () => "Old versions ended",
+  "key.policy_updated": ({ changed }) => `Changed: ${changedFields(changed)}`,
+  "key.rotation_requested": () => "A new version was asked for",
+  "key.expiring": ({ expiresAt }) => `It was found to end soon, at ${expiresAt}`,
+  "key.consumer_late": ({ lateVersion }) => `Somebody was found to use version ${lateVersion} still`,
+  "key.leaked": ({ version, reporter, url }) => `Version ${version} was reported as leaked${reportedBy(reporter, url)}`,
+  "key.taken_over": ({ namespace, name }) => `Taken over by PlatformKey ${namespace}/${name}`,
+  "key.released": () => "Its declaration let go of it",
+  "key.revoked": ({ reason }) => `Revoked: ${inWords(String(reason)).toLowerCase()}`,
+};
+
+type Detail = Readonly<Record<string, unknown>>;
+
+/** What happened, in words; an action of a later build by its name. */
+export function eventText(action: string, detail: Detail): string {
+  return KEY_ACTIONS[action]?.(detail) ?? ACTIONS[action] ?? action;
+}
+
+function reportedBy(reporter: unknown, url: unknown): string {
+  if (reporter === "anonymous") return ", by nobody known";
+  return reporter === "github" ? `, by GitHub${typeof url === "string" ? `: ${url}` : ""}` : "";
+}
+
+function changedFields(changed: unknown): string {
+  const names = typeof changed === "object" && changed !== null ? Object.keys(changed) : [];
+  return names.length === 0 ? "nothing that counts" : names.join(", ");
+}
+
+/** A word of the API, such as `ByHand`, as people write it. */
+export function inWords(word: string): string {
+  const parted = word.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+  return parted.charAt(0).toUpperCase() + parted.slice(1);
+}
