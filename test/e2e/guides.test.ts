@@ -23,17 +23,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it.each(["rotation", "leaked-key", "own-key", "teams"])("docs/guides/%s.md does what it says", async (name) => {
-  const script = Object.entries({
-    "http://127.0.0.1:8080": up.url,
-    "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
-    ".keyplane/secrets": `${home.data}/secrets`,
-    "--data .keyplane": `--data ${home.data}`,
-    "examples/quickstart/manifests": home.manifests,
-  }).reduce((all, [from, to]) => all.replaceAll(from, to), scriptOf(read(`docs/guides/${name}.md`), home.manifests));
-  const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
-    cwd: folder,
-    env: { PATH: process.env.PATH },
-  }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
-  expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
-});
+it.each(["rotation", "leaked-key", "own-key", "teams", "pull-requests"])(
+  "docs/guides/%s.md does what it says",
+  async (name) => {
+    const script = Object.entries({
+      "http://127.0.0.1:8080": up.url,
+      "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
+      ".keyplane/secrets": `${home.data}/secrets`,
+      "--data .keyplane": `--data ${home.data}`,
+      "examples/quickstart/manifests": home.manifests,
+    }).reduce((all, [from, to]) => all.replaceAll(from, to), scriptOf(read(`docs/guides/${name}.md`), home.manifests));
+    const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+    }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
+    expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
+  },
+);

@@ -1,0 +1,117 @@
+/** The workflow as a runner would take it: its shell steps, in order, on a branch and its base. GitHub itself is a stand-in. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { ROOT, read } from "../architecture/sources.ts";
+import { key, team } from "../cli/up.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
+
+type Step = { name?: string; uses?: string; run?: string; env?: Record<string, string> };
+type Job = { permissions: Record<string, string>; steps: Step[] };
+
+const FILE = "examples/github-actions/keyplane.yml";
+const workflow: { permissions: object; jobs: Record<"plan" | "comment", Job> } = parse(read(FILE));
+const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "keyplane-workflow-"));
+  mkdirSync(join(folder, "bin"));
+  program("keyplane", `exec ${process.execPath} ${join(ROOT, "cli/main.ts")} "$@"`);
+  // What is asked of GitHub, and of the comments there are the id of the one that is ours.
+  program(
+    "gh",
+    `echo "$*" >> ${folder}/asked; case "$*" in *--paginate*) cat ${folder}/comments;; *) cat > ${folder}/body;; esac`,
+  );
+  writeFileSync(join(folder, "comments"), "");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function program(name: string, script: string): void {
+  writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, "bin", name), 0o755);
+}
+
+function write(side: "base" | "branch", text: string): void {
+  mkdirSync(join(folder, side, "manifests"), { recursive: true });
+  writeFileSync(join(folder, side, "manifests/all.yaml"), text);
+}
+
+/** A step as GitHub runs it: by `bash -e`. */
+function run(name: string, env: Record<string, string> = {}) {
+  const script = steps.find((step) => step.name === name)?.run ?? expect.fail(`there is no step ${name}`);
+  const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
+  const files = { GITHUB_OUTPUT: join(folder, "output"), GITHUB_STEP_SUMMARY: join(folder, "summary") };
+  return spawnSync("bash", ["-e", "-c", script], {
+    cwd: folder,
+    encoding: "utf8",
+    env: { PATH, ...COMPILE_CACHE, ...files, ...env },
+  });
+}
+
+/** The plan that the steps hand on. */
+function handedOn(): string {
+  const [, end = "", text = ""] =
+    /^comment<<([0-9a-f]{32})\n([\s\S]*)\n\1\n$/.exec(readFileSync(join(folder, "output"), "utf8")) ?? [];
+  expect(end).not.toBe("");
+  return text;
+}
+
+const declared = team("research", "dev") + key("reader", "preset: MCPReadOnly");
+
+describe("the workflow for pull requests", () => {
+  test("takes actions by their commits, and gives each job no more than it needs", () => {
+    const used = steps.flatMap(({ uses }) => (uses === undefined ? [] : [uses]));
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((uses) => !/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/.test(uses))).toEqual([]);
+    expect(workflow.permissions).toEqual({});
+    expect(workflow.jobs.plan.permissions).toEqual({ contents: "read" });
+    expect(workflow.jobs.comment.permissions).toEqual({ "pull-requests": "write" });
+  });
+
+  test("lets nothing that a pull request brings into a script but by a variable", () => {
+    expect(steps.filter(({ run = "" }) => run.includes("${{"))).toEqual([]);
+    // The job that may write has nothing of the branch, and installs nothing.
+    expect(workflow.jobs.comment.steps.map(({ name }) => name)).toEqual(["Comment"]);
+  });
+
+  test("plans the branch against its base, and comments once", () => {
+    write("base", declared);
+    write("branch", declared.replace("MCPReadOnly", "MCPReadWrite"));
+    expect(run("Plan").status).toBe(0);
+    const plan = handedOn();
+    expect(plan).toContain("### keyplane plan: 0 to create, 1 to change, 0 to delete, 1 unchanged");
+    expect(readFileSync(join(folder, "summary"), "utf8").trimEnd()).toBe(plan);
+
+    const github = { REPOSITORY: "example/keys", NUMBER: "7", PLAN: plan };
+    expect(run("Comment", github).status).toBe(0);
+    expect(readFileSync(join(folder, "body"), "utf8")).toBe(plan);
+    writeFileSync(join(folder, "comments"), "41\n");
+    expect(run("Comment", github).status).toBe(0);
+    const asked = readFileSync(join(folder, "asked"), "utf8")
+      .split("\n")
+      .map((line) => /--method \w+ \S+/.exec(line)?.[0]);
+    expect(asked.filter((one) => one !== undefined)).toEqual([
+      "--method POST repos/example/keys/issues/7/comments",
+      "--method PATCH repos/example/keys/issues/comments/41",
+    ]);
+  });
+
+  test("fails for a faulty branch, and has the plan of it all the same", () => {
+    write("base", declared);
+    write("branch", declared.replace("MCPReadOnly", "MCPReadOnli"));
+    expect(run("Validate").status).toBe(1);
+    expect(run("Plan").status).toBe(1);
+    expect(handedOn()).toContain("did you mean MCPReadOnly?");
+  });
+
+  test("plans the first branch, whose base has no manifests yet", () => {
+    write("branch", declared);
+    expect(existsSync(join(folder, "base"))).toBe(false);
+    expect(run("Plan").status).toBe(0);
+    expect(handedOn()).toContain("2 to create");
+  });
+});
