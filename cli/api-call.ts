@@ -30,11 +30,15 @@ export async function callApi<T>(target: Target, method: "GET" | "POST", path: s
 /**
  * A URL that a flag names, without a slash at its end.
  *
- * @throws UsageError for anything else than http or https
+ * @throws UsageError for anything else than http or https, and for one with a password
  */
 export function serverUrl(flag: string, text: string): string {
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`--${flag}: must be an http or https URL, such as https://keys.example.com`);
+  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username === "" && url.password === "") return text.replace(/\/+$/, "");
+  // It is not shown: there may be a password in it.
+  throw new UsageError(
+    `--${flag}: must be an http or https URL without a user or a password, such as https://keys.example.com`,
+  );
 }
 
 async function send({ url, credential }: Target, method: string, path: string, body?: object): Promise<Response> {

@@ -1,5 +1,7 @@
-import { Command, Option } from "commander";
+import { Command, type ErrorOptions, Option } from "commander";
+import { redactKeys } from "../domain/redact.ts";
 import { variableOf } from "./config.ts";
+import { ERROR_PREFIX } from "./describe-error.ts";
 
 /** A flag that is a variable too: its command reads it with `setting` or `required`. */
 export class Setting extends Option {
@@ -57,6 +59,20 @@ export class CliCommand extends Command {
     this.examples.push({ line, does });
     return this;
   }
+
+  /** Refuses what was typed, in one line as every error is. What was typed may be a key. */
+  override error(message: string, options?: ErrorOptions): never {
+    const what = redactKeys(message)
+      .replace(/^error: /, "")
+      .replace(/\s*\n\(Did you mean (.*)\?\)/, ": did you mean $1?")
+      .replace(/(?<!\.)\.$/, "");
+    super.error(`${ERROR_PREFIX}${what}: see ${pathOf(this)} --help`, options);
+  }
+}
+
+/** As one types it. */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 /** A flag in its help: what it is, its choices, what holds without it, and its variable. */

@@ -1,6 +1,9 @@
 /** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
 import { readFile } from "node:fs/promises";
 import { type Environment, withoutServiceLinks } from "../domain/environment.ts";
+import { unreadableBecause } from "../runtime/unreadable-because.ts";
+import { KeyringError } from "../store/database/errors.ts";
+import { type Keyring, parseKeyring } from "../store/keyring.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The process's environment. */
@@ -25,24 +28,46 @@ export const ENCRYPTION_KEY = [
 ] as const;
 
 /**
- * The text of the encryption keys, from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.
+ * The encryption keys, from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.
  *
  * @returns undefined where neither is given
+ * @throws UsageError where the file cannot be read, or there is something else in it
  */
-export async function encryptionKeys(env: Environment, file: string | undefined): Promise<string | undefined> {
+export async function encryptionKeys(env: Environment, file: string | undefined): Promise<Keyring | undefined> {
   const path = setting(env, "encryption-key-file", file);
-  return path === undefined ? env.KEYPLANE_ENCRYPTION_KEY || undefined : readFile(path, "utf8");
+  const text = path === undefined ? env[ENCRYPTION_KEY[0]] : await readGiven("encryption-key-file", path);
+  if (!text && path === undefined) return undefined;
+  try {
+    return parseKeyring(text ?? "");
+  } catch (error) {
+    if (!(error instanceof KeyringError)) throw error;
+    const where = path === undefined ? ENCRYPTION_KEY[0] : `--encryption-key-file ${path}`;
+    throw new UsageError(`${where}: ${error.message}`);
+  }
 }
 
 /**
- * The URL of a PostgreSQL. What is wrong is not shown: it may hold a password.
+ * The same for whoever cannot do without.
  *
- * @throws UsageError for anything else
+ * @throws UsageError where none is given, too
  */
-export function postgresUrl(text: string): string {
-  // A socket's folder comes as ?host=, and leaves the place of the host empty.
-  if (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text.replace("@/", "@socket/"))) return text;
-  throw new UsageError("--database-url: must be a URL such as postgres://keyplane@db.example.com:5432/keyplane");
+export async function requiredEncryptionKeys(env: Environment, file: string | undefined): Promise<Keyring> {
+  const keyring = await encryptionKeys(env, file);
+  if (keyring !== undefined) return keyring;
+  throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");
+}
+
+/**
+ * The text of a file that a flag names, or its variable.
+ *
+ * @throws UsageError where it cannot be read
+ */
+export async function readGiven(flag: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw new UsageError(`--${flag} ${path}: ${unreadableBecause(error)}`);
+  }
 }
 
 /**

@@ -14,10 +14,9 @@ import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { adoptFirstKey } from "../store/encryption-key.ts";
-import { parseKeyring } from "../store/keyring.ts";
 import { assertUsable } from "../store/start-check.ts";
-import { type AddCommand, required } from "./command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, namespaceList, setting } from "./config.ts";
+import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import { ENCRYPTION_KEY, namespaceList, requiredEncryptionKeys, setting } from "./config.ts";
 import { AUDIT_RETENTION } from "./listener-options.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -56,8 +55,12 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
       "of these namespaces alone, with KEYPLANE_ENCRYPTION_KEY in its environment",
     )
     .action((flags) => {
-      const databaseUrl = required(env, "database-url", flags.databaseUrl);
-      return runController({ ...flags, databaseUrl }, env, out, stopSignal());
+      return runController(
+        { ...flags, databaseUrl: requiredDatabaseUrl(env, flags.databaseUrl) },
+        env,
+        out,
+        stopSignal(),
+      );
     });
 };
 
@@ -74,11 +77,7 @@ async function runController(
   const config = parseServerConfig(env, flags);
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const elects = truth("leader-elect", setting(env, "leader-elect", flags.leaderElect) ?? "true");
-  const keys = await encryptionKeys(env, flags.encryptionKeyFile);
-  if (keys === undefined) {
-    throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");
-  }
-  const keyring = parseKeyring(keys);
+  const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   const log = logLine();
   const metrics = createControllerMetrics();
   const identity = `${hostname()}_${randomUUID()}`;

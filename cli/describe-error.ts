@@ -1,17 +1,36 @@
+import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
 import { errorMessage } from "../domain/error-text.ts";
+import { redactKeys } from "../domain/redact.ts";
 import { hasCode } from "../runtime/error-code.ts";
-import { DISK_FULL } from "../store/database/errors.ts";
+import { ConfigError } from "../server/config.ts";
+import { DISK_FULL, ListenError, SchemaVersionError, ServerVersionError } from "../store/database/errors.ts";
+import { databaseAdvice } from "./database-advice.ts";
 
 /** What to do about what the system refuses, by its code. */
 const ADVICE: readonly (readonly [readonly string[], string])[] = [
   [["EADDRINUSE"], "choose another with --port or --admin-port"],
   [["EADDRNOTAVAIL"], "this machine does not have that address: choose another with --host or --admin-host"],
   [["ENOSPC", "EDQUOT", DISK_FULL], "make room there, then start again"],
-  [["EROFS"], "it can only be read: choose another folder, or mount it for writing"],
-  [["ENOTDIR", "EEXIST"], "something else is where a folder or file should be: move it away, or choose another folder"],
+  [["EROFS"], "it can only be read: choose another folder with --data, or mount it for writing"],
+  [
+    ["ENOTDIR", "EEXIST"],
+    "something else is where a folder or file should be: move it away, or choose another folder with --data",
+  ],
 ];
 const PORT_REFUSED = "this user may not listen there: choose a --port and --admin-port of 1024 or more";
-const FILE_REFUSED = "this user may not do that: see whose it is, or choose another folder";
+const FILE_REFUSED = "this user may not do that: see whose it is, or choose another folder with --data";
+
+/** Of what a URL leads to; their messages say what to do. */
+const OF_DATABASE = [SchemaVersionError, ServerVersionError, ListenError];
+
+/** Begins every line that a command writes about an error. */
+export const ERROR_PREFIX = "keyplane: ";
+
+/** What a person reads of an error: a line, or several where several flags are at fault. */
+export function errorLines(error: unknown): string[] {
+  const faults = error instanceof ConfigError ? error.faults.map(redactKeys) : [describeError(error)];
+  return faults.map((fault) => `${ERROR_PREFIX}${fault.replaceAll(/\s*\n\s*/g, " ")}`);
+}
 
 /**
  * An error for a person: what happened, and where the system refused something, what and what to do about it. Other
@@ -19,6 +38,10 @@ const FILE_REFUSED = "this user may not do that: see whose it is, or choose anot
  */
 export function describeError(error: unknown): string {
   const text = errorMessage(error);
+  if (error instanceof KubeconfigError) return `--kubeconfig: ${text}`;
+  if (OF_DATABASE.some((kind) => error instanceof kind)) return `--database-url: ${text}`;
+  const advice = databaseAdvice(error);
+  if (advice !== undefined) return `--database-url: ${text}: ${advice}`;
   const refusal = refusalIn(error);
   if (refusal === undefined) return text;
   const why = text.includes(refusal.message) ? text : `${text}: ${refusal.message}`;

@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { lockData } from "../controller/cluster/files/lock.ts";
+import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { assertSchemaVersion } from "../store/database/migrate.ts";
 import { openPGlite } from "../store/database/pglite.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";
-import { type AddCommand, required } from "./command.ts";
+import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
 import { assertDataFolder } from "./data-folder.ts";
 
 type ForgetFlags = { readonly data?: string; readonly databaseUrl?: string };
@@ -33,10 +34,10 @@ export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
 
 async function withStore<T>(
   { data, databaseUrl }: ForgetFlags,
-  env: Parameters<typeof required>[0],
+  env: Environment,
   task: (store: Store) => Promise<T>,
 ): Promise<T> {
-  if (data === undefined) return use(await openPostgres(required(env, "database-url", databaseUrl)), task);
+  if (data === undefined) return use(await openPostgres(requiredDatabaseUrl(env, databaseUrl)), task);
   await assertDataFolder(data);
   const lock = await lockData(data, { clock: systemClock });
   try {

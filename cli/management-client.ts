@@ -11,7 +11,7 @@ import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
 import type { CliCommand } from "./cli-command.ts";
-import { setting } from "./config.ts";
+import { readGiven, setting } from "./config.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -175,8 +175,8 @@ async function chooseTarget(env: Environment, flags: ServerChoice): Promise<Targ
 
 async function givenToken(env: Environment, flags: ServerChoice): Promise<string> {
   const file = setting(env, "token-file", flags.tokenFile);
-  const token = (file === undefined ? (env.KEYPLANE_TOKEN ?? "") : await readFile(file, "utf8")).trim();
-  const where = file ?? "KEYPLANE_TOKEN";
+  const token = (file === undefined ? (env.KEYPLANE_TOKEN ?? "") : await readGiven("token-file", file)).trim();
+  const where = file === undefined ? "KEYPLANE_TOKEN" : `--token-file ${file}`;
   if (token === "" && file === undefined)
     throw new UsageError("--token-file is needed, or the variable KEYPLANE_TOKEN");
   if (token.startsWith("inf_")) {

@@ -10,6 +10,7 @@ import type { SetEntry } from "../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../domain/manifest/parse.ts";
 import { readManifest } from "../domain/manifest/validate.ts";
 import { isDataFolder } from "./data-folder.ts";
+import { UsageError } from "./usage-error.ts";
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
@@ -22,9 +23,13 @@ export async function readStdin(paths: readonly string[]): Promise<string | unde
   return paths.includes(STDIN) ? text(process.stdin) : undefined;
 }
 
-/** The first of the paths that leads nowhere. */
-export function findAbsent(paths: readonly string[]): string | undefined {
-  return paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
+/**
+ * @param flag that names the paths; empty where they are arguments
+ * @throws UsageError for one of the paths that leads nowhere
+ */
+export function assertPresent(paths: readonly string[], flag: "--filename " | "" = "--filename "): void {
+  const absent = paths.find((path) => path !== STDIN && statSync(path, { throwIfNoEntry: false }) === undefined);
+  if (absent !== undefined) throw new UsageError(`${flag}${absent}: there is no such file or folder`);
 }
 
 /**

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate.ts";
 import { openPostgres } from "../store/database/postgres.ts";
-import { type AddCommand, required } from "./command.ts";
+import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
 import { UsageError } from "./usage-error.ts";
 
 type MigrateFlags = {
@@ -28,7 +28,7 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
     )
     .action(async ({ databaseUrl, dryRun = false, timeout, output }: MigrateFlags) => {
       const timeoutMs = durationOf(timeout);
-      const store = await openPostgres(required(env, "database-url", databaseUrl), { maxConnections: 1 });
+      const store = await openPostgres(requiredDatabaseUrl(env, databaseUrl), { maxConnections: 1 });
       const onProgress = output === undefined ? out : () => {};
       try {
         const plan = dryRun ? await planMigration(store) : await migrate(store, { timeoutMs, onProgress });

@@ -1,7 +1,7 @@
 /** The commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
 import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
-import { redactKeys } from "../domain/redact.ts";
+import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
 import { addAudit } from "./audit.ts";
@@ -12,7 +12,7 @@ import { environment } from "./config.ts";
 import { addConsole } from "./console.ts";
 import { addController } from "./controller.ts";
 import { addDescribe } from "./describe/describe.ts";
-import { describeError } from "./describe-error.ts";
+import { errorLines } from "./describe-error.ts";
 import { addDoctor } from "./doctor/doctor.ts";
 import { addEvents } from "./events.ts";
 import { addExport } from "./export.ts";
@@ -97,7 +97,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     stopSignal: () => (stop ??= surroundings.stopSignal(out)),
     interrupt: () => surroundings.stopSignal(() => {}),
   };
-  const program = createProgram(context, { writeOut: surroundings.out, writeErr: (text) => err(redactKeys(text)) });
+  const program = createProgram(context, { writeOut: surroundings.out, writeErr: err });
   try {
     await program.parseAsync([...args], { from: "user" });
     if (stop?.aborted) out("stopped");
@@ -109,7 +109,13 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     }
     const wrongUse = args.includes(DETAILED_EXIT_CODE) ? 1 : 2;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUse;
-    err(`keyplane: ${describeError(error)}\n`);
-    return [UsageError, ConfigError, DataLockedError].some((kind) => error instanceof kind) ? wrongUse : 1;
+    err(
+      errorLines(error)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+    return [UsageError, ConfigError, KubeconfigError, DataLockedError].some((kind) => error instanceof kind)
+      ? wrongUse
+      : 1;
   }
 }

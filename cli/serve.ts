@@ -6,11 +6,9 @@ import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { FEED_CONNECTIONS } from "../store/feed/feed-connections.ts";
-import { parseKeyring } from "../store/keyring.ts";
-import { type AddCommand, required } from "./command.ts";
-import { ENCRYPTION_KEY, encryptionKeys } from "./config.ts";
+import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import { ENCRYPTION_KEY, requiredEncryptionKeys } from "./config.ts";
 import { listenerOptions } from "./listener-options.ts";
-import { UsageError } from "./usage-error.ts";
 import { whenAborted } from "./when-aborted.ts";
 
 type ServeFlags = ServerFlags & {
@@ -38,8 +36,7 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
       "one replica, on port 8080 of all addresses",
     )
     .action((flags) => {
-      const databaseUrl = required(env, "database-url", flags.databaseUrl);
-      return runServer({ ...flags, databaseUrl }, env, out, stopSignal());
+      return runServer({ ...flags, databaseUrl: requiredDatabaseUrl(env, flags.databaseUrl) }, env, out, stopSignal());
     });
 };
 
@@ -52,19 +49,22 @@ async function runServer(
 ): Promise<void> {
   const config = parseServerConfig(env, flags, { production: true, host: await allAddresses() });
   await assertPortsFree(config);
-  const keys = await encryptionKeys(env, flags.encryptionKeyFile);
-  if (keys === undefined) {
-    throw new UsageError("give the encryption keys: --encryption-key-file FILE, or KEYPLANE_ENCRYPTION_KEY");
-  }
-  const keyring = parseKeyring(keys);
+  const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   // Only here: the server is large, and a controller does without.
   const { startServer } = await import("../server/main.ts");
   const store = await openPostgres(flags.databaseUrl);
   const feedStore = await openPostgres(flags.databaseUrl, FEED_CONNECTIONS);
   try {
-    const { databaseUrl } = flags;
     const log = createLog("info");
-    const server = await startServer({ store, feedStore, databaseUrl, config, keyring, clock: systemClock, log });
+    const server = await startServer({
+      store,
+      feedStore,
+      databaseUrl: flags.databaseUrl,
+      config,
+      keyring,
+      clock: systemClock,
+      log,
+    });
     const failed = server.failed.then((error) => {
       log.error({ error }, "the server cannot go on: it drains, and ends");
       return error;

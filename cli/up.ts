@@ -164,7 +164,7 @@ export async function runUp(
  */
 async function openKeyring(env: Environment, flags: UpFlags, { db }: Store): Promise<Keyring> {
   const given = await encryptionKeys(env, flags.encryptionKeyFile);
-  if (given !== undefined) return parseKeyring(given);
+  if (given !== undefined) return given;
   // Without any key it refuses whatever the database needs, by its name.
   if (!(await isThere(encryptionKeyFile(flags.data)))) await checkKeyring(db, []);
   const make = () => randomBytes(32).toString("base64");

@@ -2,7 +2,8 @@ import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/find-files.ts";
 import { type Diagnostic, formatDiagnostic } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
-import { findAbsent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
+import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
+import { UsageError } from "./usage-error.ts";
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
@@ -22,21 +23,15 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
  * fault is one line on `out`, then a summary.
  *
  * @param stdin what came by standard input, where a path is `-`
- * @returns the exit code: 0 valid (there may be warnings), 1 faults or nothing to check, 2 a path that does not exist
+ * @returns the exit code: 0 valid (there may be warnings), 1 faults or nothing to check
+ * @throws UsageError for no path, and for one that leads nowhere
  */
 export async function runValidate(
   { paths, stdin }: { readonly paths: readonly string[]; readonly stdin?: string | undefined },
   out: (line: string) => void,
 ): Promise<number> {
-  if (paths.length === 0) {
-    out("nothing to validate: name a file or a folder with -f");
-    return 2;
-  }
-  const absent = findAbsent(paths);
-  if (absent !== undefined) {
-    out(`${absent}: no such file or folder`);
-    return 2;
-  }
+  if (paths.length === 0) throw new UsageError("nothing to validate: name a file or a folder with --filename");
+  assertPresent(paths);
   const files = new Set(paths.flatMap(listManifestFiles));
   const checked = [...files].map((file) => readManifestFile(file, { stdin }));
   const entries = checked.flatMap((file) => file.entries);

@@ -6,15 +6,16 @@ import { declaredClusters } from "../../store/declared-clusters.ts";
 import { checkKeyring } from "../../store/encryption-key.ts";
 import { replicaHealth } from "../../store/feed/replica-health.ts";
 import { replicasWithSpareToken } from "../../store/feed/replicas.ts";
-import { parseKeyring } from "../../store/keyring.ts";
+import type { Keyring } from "../../store/keyring.ts";
 import { livingLeaks } from "../../store/keys/key-leaks.ts";
 import { countRestoredSessions } from "../../store/sessions.ts";
+import { UsageError } from "../usage-error.ts";
 import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
 
 type Contents = {
   readonly db: Db;
-  /** The text of the encryption keys; undefined where none are given. */
-  readonly encryptionKeys: string | undefined;
+  /** Those that are given; undefined where none are. Rejects where what is given is none. */
+  readonly encryptionKeys: () => Promise<Keyring | undefined>;
 };
 
 export const CONTENT_CHECKS: readonly Check<Contents>[] = [
@@ -32,12 +33,13 @@ const MAX_NAMED = 10;
 
 /** Whether the keys that servers and controllers are started with are those of the database. */
 export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Promise<Finding[]> {
-  if (encryptionKeys === undefined) return [];
   try {
-    await checkKeyring(db, parseKeyring(encryptionKeys));
+    const keyring = await encryptionKeys();
+    if (keyring === undefined) return [];
+    await checkKeyring(db, keyring);
     return [ok("encryption-key", "the encryption keys that are given are the database's")];
   } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
+    if (!(error instanceof StoreError || error instanceof UsageError)) throw error;
     return [wrong("encryption-key", error.message, "give the right file by --encryption-key-file")];
   }
 }

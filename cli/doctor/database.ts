@@ -8,6 +8,7 @@ import { assertServerVersion } from "../../store/database/server-version.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
+import type { Keyring } from "../../store/keyring.ts";
 import { databaseAdvice } from "../database-advice.ts";
 import { CONTENT_CHECKS } from "./database-contents.ts";
 import { type Check, type Finding, ok, runChecks, wrong } from "./finding.ts";
@@ -16,8 +17,8 @@ import { judgeClock } from "./judge-clock.ts";
 /** A database that answers. */
 type Database = {
   readonly store: Store;
-  /** The text of the encryption keys, to see whether they are the database's; undefined where none are given. */
-  readonly encryptionKeys: string | undefined;
+  /** Those that are given, to see whether they are the database's; undefined where none are. */
+  readonly encryptionKeys: () => Promise<Keyring | undefined>;
   /** This machine's, in milliseconds since the epoch. */
   readonly now: () => number;
 };

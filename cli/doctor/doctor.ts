@@ -3,8 +3,8 @@ import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
 import type { Store } from "../../store/database/store.ts";
 import { serverUrl } from "../api-call.ts";
-import { type AddCommand, required } from "../command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, namespaceList, postgresUrl, setting } from "../config.ts";
+import { type AddCommand, requiredDatabaseUrl } from "../command.ts";
+import { ENCRYPTION_KEY, encryptionKeys, namespaceList, setting } from "../config.ts";
 import { openManagement } from "../management-client.ts";
 import { outputText, type StructuredFormat } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
@@ -89,7 +89,8 @@ const PLACES = ["data", "server", "adminUrl", "tlsCert", "databaseUrl", "kubecon
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
   const isFlagged = PLACES.some((place) => flags[place] !== undefined);
   const { data, server, adminUrl, tls, databaseUrl, kubeconfig } = choosePlaces(flags, isFlagged ? {} : env);
-  const database = flags.afterRestore === true ? required(env, "database-url", databaseUrl) : databaseUrl;
+  const hasDatabase = databaseUrl !== undefined || flags.afterRestore === true;
+  const database = hasDatabase ? requiredDatabaseUrl(env, databaseUrl) : undefined;
   const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
   const hasCluster =
     kubeconfig !== undefined || flags.afterRestore === true || (database !== undefined && isClusterKnown);
@@ -101,14 +102,14 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   const now = Date.now;
   const cluster = async (store?: Store) =>
     hasCluster ? checkCluster(clusterPlace(flags, env, kubeconfig), store) : [];
-  const ofDatabase = async (url: string) =>
-    checkDatabase(url, { encryptionKeys: await encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
+  const ofDatabase = (url: string) =>
+    checkDatabase(url, { encryptionKeys: () => encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
   return [
     ...(data === undefined ? [] : await checkEmbedded({ data, env })),
     ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
     ...(server === undefined ? [] : await checkServer(await serverPlace(server, flags, env))),
     ...(adminUrl === undefined ? [] : [await checkReadiness(serverUrl("admin-url", adminUrl))]),
-    ...(database === undefined ? await cluster() : await ofDatabase(postgresUrl(database))),
+    ...(database === undefined ? await cluster() : await ofDatabase(database)),
   ];
 }
 

@@ -12,6 +12,7 @@ import { assertDataFolder, bootstrapTokenFile, encryptionKeyFile, isRunning, rea
 import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { readiness, readStatusFiles } from "../status-files.ts";
+import { UsageError } from "../usage-error.ts";
 import { runValidate } from "../validate.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { checkReadiness } from "./readiness.ts";
@@ -120,7 +121,10 @@ async function checkManifests({ data }: Embedded): Promise<Finding[]> {
   const { manifests } = (await readServerFile(data)) ?? {};
   if (manifests === undefined) return [];
   const lines: string[] = [];
-  const code = await runValidate({ paths: [manifests] }, (line) => lines.push(line));
+  const code = await runValidate({ paths: [manifests] }, (line) => lines.push(line)).catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+    lines.push(error.message);
+  });
   if (code === 0) return [ok("manifests", `the manifests in ${manifests} are valid`)];
   const message = `${lines.at(-1)}: what is faulty goes on as it was before`;
   return [wrong("manifests", message, `keyplane validate -f '${manifests}'`)];

@@ -3,8 +3,7 @@ import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Spec } from "../../domain/manifest/kinds.ts";
 import { findDuplicates } from "../../domain/manifest/manifest-set.ts";
-import { findAbsent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
-import { UsageError } from "../usage-error.ts";
+import { assertPresent, listManifestFiles, readManifestFile } from "../manifest-files.ts";
 import type { Declared } from "./plan-world.ts";
 
 /** What manifests declare, and what is wrong with them. */
@@ -30,8 +29,7 @@ export function readDeclared(
   stdin: string | undefined,
   storedSpec: (title: string) => Spec | undefined,
 ): DeclaredSet {
-  const absent = findAbsent(paths);
-  if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
+  assertPresent(paths);
   const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
     readManifestFile(file, {
       stdin,

@@ -3,8 +3,7 @@ import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AddCommand, Process } from "../command.ts";
 import { setting } from "../config.ts";
 import { type ManagementClient, openManagement, type ServerChoice, serverOptions } from "../management-client.ts";
-import { findAbsent } from "../manifest-files.ts";
-import { UsageError } from "../usage-error.ts";
+import { assertPresent } from "../manifest-files.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 
@@ -23,8 +22,7 @@ export const addScan: AddCommand = (program, { env, out, exit }) => {
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
     .action(async (named, flags) => {
       const paths = named.length === 0 ? ["."] : named;
-      const absent = findAbsent(paths);
-      if (absent !== undefined) throw new UsageError(`${absent}: no such file or folder`);
+      assertPresent(paths, "");
       const asks = (["server", "data"] as const).some((flag) => setting(env, flag, flags[flag]) !== undefined);
       const client = asks ? await openManagement(env, flags satisfies ServerChoice) : undefined;
       await runScan({ paths, client, isJson: flags.output === "json" }, { out, exit });

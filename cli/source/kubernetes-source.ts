@@ -2,12 +2,10 @@ import { type ApiClient, createApiClient } from "../../controller/cluster/kubern
 import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api-error.ts";
 import { connect } from "../../controller/cluster/kubernetes/connection.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
-import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../status-files.ts";
-import { UsageError } from "../usage-error.ts";
 import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
 import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
 
@@ -19,10 +17,10 @@ type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly contex
 /**
  * What a Kubernetes cluster holds, read with the rights of whoever asks. Nothing is written.
  *
- * @throws UsageError where the flags lead to no cluster
+ * @throws KubeconfigError where the flags lead to no cluster
  */
-export function kubernetesSource(choice: ClusterChoice): Source {
-  const connection = connectAs(choice);
+export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Source {
+  const connection = connect(kubeconfig, systemClock, context);
   const api = createApiClient({ connection, random: Math.random, log: () => {} });
 
   async function list(kind: Kind, wanted: Wanted): Promise<unknown[]> {
@@ -52,15 +50,6 @@ export function kubernetesSource(choice: ClusterChoice): Source {
     pollMs: 2_000,
     close: api.close,
   };
-}
-
-function connectAs({ kubeconfig, context }: ClusterChoice): ReturnType<typeof connect> {
-  try {
-    return connect(kubeconfig, systemClock, context);
-  } catch (error) {
-    const flag = kubeconfig === undefined ? `--context ${context}` : `--kubeconfig ${kubeconfig}`;
-    throw new UsageError(`${flag} leads to no cluster: ${errorText(error)}`);
-  }
 }
 
 async function listAll(api: ApiClient, path: string, fieldSelector: string | undefined): Promise<unknown[]> {

@@ -111,7 +111,7 @@ describe("keyplane get", () => {
       [["get", "pods", ...data], "get pods: there is no such kind: write keys, teams, gateways, libraries or all"],
       [["get", "all", "agent", ...data], "all takes no name: say of which kind"],
       [["get", "keys"], "say where to look: --data DIR of keyplane up,"],
-      [["get", "keys", "--kubeconfig", "/nowhere"], "--kubeconfig /nowhere leads to no cluster: ENOENT"],
+      [["get", "keys", "--kubeconfig", "/nowhere"], "--kubeconfig: /nowhere: there is no such file"],
       [["get", "keys", "--data", "/nowhere"], "/nowhere is no data folder of keyplane up"],
     ] as const) {
       const { code, out, err } = await keyplane(args);

@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { UsageError } from "../../cli/usage-error.ts";
 import { runValidate } from "../../cli/validate.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
@@ -188,10 +189,11 @@ test("standard input is checked too, from a program that takes its time", async 
 
 describe("wrong use", () => {
   test("a path that does not exist ends with 2", async () => {
-    expect(await validate(join(folder, "nope"))).toEqual({ code: 2, lines: ["DIR/nope: no such file or folder"] });
+    const nope = join(folder, "nope");
+    await expect(validate(nope)).rejects.toThrow(new UsageError(`--filename ${nope}: there is no such file or folder`));
   });
   test("no path at all ends with 2", async () => {
-    expect(await validate()).toEqual({ code: 2, lines: ["nothing to validate: name a file or a folder with -f"] });
+    await expect(validate()).rejects.toThrow(UsageError);
   });
   test.each(["", "# later\n", "apiVersion: v1\nkind: List\nitems: []\n"])(
     "a file in which nothing is declared is no success, and is named: %j",

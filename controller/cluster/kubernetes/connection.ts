@@ -5,6 +5,8 @@
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
 import { KubeConfig } from "@kubernetes/client-node";
+import { unreadableBecause } from "../../../runtime/unreadable-because.ts";
+import { KubeconfigError } from "./kubeconfig-error.ts";
 
 /** How long credentials are used before they are asked for again, which reads files. Milliseconds. */
 const CREDENTIALS_LAST = 5_000;
@@ -38,7 +40,7 @@ export type Connection = {
  *
  * @param kubeconfig a file; where it is undefined, KUBECONFIG, the user's own or the pod's service account
  * @param contextName one of its contexts; where it is undefined, the current one
- * @throws Error where none of them says which cluster is meant
+ * @throws KubeconfigError where none of them says which cluster is meant
  */
 export function connect(
   kubeconfig: string | undefined,
@@ -48,8 +50,7 @@ export function connect(
   let config = load(kubeconfig, contextName);
   let known: { readonly until: number; readonly credentials: Promise<Credentials> } | undefined;
   const address = config.getCurrentCluster()?.server;
-  if (address === undefined || !URL.canParse(address))
-    throw new Error("the kubeconfig's current context names no server");
+  if (address === undefined || !URL.canParse(address)) throw new KubeconfigError("its current context names no server");
   const context = config.getCurrentContext();
   const namespace = config.getContextObject(context)?.namespace?.trim();
   return {
@@ -75,16 +76,22 @@ export function connect(
 
 function load(kubeconfig: string | undefined, contextName: string | undefined): KubeConfig {
   const config = new KubeConfig();
-  if (kubeconfig === undefined) config.loadFromDefault();
-  else config.loadFromFile(kubeconfig);
+  try {
+    if (kubeconfig === undefined) config.loadFromDefault();
+    else config.loadFromFile(kubeconfig);
+  } catch (error) {
+    const file = kubeconfig === undefined ? "" : `${kubeconfig}: `;
+    const why = error instanceof Error && "syscall" in error ? unreadableBecause(error) : "it is no kubeconfig in YAML";
+    throw new KubeconfigError(`${file}${why}`);
+  }
   // What the client makes up when it finds nothing.
   if (kubeconfig === undefined && config.getCurrentContext() === "loaded-context") {
-    throw new Error("no cluster is configured: give --kubeconfig FILE, or set KUBECONFIG");
+    throw new KubeconfigError("no cluster is configured: give --kubeconfig FILE, or set KUBECONFIG");
   }
   if (contextName !== undefined) {
     if (config.getContextObject(contextName) === null) {
       const names = config.getContexts().map(({ name }) => name);
-      throw new Error(`the kubeconfig has no context ${contextName}: it has ${names.join(", ") || "none"}`);
+      throw new KubeconfigError(`it has no context ${contextName}: it has ${names.join(", ") || "none"}`);
     }
     config.setCurrentContext(contextName);
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { encryptionKeys } from "../../../cli/config.ts";
 import {
   checkEncryptionKeys,
   checkLeaks,
@@ -36,14 +37,16 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     const { db } = store();
     const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"));
     await assertKeyring(db, parseKeyring(String(own)));
-    expect(await checkEncryptionKeys({ db, encryptionKeys: own })).toMatchObject([{ severity: "ok" }]);
-    expect(await checkEncryptionKeys({ db, encryptionKeys: undefined })).toEqual([]);
-    const [finding] = await checkEncryptionKeys({ db, encryptionKeys: other });
+    const check = (text: string | undefined) =>
+      checkEncryptionKeys({ db, encryptionKeys: () => encryptionKeys({ KEYPLANE_ENCRYPTION_KEY: text }, undefined) });
+    expect(await check(own)).toMatchObject([{ severity: "ok" }]);
+    expect(await check(undefined)).toEqual([]);
+    const [finding] = await check(other);
     expect(finding).toMatchObject({
       ...{ name: "encryption-key", severity: "error" },
       message: expect.stringMatching(/stored under the encryption key/),
     });
-    expect(await checkEncryptionKeys({ db, encryptionKeys: "nonsense" })).toMatchObject([{ severity: "error" }]);
+    expect(await check("nonsense")).toMatchObject([{ name: "encryption-key", severity: "error" }]);
   });
 
   test("names servers that are silent or lack the encryption key, and says that none runs", async () => {

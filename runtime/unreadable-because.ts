@@ -1,0 +1,10 @@
+import { errorText } from "../domain/error-text.ts";
+import { hasCode } from "./error-code.ts";
+
+/** Why a file that was named cannot be read, for whoever has named it. What is in it is never quoted. */
+export function unreadableBecause(error: unknown): string {
+  if (hasCode(error, "ENOENT")) return "there is no such file";
+  if (hasCode(error, "EACCES", "EPERM")) return "this user may not read it";
+  if (hasCode(error, "EISDIR")) return "that is a folder: name a file";
+  return errorText(error);
+}
