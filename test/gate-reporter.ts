@@ -1,9 +1,9 @@
 /**
  * What a run of vitest came to, for the gate, in files beside each other: KEYPLANE_GATE_REPORT names them up to their
- * endings. `count` has how many tests passed and how many things did not; `failed` tells those; `files` lists the test
+ * endings. A run adds to what is there, of a run before it in which nothing failed. `count` has how many tests passed and how many things did not; `failed` tells those; `files` lists the test
  * files to run once more, and is empty where failed tests are not all that went wrong.
  */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, SerializedError, TestCase, TestModule } from "vitest/node";
 
@@ -24,7 +24,8 @@ export default class GateReporter implements Reporter {
     ];
     const told = [...failed.map((test) => tell(titleOf(test), test.result().errors ?? [])), ...others];
     const files = others.length > 0 ? [] : [...new Set(failed.map(({ module }) => fileOf(module)))];
-    writeFileSync(`${report}.count`, `${passed.length} ${told.length}\n`);
+    const before = existsSync(`${report}.count`) ? Number.parseInt(readFileSync(`${report}.count`, "utf8"), 10) : 0;
+    writeFileSync(`${report}.count`, `${before + passed.length} ${told.length}\n`);
     writeFileSync(`${report}.failed`, told.join(""));
     writeFileSync(`${report}.files`, files.map((file) => `${file}\n`).join(""));
   }

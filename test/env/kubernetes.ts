@@ -32,7 +32,7 @@ type Restartable = "etcd" | "kube-apiserver";
 type Options = {
   /** Garbage collection, ends of namespaces, default ServiceAccounts and aggregated roles. */
   readonly controllerManager?: boolean;
-  /** The controller manager also makes pods of Deployments, and lets them on nodes that are ready. */
+  /** The controller manager also makes pods of Deployments and Jobs, lets them on nodes that are ready, and finds those of a Service. */
   readonly pods?: boolean;
   /** Every request's metadata goes to the file `auditLog`. */
   readonly audit?: boolean;
@@ -163,7 +163,10 @@ function apiServerArgs(folder: string, port: number, audit: boolean): string[] {
 }
 
 const CONTROLLERS = ["garbage-collector", "namespace", "serviceaccount", "clusterrole-aggregation"];
-const POD_CONTROLLERS = ["deployment", "replicaset", "node-lifecycle", "root-ca-certificate-publisher"];
+const POD_CONTROLLERS = [
+  ...["deployment", "replicaset", "job", "endpointslice"],
+  ...["node-lifecycle", "root-ca-certificate-publisher"],
+];
 
 function controllerManagerArgs(folder: string, pods: boolean): string[] {
   const controllers = pods ? [...CONTROLLERS, ...POD_CONTROLLERS] : CONTROLLERS;

@@ -6,15 +6,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { type Program, startProgram } from "./kubernetes/program.ts";
 import { type StartedKubernetes, startKubernetes } from "./kubernetes.ts";
+import { startBalancer } from "./node/balancer.ts";
 import { containerdConfig, kubeletConfig, networkConfig, PAUSE_IMAGE, SOCKET } from "./node/config.ts";
 import { type Files, packImage } from "./node/image.ts";
-import { CGROUP_VARIABLE, NODE_ADDRESS } from "./node/namespaces.ts";
+import { API_SERVER_ADDRESS, CGROUP_VARIABLE, NODE_ADDRESS } from "./node/namespaces.ts";
 import { findNodePrograms, type NodePrograms } from "./node/programs.ts";
 import { until } from "./until.ts";
 
 /** For the containers of pods. Its command is Node.js, and it has the command `keyplane` of this checkout. */
 export const IMAGE = "localhost/keyplane:test";
 export const KEYPLANE_IN_IMAGE = "/keyplane/cli/main.ts";
+/** The same with the command `keyplane`, by its name and tag. */
+export const KEYPLANE_IMAGE = { repository: "localhost/keyplane", tag: "command" };
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -56,9 +59,12 @@ export async function startNode(): Promise<StartedKubernetes> {
     "--hostname-override=node",
   ]);
   await Promise.race([takesPods(kubernetes), kubelet.died]);
+  const apiServer = { host: "127.0.0.1", port: Number(new URL(kubernetes.url).port) };
+  const balancer = await startBalancer({ host: API_SERVER_ADDRESS, port: 443 }, () => apiServer);
   return {
     ...kubernetes,
     async close() {
+      balancer.close();
       await Promise.all(started.map((program) => program.stop()));
       await kubernetes.close();
     },
@@ -85,7 +91,10 @@ async function importImages(folder: string, { binFolder }: NodePrograms): Promis
     "store",
     ...(await productionPackages()),
   ];
-  await image(IMAGE, [process.execPath], { from: ROOT, paths, to: "/keyplane" });
+  const files = { from: ROOT, paths, to: "/keyplane" };
+  await image(IMAGE, [process.execPath], files);
+  const { repository, tag } = KEYPLANE_IMAGE;
+  await image(`${repository}:${tag}`, [process.execPath, KEYPLANE_IN_IMAGE], files);
 }
 
 /** The folders of the packages that the product needs, without Node.js itself. */

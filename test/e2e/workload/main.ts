@@ -1,6 +1,12 @@
-/** `npm run e2e`: the workload suite on a node of its own, or on the cluster that KEYPLANE_E2E_KUBECONFIG names. */
+/**
+ * `npm run e2e`: each suite on a node of its own, one after the other; or the workload's alone on the cluster that
+ * KEYPLANE_E2E_KUBECONFIG names.
+ */
 import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
 import { join } from "node:path";
+import { ProgramMissingError } from "../../env/go-program.ts";
+import { findHelm } from "../../env/helm.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";
 import { runInNamespaces, whyImpossible } from "../../env/node/namespaces.ts";
 import { findNodePrograms, NodeMissingError } from "../../env/node/programs.ts";
@@ -10,23 +16,42 @@ const ROOT = join(import.meta.dirname, "../../..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 /** Each of its tests goes on from where the one before it has ended. */
 const OPTIONS = ["--root", ROOT, "--project", "e2e", "--bail", "1"];
-const suite = [process.execPath, VITEST, "run", ...OPTIONS, ...process.argv.slice(2)];
+const WORKLOAD = "test/e2e/workload/workload.e2e.test.ts";
+const SUITES = globSync("test/e2e/*/*.e2e.test.ts", { cwd: ROOT }).sort();
 
-async function main(): Promise<number> {
-  const [command = "", ...args] = suite;
-  if (process.env[KUBECONFIG_VARIABLE]) return spawnSync(command, args, { stdio: "inherit" }).status ?? 1;
+/** The command that runs a suite. */
+const commandOf = (suite: string, options: readonly string[]): readonly [string, ...string[]] => [
+  process.execPath,
+  ...[VITEST, "run", ...OPTIONS, ...options, suite],
+];
+
+async function main(args: readonly string[]): Promise<number> {
+  const named = SUITES.filter((suite) => args.includes(suite));
+  const options = args.filter((arg) => !SUITES.includes(arg));
+  if (process.env[KUBECONFIG_VARIABLE]) {
+    const [command, ...rest] = commandOf(WORKLOAD, options);
+    return spawnSync(command, rest, { stdio: "inherit" }).status ?? 1;
+  }
   try {
     const reason = await whyImpossible();
     if (reason !== undefined) throw new NodeMissingError(reason);
     // Before, since there is no way out of the namespaces to whoever has them; nor to a database that listens elsewhere.
     await findBinaries();
     await findNodePrograms();
-    return await runInNamespaces(suite, { ...process.env, DATABASE_URL: "" });
+    await findHelm();
+    for (const suite of named.length > 0 ? named : SUITES) {
+      const code = await runInNamespaces(commandOf(suite, options), { ...process.env, DATABASE_URL: "" });
+      if (code !== 0) return code;
+    }
+    return 0;
   } catch (error) {
-    if (!(error instanceof NodeMissingError || error instanceof KubernetesMissingError)) throw error;
-    console.error(`the workload suite cannot run: ${error.message}; or name a cluster in ${KUBECONFIG_VARIABLE}`);
+    const isMissing = [NodeMissingError, KubernetesMissingError, ProgramMissingError].some(
+      (kind) => error instanceof kind,
+    );
+    if (!isMissing || !(error instanceof Error)) throw error;
+    console.error(`no suite can run: ${error.message}; or name a cluster in ${KUBECONFIG_VARIABLE}`);
     return 1;
   }
 }
 
-process.exitCode = await main();
+process.exitCode = await main(process.argv.slice(2));

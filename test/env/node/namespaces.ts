@@ -10,6 +10,8 @@ export const POD_NETWORK = "10.244.0.0/24";
 /** The address of the node, and the gateway of its pods. */
 export const NODE_ADDRESS = "10.244.0.1";
 export const BRIDGE = "keyplane0";
+/** By which pods know the API server: the first of the Services' range. */
+export const API_SERVER_ADDRESS = "10.0.0.1";
 
 /** The variable with the name of the cgroup, the same in each hierarchy, that the namespaces may use. */
 export const CGROUP_VARIABLE = "KEYPLANE_NODE_CGROUP";
@@ -48,6 +50,7 @@ mount -t overlay -o lowerdir=/var/lib,upperdir=/run/written,workdir=/run/work ov
 for hierarchy in /sys/fs/cgroup/*/; do mkdir "$hierarchy$CGROUP"; done
 for file in cpuset.cpus cpuset.mems; do cat /sys/fs/cgroup/cpuset/$file >/sys/fs/cgroup/cpuset/$CGROUP/$file; done
 ip link set lo up
+ip address add $API_SERVER_ADDRESS/32 dev lo
 # With an address of its own, or it would take those of pods that come and go, and others would look for it in vain.
 ip link add $BRIDGE address 0a:58:0a:f4:00:01 type bridge
 ip address add $NODE_ADDRESS/24 dev $BRIDGE
@@ -69,7 +72,10 @@ export async function runInNamespaces(command: readonly string[], env: NodeJS.Pr
   // PostgreSQL, which keeps its data below, runs as a user of its own.
   await chmod(folder, 0o711);
   const cgroup = `keyplane-${randomBytes(4).toString("hex")}`;
-  const variables = { INSIDE, BRIDGE, NODE_ADDRESS, CGROUP: cgroup, [CGROUP_VARIABLE]: cgroup, TMPDIR: folder };
+  const variables = {
+    ...{ INSIDE, BRIDGE, NODE_ADDRESS, API_SERVER_ADDRESS },
+    ...{ CGROUP: cgroup, [CGROUP_VARIABLE]: cgroup, TMPDIR: folder },
+  };
   // In a group of its own, so that an interrupt at the terminal reaches it through the end of its input alone.
   const shell = spawn("sh", ["-c", OUTSIDE, "sh", folder, cgroup, ...command], {
     stdio: ["pipe", "inherit", "inherit"],
