@@ -98,6 +98,17 @@ describe("A release of infra/chart", () => {
     }
   });
 
+  it("tells what to do next, with manifests that the API server takes", async () => {
+    const notes = await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE);
+    const [, manifests = ""] = /<<'EOF'\n([\s\S]*?)\n +EOF/.exec(notes) ?? [];
+    const indented = manifests.replaceAll(/^ {5}/gm, "");
+    const applied = await kubernetes.kubectl(["apply", "--dry-run=server", "--filename=-"], indented);
+    expect(applied).toContain("platformteam.keyplane.dev/first created");
+    expect(applied).toContain("platformkey.keyplane.dev/first created");
+    expect(notes).toContain("clients reach it at https://keyplane.example.com");
+    expect(notes).toContain("--controller-namespace keyplane-system");
+  });
+
   it("leaves the old version at work where the migration of the new one does not end", async () => {
     const upgrade = ["upgrade", ...RELEASE, ...VALUES("production"), "--set", "image.tag=broken", "--timeout=2s"];
     const { code, stderr } = await helm.runHelm(...upgrade);

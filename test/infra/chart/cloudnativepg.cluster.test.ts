@@ -1,0 +1,36 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { parse } from "yaml";
+import { downloadGoModule } from "../../env/go-download.ts";
+import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
+import { CHART } from "./helm.ts";
+
+const OPERATOR = {
+  path: "github.com/cloudnative-pg/cloudnative-pg",
+  version: "v1.27.0",
+  sum: "h1:mp0zlYO4vKAJmQdArWORWKr1lmB4Hj8JeBQGX5RBnpg=",
+};
+const EXAMPLES = join(CHART, "examples");
+
+describeOnKubernetes("The chart's example for CloudNativePG", (kubernetes) => {
+  beforeAll(async () => {
+    const crds = join(await downloadGoModule(OPERATOR), "config/crd/bases");
+    await kubernetes().kubectl(["apply", "--server-side", `--filename=${crds}/postgresql.cnpg.io_clusters.yaml`]);
+    await kubernetes().kubectl(["wait", "--for=condition=Established", "crd/clusters.postgresql.cnpg.io"]);
+    // Others of this run may have made it.
+    await kubernetes().runKubectl(["create", "namespace", "keyplane-system"]);
+  });
+
+  it("is taken by the API server as the operator's kind, without a warning", async () => {
+    const args = ["apply", "--server-side", "--dry-run=server", "--validate=strict"];
+    const applied = await kubernetes().runKubectl([...args, "--filename", join(EXAMPLES, "cloudnativepg.yaml")]);
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("names the Secret that the operator makes for it", async () => {
+    const { metadata } = parse(await readFile(join(EXAMPLES, "cloudnativepg.yaml"), "utf8"));
+    const { database } = parse(await readFile(join(EXAMPLES, "values-cloudnativepg.yaml"), "utf8"));
+    expect(database).toEqual({ existingSecret: `${metadata.name}-app`, key: "uri" });
+  });
+});
