@@ -14,7 +14,7 @@ export const PROJECTS = {
   faults: { command: "npm run test:faults", needs: "npm", shared: [POSTGRES] },
   cluster: {
     command: "npm run test:cluster",
-    needs: "Go, which builds Kubernetes, Helm and promtool",
+    needs: "Go, which builds Kubernetes, Helm, promtool and Lua",
     shared: [POSTGRES, KUBERNETES],
   },
   pulumi: { command: "npm run test:pulumi", needs: "Go, which builds the Pulumi CLI", shared: [POSTGRES, PULUMI] },

@@ -2,6 +2,7 @@
  * Builds what the suites take besides npm, into the cache, so that it is there when they ask. It imports nothing but
  * Node's own modules and ours: it runs while `npm ci` does.
  */
+import { findGlua } from "./glua.ts";
 import { findHelm } from "./helm.ts";
 import { findBinaries } from "./kubernetes/binaries.ts";
 import { findNodePrograms } from "./node/programs.ts";
@@ -9,6 +10,6 @@ import { findPromtool } from "./promtool.ts";
 import { findPulumi } from "./pulumi/cli.ts";
 
 // In the order in which they are waited for. What cannot be built fails the suites that need it, and they say why.
-for (const find of [findBinaries, findHelm, findPromtool, findPulumi, findNodePrograms]) {
+for (const find of [findBinaries, findHelm, findPromtool, findGlua, findPulumi, findNodePrograms]) {
   await find().catch((error: unknown) => console.error(String(error)));
 }

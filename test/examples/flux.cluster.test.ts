@@ -1,0 +1,68 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { downloadGoModule } from "../env/go-download.ts";
+import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
+import { manifestsIn, openHelm } from "../infra/chart/helm.ts";
+
+const EXAMPLE = join(import.meta.dirname, "../../examples/flux");
+/** Flux's controllers, each with the kinds that it looks after. */
+const CONTROLLERS = [
+  {
+    path: "github.com/fluxcd/source-controller",
+    version: "v1.7.0",
+    sum: "h1:/fBgS4CSmT5Jj/fjQDF92y+pC3gst1GJjgNSzY8Ff9I=",
+  },
+  {
+    path: "github.com/fluxcd/helm-controller",
+    version: "v1.4.0",
+    sum: "h1:rkm8rmB6Na7eNc4pJOnvtXEaJ19iKluRtayHKjBxcUM=",
+  },
+  {
+    path: "github.com/fluxcd/kustomize-controller",
+    version: "v1.6.0",
+    sum: "h1:13S+wqCQ44njSg59DNgm1qMqVkK6+0eoZs+jv4+EWCs=",
+  },
+];
+
+describeOnKubernetes("examples/flux", (kubernetes) => {
+  let home: string;
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "keyplane-flux-"));
+    for (const controller of CONTROLLERS) {
+      const crds = join(await downloadGoModule(controller), "config/crd/bases");
+      await kubernetes().kubectl(["apply", "--server-side", `--filename=${crds}`]);
+      await kubernetes().kubectl(["wait", "--for=condition=Established", `--filename=${crds}`]);
+    }
+    // Others of this run may have made it.
+    for (const name of ["flux-system", "keyplane-system"]) await kubernetes().runKubectl(["create", "namespace", name]);
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  it("is taken by the API server as Flux's kinds, without a warning", async () => {
+    const files = (await readdir(EXAMPLE)).filter((file) => file.endsWith(".yaml"));
+    expect(files).toHaveLength(3);
+    const args = files.map((file) => `--filename=${join(EXAMPLE, file)}`);
+    const applied = await kubernetes().runKubectl(["apply", "--dry-run=server", "--validate=strict", ...args]);
+    expect(applied).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("refers to what it has, and gives the chart values that it takes", async () => {
+    const text = await Promise.all(
+      ["source", "helmrelease", "kustomizations"].map((name) => readFile(join(EXAMPLE, `${name}.yaml`), "utf8")),
+    );
+    const objects = text.flatMap(manifestsIn);
+    const names = objects.map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+    const referred = [...text.join("").matchAll(/kind: (\w+)\n\s+name: (\w+)$/gm)].map(
+      ([, kind, name]) => `${kind}/${name}`,
+    );
+    expect(referred.length).toBeGreaterThan(3);
+    expect(referred.filter((name) => !names.includes(name))).toEqual([]);
+    const release = objects.find(({ kind }) => kind === "HelmRelease")?.spec as { readonly values: object };
+    const values = join(home, "values.yaml");
+    await writeFile(values, JSON.stringify(release.values));
+    expect(await (await openHelm(home)).render("--values", values)).toContain("registry.example.com/keyplane");
+  });
+});
