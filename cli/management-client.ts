@@ -9,6 +9,7 @@ import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../server/management/keys/receipt.ts";
+import type { Access, AccessQuestion } from "../server/whoami/review-access.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { readGiven, setting } from "./config.ts";
@@ -42,6 +43,7 @@ export type ManagementClient = {
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
+  reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
   /** Events of the audit log, the latest first, and no more than so many. */
   searchAudit(filter: AuditFilter, max: number): AsyncGenerator<AuditJson>;
   /** The address of a link that signs in to the console, once. */
@@ -119,6 +121,8 @@ export async function openManagement(env: Environment, flags: ServerChoice): Pro
       if (leaks === undefined) throw new Error(target.refused);
       return leaks;
     },
+    reviewAccess: (id, question) =>
+      call("GET", `keys/${encodeURIComponent(id)}/access?${new URLSearchParams(question)}`),
     async makeConsoleLink() {
       const { url }: { url: string } = await call("POST", "console-links");
       return url;

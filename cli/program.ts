@@ -5,6 +5,7 @@ import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-err
 import { stopSignal } from "../runtime/stop-signal.ts";
 import { ConfigError } from "../server/config.ts";
 import { addAudit } from "./audit.ts";
+import { addCanI } from "./can-i.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
 import type { AddCommand, Process } from "./command.ts";
 import { addCompletion } from "./completion/completion.ts";
@@ -36,7 +37,7 @@ import { addWhoami } from "./whoami.ts";
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
   "Manifests:": [addInit, addValidate, addPlan, addExport],
-  "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addDoctor, addScan],
+  "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addCanI, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],
 };

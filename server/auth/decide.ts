@@ -130,9 +130,9 @@ export function decideStored(key: KeyRecord | undefined, operation: OperationNam
 
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 
-/** What both decisions have in common: a record, and the gateway that the path names, as they are at this moment. */
-function judge(
-  { index, clock }: Pick<DecisionDeps, "index" | "clock">,
+/** What every decision has in common: a record, and the gateway that the path names, as they are at this moment. */
+export function judge(
+  { index, clock }: { readonly index: KeyIndexView; readonly clock: Pick<Clock, "now"> },
   key: KeyRecord | undefined,
   route: RouteAccess,
 ): Judged | Refused {

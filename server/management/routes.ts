@@ -8,6 +8,7 @@ import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
 import { recordForbidden } from "./forbidden.ts";
 import { GATEWAYS } from "./gateways.ts";
+import { keyAccessRoutes } from "./keys/access-routes.ts";
 import { createReceipts } from "./keys/receipt.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { LIBRARIES } from "./libraries.ts";
@@ -27,6 +28,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   });
   recordForbidden(app, deps);
   keyRoutes(app, management);
+  keyAccessRoutes(app, deps);
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
+import { validateStrictly } from "../http/validation.ts";
 import { callMemory } from "../memory/call-memory.ts";
 import { WHOAMI } from "./response-schema.ts";
+import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 import { whoami } from "./whoami.ts";
 
 /**
@@ -10,12 +12,29 @@ import { whoami } from "./whoami.ts";
  * team's turn, as the memory does.
  */
 export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  validateStrictly(app);
   app.get(
     "/whoami",
     { config: { operation: "key.whoami", docs: { summary: "Say what the key is, and may do", response: WHOAMI } } },
     (request, reply) => {
       reply.header("cache-control", "no-store");
       return callMemory(deps, request, reply, whoami);
+    },
+  );
+
+  app.get<{ Querystring: AccessQuestion }>(
+    "/whoami/access",
+    {
+      config: {
+        operation: "key.whoami",
+        docs: { summary: "Say whether the key may use a scope, and why", response: ACCESS },
+      },
+      // A key may be in the query, too.
+      schema: { querystring: { ...ACCESS_QUESTION, properties: { ...ACCESS_QUESTION.properties, key: {} } } },
+    },
+    (request, reply) => {
+      reply.header("cache-control", "no-store");
+      return callMemory(deps, request, reply, (db, key) => reviewAccess(deps, db, key, request.query));
     },
   );
 }

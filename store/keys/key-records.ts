@@ -1,4 +1,4 @@
-import type { KeyAttributes, KeyState, VersionState } from "../../domain/access/key-record.ts";
+import type { KeyAttributes, KeyRecord, KeyState, VersionState } from "../../domain/access/key-record.ts";
 import { isScope, scopeSet } from "../../domain/access/scopes.ts";
 import { fromDigest } from "../database/digest.ts";
 
@@ -64,6 +64,12 @@ export function recordReader(): (row: RecordRow) => IndexedKey {
     importedFormat: row.is_foreign,
     attributes: attributesOf(row.attributes),
   });
+}
+
+/** One row, as what decides requests with that version. */
+export function recordOfRow(row: RecordRow): KeyRecord {
+  const { keyId, version, expiresAt, attributes } = recordReader()(row);
+  return { ...attributes, keyId, version, expiresAt };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Tx } from "../database/change.ts";
 import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
-import { RECORD_COLUMNS, type RecordRow, recordReader } from "../keys/key-records.ts";
+import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../keys/key-records.ts";
 
 /** How long a transaction may stand still between the last look at its key and its COMMIT: well within a lease. */
 const IDLE_LIMIT = "2s";
@@ -24,7 +24,5 @@ export async function findKeyAtCommit(
       (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms ${engine === "postgres" ? limit : sql``}
     from key_records where key_id = ${keyId} and version = ${version}`.execute(tx);
   const [row] = rows;
-  if (row === undefined) return undefined;
-  const { expiresAt, attributes } = recordReader()(row);
-  return { key: { ...attributes, keyId, version, expiresAt }, now: row.now_ms };
+  return row && { key: recordOfRow(row), now: row.now_ms };
 }

@@ -313,3 +313,45 @@ describe("keyplane describe", () => {
     }
   });
 });
+
+describe("keyplane can-i", () => {
+  test("says yes or no and why, of the key in a file and of one that is named, with the exit code", async () => {
+    const keyFile = ["--key-file", join(home.data, "secrets/prod/agent/api-key")];
+    for (const key of [
+      [...keyFile, "--server", up.url],
+      ["--as-key", "prod/agent", ...data],
+    ]) {
+      expect(await keyplane(["can-i", "memory:read", "--library", "dev/handbook", ...key])).toEqual({
+        code: 0,
+        out: "yes: the key has the scope memory:read\n",
+        err: "",
+      });
+      expect(await keyplane(["can-i", "memory:write", ...key])).toEqual({
+        code: 1,
+        out: "no: the key lacks the scope memory:write\n",
+        err: "",
+      });
+      const { code, out } = await keyplane(["can-i", "memory:write", "-o", "json", ...key]);
+      expect([code, JSON.parse(out)]).toEqual([1, { allowed: false, reason: "the key lacks the scope memory:write" }]);
+    }
+  });
+
+  test("names what was written wrongly, and repeats nothing that may be a key", async () => {
+    const secret = up.secretOf("dev", "agent");
+    for (const [args, says] of [
+      [["memory:delete"], "there is no such scope: write one of gateway:generate, "],
+      [[secret], "there is no such scope"],
+      [["memory:read", secret], "--key-file FILE"],
+      [["gateway:generate"], "say at which gateway with --gateway ID"],
+      [["gateway:embed", "--gateway", "g", "--library", "l"], "--library is for the scopes of the memory"],
+      [["memory:read", "--model", "m"], "--gateway and --model are for the scopes of a gateway"],
+      [["memory:read", "--key-file", "f", "--as-key", "dev/agent"], "--key-file and --as-key name two keys"],
+      [["memory:read", "--as-key", secret], "the beginning of a secret"],
+    ] as const) {
+      const { code, out, err } = await keyplane(["can-i", ...args, ...data]);
+      expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: .*\n$/)]);
+      expect(err).toContain(says);
+      expect(err).not.toContain(secret.slice(0, 13));
+    }
+  });
+});

@@ -273,3 +273,11 @@ test("the audit log is of their teams for everybody who has a role there, and of
   const { body } = await as("installation", "GET", `/audit-events?about=${another}`);
   expect(body.items).not.toEqual([]);
 });
+
+test("what a key may do is told to who sees the key, and to nobody else", async () => {
+  const path = `/keys/${(await reserveKey(store, mine)).key.id}/access?scope=memory:read`;
+  for (const who of ["installation", "admin", "member", "viewer"] as const) {
+    expect((await as(who, "GET", path)).status, who).toBe(200);
+  }
+  expect((await as("stranger", "GET", path)).status).toBe(404);
+});

@@ -20,6 +20,9 @@ export function withKey({ key }: World, method: string, path: string, body?: obj
 export const CALLS: Readonly<Record<string, Calls>> = {
   "GET /openapi.json": { valid: () => ({ method: "GET", path: "/openapi.json", headers: {} }) },
   "GET /api/v1/whoami": { valid: (world) => withKey(world, "GET", "/api/v1/whoami") },
+  "GET /api/v1/whoami/access": {
+    valid: (world) => withKey(world, "GET", "/api/v1/whoami/access?scope=memory:read"),
+  },
   "POST /api/v1/memory/mcp": {
     valid: (world) => {
       const call = withKey(world, "POST", "/api/v1/memory/mcp", { jsonrpc: "2.0", id: 1, method: "tools/list" });

@@ -1,0 +1,34 @@
+import type { FastifyInstance } from "fastify";
+import { findKeyInUse } from "../../../store/keys/key-in-use.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { problem } from "../../http/errors.ts";
+import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../../whoami/review-access.ts";
+import { principalOf } from "../author.ts";
+import { managedRoute } from "../managed-route.ts";
+import { rightsOf, sees } from "../rights.ts";
+import { NO_KEY } from "./changes.ts";
+import { type ById, keyIdOf } from "./key-request.ts";
+
+/** What a key may do, for those who look after it and do not hold it. */
+export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDeps): void {
+  app.get<{ Params: ById; Querystring: AccessQuestion }>(
+    "/keys/:id/access",
+    {
+      config: managedRoute({
+        summary: "Say whether a key may use a scope, by its version in use, and why",
+        response: ACCESS,
+        refusals: ["unavailable"],
+      }),
+      schema: { querystring: ACCESS_QUESTION },
+    },
+    async (request) => {
+      const id = keyIdOf(request);
+      const rights = await rightsOf(store.db, principalOf(request));
+      const found = await findKeyInUse(store.db, id);
+      if (found === undefined || !sees(rights, found.key.teamId)) throw NO_KEY;
+      // Of the gateways only this replica's index tells.
+      if (!index.isCurrent()) throw problem("unavailable");
+      return reviewAccess({ index, clock: { now: () => found.now } }, store.db, found.key, request.query);
+    },
+  );
+}
