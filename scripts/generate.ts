@@ -1,8 +1,8 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
  * fields in `docs/reference/`, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
- * types of what Pulumi programs write; and the reference of the metrics, from their definitions. With `--check` it writes
- * nothing and exits with 1 when a file is not as it would be.
+ * types of what Pulumi programs write; and the references of metrics, reasons and codes, from their definitions. With
+ * `--check` it writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -15,6 +15,7 @@ import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
 import { renderMetrics } from "./metrics-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
 import { renderPulumiSchema } from "./pulumi-schema.ts";
+import { renderReasons } from "./reasons-reference.ts";
 import { renderReference } from "./reference.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -67,6 +68,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 );
 
 files.set("docs/reference/metrics.md", renderMetrics());
+files.set("docs/reference/reasons.md", renderReasons());
 
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';
