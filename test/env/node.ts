@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import packageJson from "../../package.json" with { type: "json" };
 import { type Program, startProgram } from "./kubernetes/program.ts";
 import { type StartedKubernetes, startKubernetes } from "./kubernetes.ts";
 import { startBalancer } from "./node/balancer.ts";
@@ -16,8 +17,8 @@ import { until } from "./until.ts";
 /** For the containers of pods. Its command is Node.js, and it has the command `keyplane` of this checkout. */
 export const IMAGE = "localhost/keyplane:test";
 export const KEYPLANE_IN_IMAGE = "/keyplane/cli/main.ts";
-/** The same with the command `keyplane`, by its name and tag. */
-export const KEYPLANE_IMAGE = { repository: "localhost/keyplane", tag: "command" };
+/** The same with the command `keyplane`, of this version. */
+export const KEYPLANE_IMAGE = "localhost/keyplane";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -93,8 +94,7 @@ async function importImages(folder: string, { binFolder }: NodePrograms): Promis
   ];
   const files = { from: ROOT, paths, to: "/keyplane" };
   await image(IMAGE, [process.execPath], files);
-  const { repository, tag } = KEYPLANE_IMAGE;
-  await image(`${repository}:${tag}`, [process.execPath, KEYPLANE_IN_IMAGE], files);
+  await image(`${KEYPLANE_IMAGE}:${packageJson.version}`, [process.execPath, KEYPLANE_IN_IMAGE], files);
 }
 
 /** The folders of the packages that the product needs, without Node.js itself. */

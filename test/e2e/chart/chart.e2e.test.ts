@@ -1,19 +1,19 @@
-/** Keyplane as its operator installs it: Helm, and a node that runs its pods. */
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+/** Keyplane as its operator installs it, by the commands of the README and of docs/operations: on a node that runs pods. */
+import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { freshDatabase } from "../../env/engines.ts";
+import { findHelm } from "../../env/helm.ts";
 import type { StartedKubernetes } from "../../env/kubernetes.ts";
 import { followService, startBalancer } from "../../env/node/balancer.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
 import { KEYPLANE_IMAGE, startNode } from "../../env/node.ts";
 import { until } from "../../env/until.ts";
-import { CHART, type Helm, openHelm } from "../../infra/chart/helm.ts";
 import * as manifests from "../workload/manifests.ts";
-import { startCallers } from "./callers.ts";
+import { type Calls, startCallers } from "./callers.ts";
+import { blocksOf, commandsIn, openTerminal, type Terminal } from "./pages.ts";
 
+const PAGE = "docs/operations/kubernetes.md";
 const NAMESPACE = "keyplane-system";
 const TEAM = "team-a";
 /** Where callers reach the Service. */
@@ -22,113 +22,120 @@ const URL_OF_SERVICE = `http://${SERVICE.host}:${SERVICE.port}`;
 /** Enough to say that a failure would have been seen. */
 const MANY = 200;
 
-const SETTINGS = [
-  ...[`image.repository=${KEYPLANE_IMAGE.repository}`, `image.tag=${KEYPLANE_IMAGE.tag}`, "image.pullPolicy=Never"],
-  ...[`publicUrl=${URL_OF_SERVICE}`, `keyNamespaces={${TEAM}}`],
-  // The node has not much to spare.
-  ...["server.resources.requests.cpu=50m", "controller.resources.requests.cpu=50m"],
-].flatMap((setting) => ["--set", setting]);
+/** What a reader puts in place of what a page leaves open. */
+const filledIn = (script: string): string =>
+  script
+    .replaceAll("NAMESPACE", TEAM)
+    .replaceAll("FILE", "database-url")
+    .replaceAll(/(REGISTRY|registry\.example\.com)\/keyplane/g, KEYPLANE_IMAGE)
+    .replaceAll("https://keyplane.example.com", URL_OF_SERVICE)
+    .replaceAll("helm upgrade ", "helm upgrade --wait ");
 
+/** The tests go on from one another: an installation from its beginning to its end. */
 describe("infra/chart, on a node", () => {
   let kubernetes: StartedKubernetes;
   let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let home: string;
-  let helm: Helm;
+  let terminal: Terminal;
   const closers: { close(): void }[] = [];
 
-  const kubectl = (...args: string[]) => kubernetes.kubectl(args);
-  const inNamespace = ["--namespace", NAMESPACE];
-  const install = (...args: string[]) =>
-    helm.helm("upgrade", "--install", "keyplane", CHART, ...inNamespace, ...SETTINGS, "--wait", ...args);
-  const pods = async (component: string) =>
-    (
-      await kubectl(
-        "get",
-        "pods",
-        ...inNamespace,
-        `--selector=app.kubernetes.io/component=${component}`,
-        "--output=name",
-      )
-    )
-      .trim()
-      .split("\n")
-      .sort();
-  const declare = (name: string) =>
-    apply(manifests.key(name, TEAM, { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "notes" }] } }));
-  const keyOf = async (name: string) => {
-    await kubectl("wait", "--for=condition=Ready", `platformkey/${name}`, "--namespace", TEAM, "--timeout=120s");
-    const data = await kubectl("get", "secret", name, "--namespace", TEAM, "--output=jsonpath={.data.api-key}");
-    return Buffer.from(data, "base64").toString();
-  };
+  const run = (script: string) => terminal.run(filledIn(script));
   const apply = (...items: object[]) =>
     kubernetes.kubectl(["apply", "--server-side", "--filename=-"], manifests.list(items));
-  const secret = (name: string, key: string, value: string) =>
-    apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: NAMESPACE }, stringData: { [key]: value } });
+  const names = async (what: string) => (await run(`kubectl get ${what} -o name`)).trim().split("\n").sort();
+  const podsOf = (component: string) => names(`pods -n ${NAMESPACE} -l app.kubernetes.io/component=${component}`);
+
+  const declare = (name: string) =>
+    apply(manifests.key(name, TEAM, { libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "notes" }] } }));
+  async function keyOf(name: string): Promise<string> {
+    await run(`kubectl wait --for=condition=Ready platformkey/${name} -n ${TEAM} --timeout=120s`);
+    return Buffer.from(
+      await run(`kubectl get secret ${name} -n ${TEAM} -o jsonpath={.data.api-key}`),
+      "base64",
+    ).toString();
+  }
+  const untilAnswered = ({ counts }: Calls, status: string, times: number) =>
+    until(`callers are answered ${status}`, () => (counts.get(status) ?? 0) > times);
 
   beforeAll(async () => {
     [kubernetes, database] = await Promise.all([startNode(), freshDatabase()]);
-    home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
-    helm = await openHelm(home, kubernetes);
-    const { port } = new URL(database.url);
-    closers.push(
-      await startBalancer({ host: NODE_ADDRESS, port: Number(port) }, () => ({
-        host: "127.0.0.1",
-        port: Number(port),
-      })),
-    );
-    await apply(manifests.namespace(NAMESPACE), manifests.namespace(TEAM));
-    await secret("keyplane-encryption-key", "encryption-key", `${randomBytes(32).toString("base64")}\n`);
-    await secret("keyplane-database", "url", database.url.replace("127.0.0.1", NODE_ADDRESS));
+    const programs = { kubectl: kubernetes.address.kubectl, helm: await findHelm() };
+    terminal = await openTerminal(kubernetes.kubeconfigPath, programs);
+    const port = Number(new URL(database.url).port);
+    closers.push(await startBalancer({ host: NODE_ADDRESS, port }, () => ({ host: "127.0.0.1", port })));
+    await writeFile(join(terminal.folder, "database-url"), `${database.url.replace("127.0.0.1", NODE_ADDRESS)}\n`);
+    // The chart brings them.
+    await run("kubectl delete -f crds/");
   });
 
   afterEach(async ({ task }) => {
     if (task.result?.state !== "fail") return;
-    console.log(await kubectl("get", "all,events", ...inNamespace));
-    console.log(
-      await kubectl("logs", ...inNamespace, "--selector=app.kubernetes.io/name=keyplane", "--prefix", "--tail=20"),
-    );
+    console.log(await run(`kubectl get all,events -n ${NAMESPACE}`));
+    console.log(await run(`kubectl logs -n ${NAMESPACE} -l app.kubernetes.io/name=keyplane --prefix --tail=20`));
   });
 
   afterAll(async () => {
     for (const closer of closers) closer.close();
+    await terminal?.close();
     await database?.drop();
     await kubernetes?.close();
-    if (home !== undefined) await rm(home, { recursive: true });
   });
 
-  it("comes up from nothing, with the schema first, and delivers the first key that is declared", async () => {
-    await install("--take-ownership");
-    expect(await kubectl("get", "jobs", ...inNamespace, "--output=name")).toBe("");
+  it("comes up from nothing by the README's lines, and delivers the first key that is declared", async () => {
+    const [install = ""] = blocksOf("README.md", "Production, on Kubernetes");
+    await run(install);
+    expect(await run(`kubectl get jobs -n ${NAMESPACE} -o name`)).toBe("");
     const service = followService(kubernetes, NAMESPACE, "keyplane-server");
     closers.push(service, await startBalancer(SERVICE, service.next));
     await until("the Service has endpoints", () => service.next());
     await apply(manifests.team("team-a", [TEAM]), manifests.library("notes", TEAM));
     await declare("first");
     const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
-    await until("callers are answered", () => (calls.counts.get("200") ?? 0) > 10);
+    await untilAnswered(calls, "200", 10);
     await calls.stop();
     expect([...calls.counts.keys()]).toEqual(["200"]);
   });
 
   it("is upgraded with callers running: each pod is replaced, no call fails, and keys are made meanwhile", async () => {
-    const before = { server: await pods("server"), controller: await pods("controller") };
+    const before = { server: await podsOf("server"), controller: await podsOf("controller") };
     expect([before.server.length, before.controller.length]).toEqual([2, 2]);
+    const [, values = ""] = blocksOf(PAGE, "Installing");
+    const file = join(terminal.folder, "values.yaml");
+    await writeFile(file, filledIn(values));
+    // So that there is something new; and nothing but restricted pods from here on.
+    await appendFile(file, "server: { podLabels: { round: two } }\ncontroller: { podLabels: { round: two } }\n");
+    await run(`kubectl label namespace ${NAMESPACE} pod-security.kubernetes.io/enforce=restricted`);
+    const [upgrade = ""] = blocksOf(PAGE, "Upgrading");
     const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
-    const upgrade = install("--set", "server.podLabels.round=two", "--set", "controller.podLabels.round=two");
+    const upgraded = run(upgrade);
     await declare("second");
-    await upgrade;
+    await upgraded;
     const second = await keyOf("second");
-    const areGone = async (component: "server" | "controller") => {
-      const now = await pods(component);
+    const areReplaced = async (component: "server" | "controller") => {
+      const now = await podsOf(component);
       return now.length === 2 && !now.some((pod) => before[component].includes(pod));
     };
-    await until("the old pods have ended", async () => (await areGone("server")) && (await areGone("controller")));
-    await until("there were many calls", () => (calls.counts.get("200") ?? 0) > MANY);
+    await until("the old pods have ended", async () => (await areReplaced("server")) && areReplaced("controller"));
+    await untilAnswered(calls, "200", MANY);
     await calls.stop();
     expect([...calls.counts.keys()]).toEqual(["200"]);
     const others = startCallers(URL_OF_SERVICE, second);
-    await until("callers are answered", () => (others.counts.get("200") ?? 0) > 10);
+    await untilAnswered(others, "200", 10);
     await others.stop();
     expect([...others.counts.keys()]).toEqual(["200"]);
+  });
+
+  it("goes as the page says: keys end first, and nothing of it is left but the namespace", async () => {
+    const commands = commandsIn(PAGE, "Uninstalling");
+    const key = await keyOf("first");
+    const [keys = "", teams = "", crds = "", release = ""] = commands;
+    await run(keys);
+    const calls = startCallers(URL_OF_SERVICE, key);
+    await untilAnswered(calls, "401", 10);
+    await calls.stop();
+    await run([teams, crds, release].join("\n"));
+    expect(await run("kubectl get crds -o name")).toBe("");
+    const ours = "-l app.kubernetes.io/name=keyplane -A -o name";
+    const kinds = "deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs";
+    expect(await run(`kubectl get ${kinds},networkpolicies,poddisruptionbudgets ${ours}`)).toBe("");
   });
 });

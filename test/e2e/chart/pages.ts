@@ -1,0 +1,54 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { text } from "node:stream/consumers";
+
+const ROOT = join(import.meta.dirname, "../../..");
+
+/** What a page of the docs has below a heading, up to the next one of its level. */
+function sectionOf(page: string, heading: string): string {
+  const [, section] = readFileSync(join(ROOT, page), "utf8").split(`\n## ${heading}\n`);
+  if (section === undefined) throw new Error(`${page} has no heading "${heading}"`);
+  return section.split("\n## ", 1).join();
+}
+
+/** The code blocks of a section, of whatever language, in order. */
+export function blocksOf(page: string, heading: string): string[] {
+  return [...sectionOf(page, heading).matchAll(/^```\w*\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
+}
+
+/** The commands in the running text of a section, in order. */
+export function commandsIn(page: string, heading: string): string[] {
+  return [...sectionOf(page, heading).matchAll(/`((?:kubectl|helm) [^`]+)`/g)].map(([, command = ""]) => command);
+}
+
+/** A terminal in a folder from which the paths of this checkout lead where they do from its root. */
+export type Terminal = {
+  readonly folder: string;
+  /** What a script prints. @throws with what it says where a command of it fails */
+  run(script: string): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function openTerminal(kubeconfig: string, programs: { kubectl: string; helm: string }): Promise<Terminal> {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-terminal-"));
+  const bin = join(folder, "bin");
+  await mkdir(bin);
+  for (const [name, path] of Object.entries(programs)) await symlink(path, join(bin, name));
+  for (const name of ["infra", "crds", "examples"]) await symlink(join(ROOT, name), join(folder, name));
+  const env = { HOME: folder, PATH: [bin, process.env.PATH].join(delimiter), KUBECONFIG: kubeconfig, KUBERC: "off" };
+  return {
+    folder,
+    async run(script) {
+      const shell = spawn("sh", ["-euc", script], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+      const ended = Promise.withResolvers<number | null>();
+      shell.on("error", ended.reject).on("close", ended.resolve);
+      const [stdout, stderr, code] = await Promise.all([text(shell.stdout), text(shell.stderr), ended.promise]);
+      if (code !== 0) throw new Error(`${script}\nended with ${code}:\n${stdout}${stderr}`);
+      return stdout;
+    },
+    close: () => rm(folder, { recursive: true }),
+  };
+}
