@@ -53,6 +53,12 @@ export async function startScaleWorld(replicas: number, keyCount: number) {
         const { confirmed } = await receipts.wait(seq);
         return { confirmed, tookMs: performance.now() - committedAt };
       },
+      /** Changes what a key may do: nobody waits for the replicas. */
+      async change(keyId: string, libraryId: string): Promise<void> {
+        await change(store, null, (tx) =>
+          sql`update keys set mcp_default_library_id = ${libraryId} where id = ${keyId}`.execute(tx),
+        );
+      },
       /** What the database has taken and done so far. */
       async account() {
         const { rows } = await sql<{ transactions: number; connections: number }>`

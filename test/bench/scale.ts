@@ -8,6 +8,9 @@ const FIRST = 10;
 const CHANGES = 40;
 /** Between two changes. Milliseconds. */
 const PACE = 400;
+const FLOOD = 1_000;
+/** Between two changes of a flood. Milliseconds. */
+const FLOOD_PACE = 10;
 /** Until nothing of what was done before is measured any more. Milliseconds. */
 const SETTLING = 5_000;
 
@@ -23,7 +26,7 @@ export async function benchScale(): Promise<string> {
     }
   }
   const heads = [
-    ...["replicas", "CPU ms a change", `of the first ${FIRST}`, "transactions a change"],
+    ...["replicas", "CPU ms a change", `of the first ${FIRST}`, "of a flood", "transactions a change"],
     ...["commit to receipt ms, p50", "p99", "unconfirmed", "at rest, % of a core", "connections"],
   ];
   return table(heads, rows);
@@ -35,6 +38,7 @@ async function measure(world: ScaleWorld, replicas: number): Promise<string[]> {
   await delay(SETTLING);
   const later = await revokeAll(world, world.keyIds.slice(FIRST));
   const rest = await spent(world, () => delay(later.lastedMs));
+  const flood = await spent(world, () => changeMany(world));
   const beyondRest = (name: "cpuMs" | "transactions", run: Spent, changes: number) =>
     figure((run[name] - (rest[name] * run.lastedMs) / rest.lastedMs) / changes, 1);
   const took = later.result.map(({ tookMs }) => tookMs);
@@ -42,6 +46,7 @@ async function measure(world: ScaleWorld, replicas: number): Promise<string[]> {
     figure(replicas),
     beyondRest("cpuMs", later, CHANGES),
     beyondRest("cpuMs", first, FIRST),
+    beyondRest("cpuMs", flood, FLOOD),
     beyondRest("transactions", later, CHANGES),
     figure(quantile(took, 0.5), 1),
     figure(quantile(took, 0.99), 1),
@@ -74,4 +79,15 @@ function revokeAll(world: ScaleWorld, keyIds: readonly string[]) {
     }
     return receipts;
   });
+}
+
+/** Without a receipt, and so many a second: what the database is behind is not made up for. */
+async function changeMany(world: ScaleWorld): Promise<void> {
+  const under: Promise<void>[] = [];
+  for (let i = 0; i < FLOOD; i++) {
+    const keyId = world.keyIds[i % world.keyIds.length] ?? "";
+    under.push(world.change(keyId, `library-${i}`));
+    await delay(FLOOD_PACE);
+  }
+  await Promise.all(under);
 }
