@@ -19,9 +19,12 @@ const BEAT_MS = 1_000;
 /** The same when something was applied that is not acknowledged: under a flood of changes once for many of them. */
 const ACKNOWLEDGE_MS = 25;
 /**
- * Between two readings of what hints told of: a flood's changes come many at a time, which costs little more than one.
+ * Between two readings of what hints told of, and more of them by the number of replicas: a flood's changes come many at
+ * a time, which costs little more than one, and all replicas together read a thousand times a second at most.
  */
 const SPACING_MS = 10;
+const SPACING_PER_REPLICA_MS = 1;
+const MAX_SPACING_MS = 250;
 /** A question that is not answered by then is given up. */
 const ANSWER_MS = 2_000;
 /** The head is asked for again, by another connection, when there is no answer by then. */
@@ -70,7 +73,9 @@ export class Replica {
   #mustEndSessions = false;
   /** Something may have changed since the changes were last read. */
   #hinted = false;
-  #followedAt = Number.NEGATIVE_INFINITY;
+  /** Since the changes were last read, until they are read for a hint. */
+  #spacing = SPACING_MS;
+  #readAt = Number.NEGATIVE_INFINITY;
   #beatAt = Number.NEGATIVE_INFINITY;
   /** From one beat to the next. */
   #pace = BEAT_MS;
@@ -208,10 +213,9 @@ export class Replica {
 
   async #followHint(last: FeedPosition): Promise<FeedPosition> {
     const { clock } = this.#deps;
-    const early = this.#followedAt + SPACING_MS - clock.monotonic();
+    const early = this.#readAt + this.#spacing - clock.monotonic();
     if (early > 0) await pause(early);
-    this.#followedAt = clock.monotonic();
-    this.#pace = ACKNOWLEDGE_MS;
+    this.#pace = Math.max(ACKNOWLEDGE_MS, this.#spacing);
     return this.#catchUp(last, HINTED_MS).catch(() => {
       this.#pace = 0;
       return this.#last ?? last;
@@ -233,6 +237,7 @@ export class Replica {
     this.#databaseToldTime = beat.databaseNow;
     this.#noteQueue(beat.notificationQueue);
     this.#removeTheDead(beat.neighbour);
+    this.#spacing = Math.min(Math.max(SPACING_MS, beat.replicas * SPACING_PER_REPLICA_MS), MAX_SPACING_MS);
     const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
     if (isSameHistory && beat.registered) {
       if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
@@ -243,7 +248,7 @@ export class Replica {
       await this.#load();
     }
     const isAcknowledged = isSameHistory && beat.registered && beat.head === last.seq;
-    this.#pace = isAcknowledged ? BEAT_MS : ACKNOWLEDGE_MS;
+    this.#pace = isAcknowledged ? BEAT_MS : Math.max(ACKNOWLEDGE_MS, this.#spacing);
   }
 
   async #register(): Promise<void> {
@@ -299,6 +304,7 @@ export class Replica {
    */
   async #catchUp(from: FeedPosition, withinMs: number): Promise<FeedPosition> {
     this.#hinted = false;
+    this.#readAt = this.#deps.clock.monotonic();
     for (let last = from; ; ) {
       const read = await answerWithin(withinMs, this.#deps.feed.changesAfter(last.seq, BATCH));
       if (read.gone || read.idOfSeq !== last.id) {

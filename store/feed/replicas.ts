@@ -48,6 +48,8 @@ export type Heartbeat = {
   readonly notificationQueue: number;
   /** The last sign of life of the replica before this one, by their names in a ring; null where there is no other. */
   readonly neighbour: string | null;
+  /** About how many replicas there are, as the database counted them when it last vacuumed; 0 before. */
+  readonly replicas: number;
 };
 
 /**
@@ -69,7 +71,8 @@ export async function heartbeat(store: Store, id: string, last: FeedPosition): P
     select exists (select from beat) as registered, head, known.id as "idOfLastSeq",
       (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseNow",
       pg_notification_queue_usage() as "notificationQueue",
-      coalesce(${lastSignWhere(sql`id < ${id}`)}, ${lastSignWhere(sql`id > ${id}`)}) as neighbour
+      coalesce(${lastSignWhere(sql`id < ${id}`)}, ${lastSignWhere(sql`id > ${id}`)}) as neighbour,
+      (select greatest(reltuples, 0)::float8 from pg_class where oid = 'replicas'::regclass) as replicas
     from feed, known`.execute(store.db);
   const [row] = rows;
   if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");

@@ -69,10 +69,19 @@ const TICK_US = 10_000;
 
 /** Microseconds of CPU, user and system, that a process and its children have taken so far, those that ended too. */
 export function cpuMicroseconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const children = readProc(`${pid}/task/${pid}/children`).split(" ").filter(Boolean);
+  const ofChildren = children.reduce((sum, child) => sum + cpuMicroseconds(Number(child)), 0);
+  const stat = readProc(`${pid}/stat`);
   // The second field is the program's name in parentheses, and may hold anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_US, 0);
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ").filter(Boolean);
-  return children.reduce((sum, child) => sum + cpuMicroseconds(Number(child)), own);
+  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_US, ofChildren);
+}
+
+/** Nothing of a process that has ended: what it took is its parent's from then on. */
+function readProc(file: string): string {
+  try {
+    return readFileSync(`/proc/${file}`, "latin1");
+  } catch {
+    return "";
+  }
 }

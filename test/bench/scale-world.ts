@@ -41,6 +41,8 @@ export async function startScaleWorld(replicas: number, keyCount: number) {
     for (let left = replicas; left > 0; left -= FOLLOWERS_OF_A_PROCESS) {
       children.push(await startFollowers(postgres.url, Math.min(left, FOLLOWERS_OF_A_PROCESS)));
     }
+    // As autovacuum does within a minute.
+    await sql`vacuum replicas`.execute(store.db);
     const [pid] = (await readFile(join(postgres.dataFolder, "postmaster.pid"), "utf8")).split("\n");
     const receipts = createReceipts(store, systemClock);
     return {

@@ -33,6 +33,8 @@ export class SimDatabase {
   #history: State[] = [];
   /** Of the present history. */
   #commits: Commit[] = [];
+  /** How many replicas it tells that there are. */
+  countedReplicas = 0;
   /** Which history this is: another one each time that it is rolled back. */
   history = 0;
 
@@ -118,6 +120,7 @@ export class SimDatabase {
       databaseNow: this.#now(),
       notificationQueue: 0,
       neighbour: this.#neighbour(id),
+      replicas: this.countedReplicas,
     };
   }
 

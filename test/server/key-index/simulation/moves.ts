@@ -20,6 +20,7 @@ export type Move =
   | { readonly do: "set wall clock"; readonly replica: number; readonly ms: number }
   | { readonly do: "set database clock"; readonly ms: number }
   | { readonly do: "roll back"; readonly commits: number }
+  | { readonly do: "count replicas"; readonly counted: number }
   | { readonly do: "prune"; readonly keep: number }
   | { readonly do: "ask for receipts"; readonly from: number }
   | { readonly do: "open stream"; readonly replica: number; readonly key: number };
@@ -48,6 +49,7 @@ const MOVES: readonly (readonly [weight: number, fc.Arbitrary<Move>])[] = [
   [1, fc.record({ do: fc.constant("set wall clock"), replica, ms: jump })],
   [1, fc.record({ do: fc.constant("set database clock"), ms: jump })],
   [1, fc.record({ do: fc.constant("roll back"), commits: fc.integer({ min: 1, max: 3 }) })],
+  [1, fc.record({ do: fc.constant("count replicas"), counted: fc.constantFrom(0, 100, 1_000) })],
   [1, fc.record({ do: fc.constant("prune"), keep: fc.integer({ min: 1, max: 3 }) })],
   [6, fc.record({ do: fc.constant("ask for receipts"), from: fc.nat(OBSERVERS - 1) })],
   [2, fc.record({ do: fc.constant("open stream"), replica, key })],

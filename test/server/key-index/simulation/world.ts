@@ -108,6 +108,9 @@ export class World {
         return this.#database.setClock(move.ms);
       case "roll back":
         return this.#rollBack(move.commits);
+      case "count replicas":
+        this.#database.countedReplicas = move.counted;
+        return;
       case "prune":
         return this.#database.prune(move.keep);
       case "ask for receipts":
