@@ -19,6 +19,7 @@ import { addEvents } from "./events.ts";
 import { addExport } from "./export.ts";
 import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get/get.ts";
+import { addImport } from "./import.ts";
 import { addInit } from "./init/init.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
@@ -36,7 +37,7 @@ import { addWhoami } from "./whoami.ts";
 /** In the groups and the order in which help shows them. */
 const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
-  "Manifests:": [addInit, addValidate, addPlan, addExport],
+  "Manifests:": [addInit, addValidate, addPlan, addImport, addExport],
   "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addCanI, addDoctor, addScan],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],

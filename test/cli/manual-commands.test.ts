@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -79,15 +79,22 @@ describe("keyplane revoke", () => {
   });
 });
 
+async function post(path: string, body: object): Promise<{ id: string; secret: string }> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const made = await fetch(`${up.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return JSON.parse(await made.text());
+}
+
+/** The secret of a new key that was made by hand. */
+async function makeByHand(name: string, more: object = {}): Promise<{ id: string; secret: string }> {
+  const { id } = await post("/keys", { name, team: "research", spec: { preset: "MCPReadOnly" }, ...more });
+  const { secret } = await post(`/keys/${id}/versions`, { overlap: "0s" });
+  return { id, secret };
+}
+
 describe("keyplane export", () => {
   test("prints the manifest that takes over a key which was made by hand, as YAML or JSON", async () => {
-    const post = async (path: string, body: object): Promise<{ id: string; secret: string }> => {
-      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-      const made = await fetch(`${up.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-      return JSON.parse(await made.text());
-    };
-    const { id } = await post("/keys", { name: "by-hand", team: "research", spec: { preset: "MCPReadOnly" } });
-    const { secret } = await post(`/keys/${id}/versions`, { overlap: "0s" });
+    const { id, secret } = await makeByHand("by-hand");
     const [yaml, json] = [
       await keyplane(["export", id, "--namespace", "dev", ...data]),
       await keyplane(["export", id, "-o", "json", ...data]),
@@ -110,6 +117,50 @@ describe("keyplane export", () => {
     const { code, out, err } = await keyplane(["export", "dev/shown", ...data]);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toContain("PlatformKey dev/shown");
+  });
+});
+
+describe("keyplane import", () => {
+  test("writes a file for each key that was made by hand, and each is taken over as it is applied", async () => {
+    const [one, two] = [await makeByHand("one"), await makeByHand("two")];
+    await makeByHand("programmed", { managedBy: "urn:pulumi:a" });
+    const folder = makeHome();
+    const says = [
+      expect.stringMatching(/^would write dev\/(one|two)\.yaml: (one|two) of team research \(inf_.{8}\.\.\.\)$/),
+      expect.stringMatching(/^would write /),
+      expect.stringMatching(/^2 of 2 keys that were made by hand; \d+ others are declared, or managed by programs$/),
+    ];
+    const dry = await keyplane(["import", "--team", "research", ...data]);
+    expect([dry.code, dry.out.split("\n").slice(0, 3), readdirSync(folder.manifests)]).toEqual([0, says, []]);
+    const written = await keyplane(["import", folder.manifests, "--team", "research", ...data]);
+    expect([written.code, readdirSync(join(folder.manifests, "dev")).sort()]).toEqual([0, ["one.yaml", "two.yaml"]]);
+    expect(written.out).not.toContain(one.secret.slice(12));
+
+    const plan = await keyplane(["plan", "-f", home.manifests, folder.manifests, ...data]);
+    expect(plan.out).toContain(`+ take over key ${one.id} as PlatformKey dev/one`);
+    for (const name of ["one", "two"]) {
+      home.write(`${name}.yaml`, readFileSync(join(folder.manifests, "dev", `${name}.yaml`), "utf8"));
+      await up.waitFor("dev", name, "Ready");
+    }
+    expect(up.statusOf("dev", "two").keyID).toBe(two.id);
+    expect([await up.call(one.secret), await up.call(two.secret)]).toEqual([200, 200]);
+    const again = await keyplane(["import", "--team", "research", ...data]);
+    expect([again.code, again.out]).toEqual([0, expect.stringMatching(/^0 of 0 keys that were made by hand;/)]);
+    folder.remove();
+  });
+
+  test("leaves out what cannot be declared, says why, and writes over nothing", async () => {
+    await makeByHand("mine");
+    const folder = makeHome();
+    const elsewhere = await keyplane(["import", folder.manifests, "--namespace", "nobodys", ...data]);
+    expect([elsewhere.code, readdirSync(folder.manifests)]).toEqual([1, []]);
+    expect(elsewhere.out).toMatch(/^left out mine of team research \(inf_.*\), key_\w+: .*write one of dev/m);
+    mkdirSync(join(folder.manifests, "dev"));
+    folder.write("dev/mine.yaml", "mine");
+    const there = await keyplane(["import", folder.manifests, ...data]);
+    expect([there.code, there.out]).toEqual([1, expect.stringContaining("dev/mine.yaml is there already")]);
+    expect(readFileSync(join(folder.manifests, "dev/mine.yaml"), "utf8")).toBe("mine");
+    folder.remove();
   });
 });
 

@@ -16,6 +16,7 @@ let up: Up;
 beforeAll(async () => {
   cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
   up = await startUp(home);
+  await up.waitFor("research", "docs-agent", "Ready");
 });
 afterAll(async () => {
   await up?.stop();
@@ -23,13 +24,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it.each(["rotation", "leaked-key", "own-key", "teams", "pull-requests"])(
+it.each(["rotation", "leaked-key", "own-key", "teams", "pull-requests", "from-hand-made-keys"])(
   "docs/guides/%s.md does what it says",
   async (name) => {
     const script = Object.entries({
       "http://127.0.0.1:8080": up.url,
       "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
       ".keyplane/secrets": `${home.data}/secrets`,
+      ".keyplane/bootstrap-token": `${home.data}/bootstrap-token`,
       "--data .keyplane": `--data ${home.data}`,
       "examples/quickstart/manifests": home.manifests,
     }).reduce((all, [from, to]) => all.replaceAll(from, to), scriptOf(read(`docs/guides/${name}.md`), home.manifests));

@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { keyplane } from "./up.ts";
+
+const key = { id: "key_1", name: "reader", namespace: "", team: "t", prefix: "inf_abcdefgh", state: "active" };
+let metadata: { namespace: string; name: string };
+const server = createServer((request, response) => {
+  const isManifest = request.url?.endsWith("/manifest?");
+  response.setHeader("content-type", "application/json");
+  response.end(
+    JSON.stringify(
+      isManifest ? { metadata } : { items: [{ ...key, declaredIn: null, managedBy: null }], nextCursor: null },
+    ),
+  );
+});
+let folder: string;
+let url: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "keyplane-import-"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(folder, { recursive: true });
+});
+
+test.each([
+  { namespace: "..", name: "evil" },
+  { namespace: "dev", name: "../../evil" },
+  { namespace: "/etc", name: "evil" },
+])(
+  "keyplane import writes nothing outside its folder, whatever a server calls a key: $namespace $name",
+  async (named) => {
+    metadata = named;
+    const dir = join(folder, "imported");
+    const { code, out } = await keyplane(["import", dir, "--server", url], { KEYPLANE_TOKEN: "t" });
+    expect([code, out]).toEqual([1, expect.stringContaining("left out reader of team t")]);
+    expect([readdirSync(folder), existsSync(join(folder, "../evil.yaml"))]).toEqual([[], false]);
+  },
+);
