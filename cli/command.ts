@@ -1,4 +1,5 @@
 import type { Environment } from "../domain/environment.ts";
+import type { Terminal } from "../runtime/terminal-log.ts";
 import type { CliCommand } from "./cli-command.ts";
 import { setting, variableOf } from "./config.ts";
 import { UsageError } from "./usage-error.ts";
@@ -8,6 +9,8 @@ export type Process = {
   readonly env: Environment;
   /** Writes one line to standard output. */
   readonly out: (line: string) => void;
+  /** Where standard output is a terminal: what it can show. Undefined elsewhere. */
+  readonly terminal: Terminal | undefined;
   /** Sets the exit code (spec §8) of a command that ends without an error: 1 where its work failed all the same. */
   readonly exit: (code: number) => void;
   /** Ends with SIGINT or SIGTERM. A command that throws its reason was stopped before it had begun: exit code 0. */

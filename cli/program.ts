@@ -3,6 +3,7 @@ import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
 import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
+import type { Terminal } from "../runtime/terminal-log.ts";
 import { ConfigError } from "../server/config.ts";
 import { addAudit } from "./audit.ts";
 import { addCanI } from "./can-i.ts";
@@ -51,13 +52,17 @@ export type Surroundings = Pick<Process, "env"> & {
   readonly out: (text: string) => void;
   /** Writes to standard error. */
   readonly err: (text: string) => void;
+  /** Where standard output is a terminal. */
+  readonly terminal?: Terminal;
 };
 
 function ofThisProcess(): Surroundings {
   const env = environment();
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
-  return { env, out, err, stopSignal: (tell) => stopSignal(env, tell) };
+  const { stdout } = process;
+  const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
+  return { env, out, err, ...terminal, stopSignal: (tell) => stopSignal(env, tell) };
 }
 
 /** No line of help is longer, on whatever it is shown. */
@@ -93,6 +98,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
   const context: Process = {
     env,
     out,
+    terminal: surroundings.terminal,
     exit: (failed) => {
       code = failed;
     },

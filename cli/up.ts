@@ -2,10 +2,12 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { openFilesCluster } from "../controller/cluster/files/cluster.ts";
+import type { LogLine } from "../controller/log-line.ts";
 import { startController } from "../controller/main.ts";
 import type { Environment } from "../domain/environment.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
+import { terminalLines } from "../runtime/terminal-log.ts";
 import { managementToken } from "../server/auth/management-token.ts";
 import { makeOneTimeLink } from "../server/auth/session/one-time-link.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
@@ -14,7 +16,7 @@ import type { Store } from "../store/database/store.ts";
 import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
 import { removeAllReplicas } from "../store/feed/replicas.ts";
 import { type Keyring, parseKeyring } from "../store/keyring.ts";
-import { type AddCommand, required } from "./command.ts";
+import { type AddCommand, type Process, required } from "./command.ts";
 import { ENCRYPTION_KEY, encryptionKeys, setting } from "./config.ts";
 import {
   encryptionKeyFile,
@@ -36,7 +38,8 @@ type UpFlags = ServerFlags & {
   readonly encryptionKeyFile?: string | undefined;
 };
 
-export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
+export const addUp: AddCommand = (program, process) => {
+  const { env, stopSignal } = process;
   listenerOptions(
     program
       .command("up")
@@ -53,7 +56,7 @@ export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
     .example("keyplane up --manifests manifests --data .keyplane --port 9000", "the same on another port")
     .action((flags) => {
       const manifests = required(env, "manifests", flags.manifests);
-      return runUp({ ...flags, manifests, data: required(env, "data", flags.data) }, env, out, stopSignal());
+      return runUp({ ...flags, manifests, data: required(env, "data", flags.data) }, process, stopSignal());
     });
 };
 
@@ -61,22 +64,23 @@ export const addUp: AddCommand = (program, { env, out, stopSignal }) => {
 const LOOPBACK = "127.0.0.0/8,::1/128";
 
 /**
- * `keyplane up`: the embedded default in one process, until the signal. Prints `ready URL` once it serves, and the
- * declared keys once each has been looked at.
+ * `keyplane up`: the embedded default in one process, until the signal. Prints at once what it does, `ready URL` once it
+ * serves, and the declared keys once each has been looked at; its log is lines for people on a terminal, else JSON.
  *
  * @throws the signal's reason where it is told to end before it serves
  */
 export async function runUp(
   flags: UpFlags,
-  env: Environment,
-  out: (line: string) => void,
+  { env, out, terminal }: Pick<Process, "env" | "out" | "terminal">,
   signal: AbortSignal,
 ): Promise<void> {
   const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
+  out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
   const { startServer } = await import("../server/main.ts");
-  const log = createLog("warn");
-  const line = (level: "info" | "warn" | "error", message: string) =>
-    out(level === "info" ? message : `${level}: ${message}`);
+  const write = (text: string) => out(text.trimEnd());
+  const lines = terminal === undefined ? { write } : terminalLines(terminal, write);
+  const [log, ownLog] = [createLog("warn", lines), createLog("info", lines)];
+  const line: LogLine = (level, message) => ownLog[level]({}, message);
   const database = embeddedDatabase(flags.data);
   const closers = [() => database.close()];
   try {
@@ -95,6 +99,8 @@ export async function runUp(
     await assertPortsFree(config);
     await removeServerFile(flags.data);
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
+    const isNew = !(await isThere(join(flags.data, "db")));
+    out(isNew ? "making the database, which takes some seconds once" : "opening the database");
     const store = await database.open();
     const broken = store.failed.then((error) => {
       throw error;

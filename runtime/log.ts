@@ -1,8 +1,10 @@
 /**
- * The server's log: JSON lines with a closed list of fields. A field that is not in {@link LogFields} cannot be
+ * The log: lines for people on a terminal, JSON everywhere else, with a closed list of fields. A field that is not in {@link LogFields} cannot be
  * written, so that no header, URL or body enters a line by way of an object that happens to hold one.
  */
+import { isatty } from "node:tty";
 import { type DestinationStream, pino } from "pino";
+import { terminalLines } from "./terminal-log.ts";
 
 /** Everything that a line may say besides its message. */
 export type LogFields = {
@@ -57,11 +59,10 @@ type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 /**
  * Makes the log.
  *
- * @param destination where lines go; standard output where it is left out
+ * @param destination where its JSON goes; standard output where it is left out
  */
-export function createLog(level: LogLevel, destination?: DestinationStream): Logger {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const sink = destination === undefined ? pino(options) : pino(options, destination);
+export function createLog(level: LogLevel, destination: DestinationStream = standardOutput()): Logger {
+  const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
     debug: (fields, message) => sink.debug(allowed(fields), message),
     info: (fields, message) => sink.info(allowed(fields), message),
@@ -69,6 +70,15 @@ export function createLog(level: LogLevel, destination?: DestinationStream): Log
     error: (fields, message) => sink.error(allowed(fields), message),
   };
 }
+
+/** Of any thread: a worker's own `process.stdout` does not know of the terminal. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: STDOUT, sync: true });
+  const terminal = isatty(STDOUT) ? { hasColours: process.stdout.isTTY && process.stdout.hasColors() } : undefined;
+  return terminal === undefined ? output : terminalLines(terminal, (text) => output.write(text));
+}
+
+const STDOUT = 1;
 
 function allowed(fields: LogFields): Record<string, unknown> {
   const line: Record<string, unknown> = {};

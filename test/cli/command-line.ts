@@ -5,7 +5,7 @@ import { createProgram } from "../../cli/program.ts";
 export function makeProgram(): CliCommand {
   const none = () => new AbortController().signal;
   return createProgram(
-    { env: {}, out: () => {}, exit: () => {}, stopSignal: none, interrupt: none },
+    { env: {}, out: () => {}, exit: () => {}, terminal: undefined, stopSignal: none, interrupt: none },
     { writeErr: () => {} },
   );
 }

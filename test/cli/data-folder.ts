@@ -26,14 +26,15 @@ export function makeFolder(): string {
 export function up(folder: string, data: string, { port = "0", adminPort = "0", user = {} }: UpOptions = {}) {
   const args = ["up", "--manifests", "manifests", "--data", data, "--port", port, "--admin-port", adminPort];
   const child = spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], { cwd: folder, env: COMPILE_CACHE, ...user });
-  let output = "";
+  let [output, errors] = ["", ""];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
+  child.stderr.on("data", (chunk) => (errors += String(chunk)));
   const ended = once(child, "close").then(([code]) => code);
   onTestFinished(async () => {
     child.kill("SIGKILL");
     await ended;
   });
-  return { child, ended, output: () => output };
+  return { child, ended, output: () => output, errors: () => errors };
 }
 type UpOptions = { readonly port?: string; readonly adminPort?: string; readonly user?: object | undefined };
 
@@ -48,8 +49,8 @@ export async function expectToServe(folder: string, data: string): Promise<void>
   expect(await serving.ended).toBe(0);
 }
 
-/** That it ends by itself, with nothing but one line to standard error. */
-export async function expectRefusal({ ended, output }: ReturnType<typeof up>, says: RegExp): Promise<void> {
-  expect([await ended, output()]).toEqual([1, expect.stringMatching(says)]);
-  expect(output().trimEnd().split("\n")).toHaveLength(1);
+/** That it ends by itself, with one line to standard error. */
+export async function expectRefusal({ ended, errors }: ReturnType<typeof up>, says: RegExp): Promise<void> {
+  expect([await ended, errors()]).toEqual([1, expect.stringMatching(says)]);
+  expect(errors().trimEnd().split("\n")).toHaveLength(1);
 }

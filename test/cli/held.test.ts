@@ -29,7 +29,7 @@ describe("c49: what is held as before", () => {
     home.write("faulty.yaml", key("faulty", "preset: MCPReadOnli"));
     await until("it is said", () => up.output().includes("all.yaml is empty"));
     expect(up.output()).toMatch(
-      /^warn: 2 declarations are gone from the manifests \(PlatformKey dev\/agent, PlatformKey dev\/batch\): all\.yaml is empty\. Write it again; to end what was in it, delete it\.$/m,
+      /^\d\d:\d\d:\d\d warn {2}2 declarations are gone from the manifests \(PlatformKey dev\/agent, PlatformKey dev\/batch\): all\.yaml is empty\. Write it again; to end what was in it, delete it\.$/m,
     );
     await looksHeld();
     expect(await up.call(secret)).toBe(200);

@@ -121,7 +121,7 @@ describe("c53: keyplane up whose cluster-id", () => {
     rmSync(file());
     const up = await startUp(home);
     await up.waitFor("dev", "reader", "Ready");
-    expect(up.output()).toMatch(/^warn: \S+cluster-id was missing: the id of the database is taken/m);
+    expect(up.output()).toMatch(/^\S+ warn {2}\S+cluster-id was missing: the id of the database is taken/m);
     expect(readFileSync(file(), "utf8")).toBe(id);
     expect(secret()).toBe(before);
     expect(await up.call(before)).not.toBe(401);

@@ -17,9 +17,19 @@ test("keyplane up ends, with the reason, when its database has ended by itself",
   const started = once(process, "worker");
   const lines: string[] = [];
   const flags = { manifests, data: join(folder, "data"), port: "0", adminPort: "0" };
-  const ended = runUp(flags, {}, (line) => lines.push(line), new AbortController().signal).catch((e: unknown) => e);
+  const ended = runUp(
+    flags,
+    { env: {}, out: (line) => void lines.push(line), terminal: undefined },
+    new AbortController().signal,
+  ).catch((e: unknown) => e);
   const [database] = await started;
   await until("it serves", () => lines.some((line) => line.startsWith("ready ")));
+  expect(lines.slice(0, 2)).toEqual([
+    `watching ${manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`,
+    "opening the database",
+  ]);
+  const logged = await until("it logs", () => lines.find((line) => line.includes("there are no manifests")));
+  expect(JSON.parse(logged)).toMatchObject({ level: 40, msg: expect.stringContaining("nothing is declared") });
   if (!(database instanceof Worker)) throw new Error("no thread was started");
   await database.terminate();
   expect(await ended).toBeInstanceOf(DatabaseUnavailableError);

@@ -97,6 +97,9 @@ export const upArgs = (home: Home): string[] => [
   ...["--manifests", home.manifests, "--data", home.data, "--port", "0", "--admin-port", "0"],
 ];
 
+/** A terminal, for which the log is lines for people. */
+const PLAIN = { hasColours: false };
+
 /**
  * A running `keyplane up`, once it serves, in this process. It ends with `stop()`. In a new home it finds a database that
  * was made before: what a first start does is for data-folders.faults.test.ts to tell.
@@ -110,7 +113,13 @@ export async function startUp(home: Home, env: Record<string, string> = {}) {
     output += text;
   };
   let code: number | undefined;
-  const ended = main(upArgs(home), { env, out: write, err: write, stopSignal: () => stop.signal }).then((ended) => {
+  const ended = main(upArgs(home), {
+    env,
+    out: write,
+    err: write,
+    stopSignal: () => stop.signal,
+    terminal: PLAIN,
+  }).then((ended) => {
     code = ended;
     return ended;
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createLog, type LogFields, redact } from "../../runtime/log.ts";
+import { terminalLines } from "../../runtime/terminal-log.ts";
 
 function logged(fields: LogFields, message = "a message"): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
@@ -44,5 +45,38 @@ describe("b79: a message loses what may be a secret", () => {
   ])("%s", (message) => {
     expect(redact(message)).not.toContain("s3cr3t");
     expect(logged({ error: new Error(message) }).text).not.toContain("s3cr3t");
+  });
+});
+
+describe("on a terminal", () => {
+  /** What a person sees of one line. */
+  function seen(fields: LogFields, message: string, hasColours = false): string {
+    let text = "";
+    const write = (more: string) => {
+      text += more;
+    };
+    createLog("info", terminalLines({ hasColours }, write)).warn(fields, message);
+    return text;
+  }
+
+  test("a line has the time, the level, what happened, why and about what, and no frames", () => {
+    const error = new Error("it does not answer", { cause: new Error("connect ECONNREFUSED") });
+    const line = seen({ error, gatewayId: "gw_1", count: 3 }, "a call failed");
+    expect(line).toMatch(
+      /^\d\d:\d\d:\d\d warn {2}a call failed: it does not answer: connect ECONNREFUSED {2}gatewayId=gw_1 {2}count=3\n$/,
+    );
+  });
+
+  test("colours are shown where they are wanted, and nowhere else", () => {
+    expect(seen({}, "hot", true)).toContain("\u001b[33mwarn ");
+    expect(seen({}, "hot")).not.toContain("\u001b");
+  });
+
+  test("b80: what would move the cursor or begin another line is written out", () => {
+    const line = seen({ route: "\r\n12:00:00 info  forged\u001b[2J" }, "one\u2028two\u202e");
+    expect(line).toMatch(
+      /one\\u\{2028\}two\\u\{202e\} {2}route=\\u\{d\}\\u\{a\}12:00:00 info {2}forged\\u\{1b\}\[2J\n$/,
+    );
+    for (const forbidden of ["\r", "\u001b"]) expect(line).not.toContain(forbidden);
   });
 });

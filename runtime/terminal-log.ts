@@ -1,0 +1,58 @@
+/**
+ * The log as people read it on a terminal: a line each with the time, the level, what happened and about what. Of an
+ * error its message; its frames are in the JSON that everybody else is written.
+ */
+import { styleText } from "node:util";
+import type { DestinationStream } from "pino";
+
+/** What is known of the terminal that somebody looks at. */
+export type Terminal = { readonly hasColours: boolean };
+
+const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<typeof styleText>[0]]>> = {
+  20: ["debug", "gray"],
+  30: ["info", "green"],
+  40: ["warn", "yellow"],
+  50: ["error", "red"],
+};
+
+/**
+ * Takes the log's JSON, and hands it on as lines for people.
+ *
+ * @param write writes text to the terminal
+ */
+export function terminalLines({ hasColours }: Terminal, write: (text: string) => void): DestinationStream {
+  const styled: typeof styleText = (style, text) =>
+    hasColours ? styleText(style, text, { validateStream: false }) : text;
+  return {
+    write(json) {
+      // Our own, from `createLog`.
+      const { level, time, msg, error, ...fields }: LogRecord = JSON.parse(json);
+      const [name, style] = LEVELS[level] ?? [String(level), "gray"];
+      const about = Object.entries(fields).map(([field, value]) => `${field}=${printable(String(value))}`);
+      const clock = new Date(time).toTimeString().slice(0, 8);
+      const what = printable(error === undefined ? msg : `${msg}: ${messagesOf(error)}`);
+      write(`${styled("gray", clock)} ${styled(style, name.padEnd(5))} ${[what, ...about].join("  ")}\n`);
+    },
+  };
+}
+
+type LoggedError = { readonly message?: string; readonly name: string; readonly cause?: LoggedError };
+type LogRecord = {
+  readonly level: number;
+  readonly time: string;
+  readonly msg: string;
+  readonly error?: LoggedError;
+  readonly [field: string]: unknown;
+};
+
+/** An error's message and those of its causes, each where the one before it does not say the same. */
+function messagesOf({ message, name, cause }: LoggedError): string {
+  const text = message || name;
+  const deeper = cause === undefined ? "" : messagesOf(cause);
+  return deeper === "" || text.includes(deeper) ? text : `${text}: ${deeper}`;
+}
+
+/** What would move the cursor, or begin a line that looks like another of the log's, is written out. */
+function printable(text: string): string {
+  return text.replace(/\p{C}|\p{Zl}|\p{Zp}/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
+}
