@@ -85,13 +85,18 @@ describe("A release of infra/chart", () => {
     expect(size).toBeLessThan(1_048_576 / 5);
   });
 
-  it("is upgraded to other values, with an autoscaler that has the number of servers to itself", async () => {
-    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("1");
+  it("is upgraded to an autoscaler, which has the number of servers to itself and begins with that of before", async () => {
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("small"), "--no-hooks", "--set", "server.replicas=4");
+    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("4");
     await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks");
     expect(await field("hpa/keyplane-server", "{.spec.minReplicas} {.spec.maxReplicas}")).toBe("3 6");
+    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("4");
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=5");
     await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("5");
+  });
+
+  it("has what its values ask for: an ingress, and the rights in each namespace of keys", async () => {
     expect(await ours("ingresses")).toEqual(["ingress.networking.k8s.io/keyplane-server"]);
     for (const namespace of ["team-a", "team-b"]) {
       expect(await field("role/keyplane-keys", "{.rules[0].resources}", namespace)).toBe('["secrets"]');
