@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import { cp, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { librariesOf } from "../image-root.ts";
 
 const run = promisify(execFile);
 
@@ -72,12 +73,6 @@ export async function packImage(
   } finally {
     await rm(work, { recursive: true });
   }
-}
-
-/** Paths of the shared libraries, the loader among them, by which the program names them. */
-async function librariesOf(path: string): Promise<string[]> {
-  const { stdout } = await run("ldd", [path]);
-  return [...stdout.matchAll(/(\/\S+) \(0x/g)].flatMap(([, library = ""]) => library);
 }
 
 async function addBlob(layout: string, mediaType: string, content: string): Promise<Blob> {

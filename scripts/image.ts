@@ -1,0 +1,50 @@
+/**
+ * Makes what the image has of Keyplane: `node scripts/image.ts FOLDER`, a folder that is not there yet. The package is
+ * packed as its users get it, what it runs on is installed by the lock file, and what nothing reads at run time is left
+ * out. The Dockerfile runs this, and so do the tests of the image.
+ */
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import packageJson from "../package.json" with { type: "json" };
+
+const ROOT = join(import.meta.dirname, "..");
+/** What the package has beside these is for people. */
+const OF_PACKAGE = ["dist", "package.json", "LICENSE"];
+/** Declarations, source maps and READMEs: half of what npm installs. */
+const NOT_READ = /\.([cm]?ts|map|md|flow)$/i;
+/** Comes with each copy, whatever its name ends in. */
+const LICENSE = /^(licen[cs]e|notice|copying)/i;
+
+const [, , target] = process.argv;
+if (target === undefined) throw new Error("usage: node scripts/image.ts FOLDER");
+const folder = resolve(target);
+const run = (cwd: string, program: string, ...args: string[]) =>
+  execFileSync(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
+
+mkdirSync(folder);
+const packed = mkdtempSync(join(tmpdir(), "keyplane-image-"));
+run(ROOT, "npm", "pack", "--silent", "--pack-destination", packed);
+const tarball = join(packed, `keyplane-${packageJson.version}.tgz`);
+const paths = OF_PACKAGE.map((path) => `package/${path}`);
+run(folder, "tar", "--extract", "--gzip", `--file=${tarball}`, "--strip-components=1", "--no-same-owner", ...paths);
+rmSync(packed, { recursive: true });
+
+copyFileSync(join(ROOT, "package-lock.json"), join(folder, "package-lock.json"));
+run(
+  folder,
+  "npm",
+  "ci",
+  "--omit=dev",
+  "--omit=peer",
+  "--ignore-scripts",
+  "--prefer-offline",
+  "--no-audit",
+  "--no-fund",
+);
+rmSync(join(folder, "package-lock.json"));
+
+for (const file of readdirSync(folder, { encoding: "utf8", recursive: true })) {
+  if (NOT_READ.test(file) && !LICENSE.test(basename(file))) rmSync(join(folder, file), { recursive: true });
+}

@@ -1,0 +1,56 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cp, mkdir, realpath, rm, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { copyCheckout } from "./package.ts";
+
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, "../..");
+
+/** What the Dockerfile says of containers. */
+export type ImageConfig = {
+  /** Node.js, and what it runs. */
+  readonly entrypoint: readonly [node: string, main: string];
+  /** Numbers, as in `65532:65532`. */
+  readonly user: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+export function readImageConfig(): ImageConfig {
+  const text = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+  const valuesOf = (instruction: string) =>
+    [...text.matchAll(new RegExp(`^${instruction} (.+)$`, "gm"))].map(([, value = ""]) => value);
+  const [entrypoint = ""] = valuesOf("ENTRYPOINT");
+  const [user = ""] = valuesOf("USER");
+  const pairs = valuesOf("ENV").map((pair) => pair.split("=", 2));
+  return { entrypoint: JSON.parse(entrypoint), user, env: Object.fromEntries(pairs) };
+}
+
+/**
+ * Makes the root file system of the image, where no container engine and no registry is at hand: what the Dockerfile
+ * copies, made by the script that it runs, and of its base what that is run by, this machine's Node.js with its libraries.
+ *
+ * @param folder is made
+ */
+export async function makeImageRoot(folder: string): Promise<void> {
+  const [node] = readImageConfig().entrypoint;
+  const checkout = `${folder}-checkout`;
+  await copyCheckout(checkout);
+  await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));
+  // What is mounted there finds its folder, since nothing can be made on a root that is read only.
+  for (const path of ["dev", "proc", "tmp", dirname(node)]) await mkdir(join(folder, path), { recursive: true });
+  await run(process.execPath, ["scripts/image.ts", join(folder, "keyplane")], { cwd: checkout });
+  await rm(checkout, { recursive: true });
+  const program = await realpath(process.execPath);
+  await cp(program, join(folder, node));
+  for (const library of await librariesOf(program)) {
+    await cp(library, join(folder, library), { dereference: true, recursive: true });
+  }
+}
+
+/** Paths of the shared libraries, the loader among them, by which a program of this machine names them. */
+export async function librariesOf(path: string): Promise<string[]> {
+  const { stdout } = await run("ldd", [path]);
+  return [...stdout.matchAll(/(\/\S+) \(0x/g)].flatMap(([, library = ""]) => library);
+}

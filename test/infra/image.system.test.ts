@@ -1,0 +1,141 @@
+/** The image, without a container engine: its root file system, run as a restricted pod runs it. */
+import { execFile, execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { openPostgres } from "../../store/database/postgres.ts";
+import type { Store } from "../../store/database/store.ts";
+import { runContained } from "../env/contained.ts";
+import { freshDatabase } from "../env/engines.ts";
+import { makeImageRoot } from "../env/image-root.ts";
+import { until } from "../env/until.ts";
+import { storeKey } from "../server/key-index/replica-fixtures.ts";
+import { makeTeam } from "../store/fixtures.ts";
+
+const MIB = 2 ** 20;
+/** What distroless has beside Node.js and the libraries that are counted here: OpenSSL, time zones, certificates. */
+const REST_OF_BASE = { unpacked: 20 * MIB, compressed: 10 * MIB };
+
+const folder = mkdtempSync(join(tmpdir(), "keyplane-image-"));
+const root = join(folder, "root");
+beforeAll(() => makeImageRoot(root));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe("the image", () => {
+  const files = () => readdirSync(root, { encoding: "utf8", recursive: true });
+
+  test("takes at most 300 MiB, and 120 compressed", async (context) => {
+    const sizes = files()
+      .map((file) => statSync(join(root, file)))
+      .filter((entry) => entry.isFile());
+    const unpacked = sizes.reduce((sum, { size }) => sum + size, REST_OF_BASE.unpacked);
+    const tar = execFile("sh", ["-c", "tar --create . | gzip | wc --bytes"], { cwd: root });
+    const compressed = Number(await text(tar.stdout ?? Readable.from([]))) + REST_OF_BASE.compressed;
+    await context.annotate(`${Math.round(unpacked / MIB)} MiB, ${Math.round(compressed / MIB)} compressed`);
+    expect(unpacked).toBeLessThan(300 * MIB);
+    expect(compressed).toBeLessThan(120 * MIB);
+  });
+
+  test("has the packages that Keyplane runs on, with their licenses, and nothing of its development", () => {
+    const has = (name: string) => files().includes(join("keyplane/node_modules", name, "package.json"));
+    expect(Object.keys(packageJson.dependencies).filter((name) => !has(name))).toEqual([]);
+    expect(Object.keys(packageJson.devDependencies).filter((name) => has(name) && name !== "@types/node")).toEqual([]);
+    expect(files()).toEqual(expect.arrayContaining(["keyplane/LICENSE", "keyplane/node_modules/pg/LICENSE"]));
+    expect(files().filter((file) => /\.(d\.ts|map)$|\/(test|docs)\/[^/]*\.ts$/.test(file))).toEqual([]);
+  });
+});
+
+describe("a container of the image", () => {
+  let env: Record<string, string>;
+  let store: Store;
+  let key: string;
+  beforeAll(async () => {
+    const database = await freshDatabase();
+    env = { KEYPLANE_DATABASE_URL: database.url, KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64") };
+    const migrating = runContained(root, ["migrate"], env);
+    expect(await once(migrating, "exit")).toEqual([0, null]);
+    store = await openPostgres(database.url);
+    ({ plaintext: key } = await storeKey(store, await makeTeam(store)));
+    return async () => {
+      await store.close();
+      await database.drop();
+    };
+  });
+
+  /** A server in a container: its first process as this machine sees it, and where it serves. */
+  async function serve(context: TestContext) {
+    const container = runContained(root, ["server", "--port", "0", "--admin-port", "0"], {
+      ...env,
+      KEYPLANE_HOST: "127.0.0.1",
+    });
+    const ended = once(container, "exit").then(([code]) => code);
+    let output = "";
+    for (const stream of [container.stdout, container.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
+    context.onTestFinished(async () => {
+      if (container.exitCode === null) container.kill("SIGKILL");
+      await ended;
+    });
+    const url = await until("it serves", () => {
+      if (container.exitCode !== null) throw new Error(output);
+      return /^ready (http:\S+)$/m.exec(output)?.[1];
+    });
+    const pid = Number(execFileSync("ps", ["-o", "pid=", "--ppid", String(container.pid)], { encoding: "utf8" }));
+    return { pid, url, ended, output: () => output };
+  }
+
+  test("has one unprivileged process on a read-only root", async (context) => {
+    const { pid, url } = await serve(context);
+    expect((await fetch(`${url}/atoms`, { headers: { "x-api-key": key } })).status).toBe(200);
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const lineOf = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, "m").exec(status)?.[1]?.split("\t");
+    expect(lineOf("NSpid")).toEqual([String(pid), "1"]);
+    expect([lineOf("Uid"), lineOf("Gid")]).toEqual([Array(4).fill("65532"), Array(4).fill("65532")]);
+    expect([lineOf("CapEff"), lineOf("CapPrm"), lineOf("NoNewPrivs")]).toEqual([
+      ["0".repeat(16)],
+      ["0".repeat(16)],
+      ["1"],
+    ]);
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8");
+    expect(children).toBe("");
+    const mounts = readFileSync(`/proc/${pid}/mountinfo`, "utf8").split("\n");
+    expect(mounts.filter((line) => line.includes(` ${root} `)).map((line) => line.split(" ")[5])).toEqual([
+      expect.stringMatching(/^ro,/),
+    ]);
+  });
+
+  test("c61: on SIGTERM answers what is under way, takes nothing new, and ends with exit code 0", async (context) => {
+    const { pid, url, ended, output } = await serve(context);
+    const client = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: client });
+    const headers = {
+      "x-api-key": key,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "content-length": body.length,
+      expect: "100-continue",
+    };
+    const asking = request(`${url}/api/v1/memory/mcp`, { method: "POST", headers });
+    asking.flushHeaders();
+    const answered = once(asking, "response");
+    await Promise.race([once(asking, "continue"), answered.then(([{ statusCode }]) => expect.fail(`${statusCode}`))]);
+    process.kill(pid, "SIGTERM");
+    await until("it takes nothing new", () =>
+      fetch(url).then(
+        () => false,
+        () => true,
+      ),
+    );
+    asking.end(body);
+    const [answer] = await answered;
+    expect([answer.statusCode, await text(answer)]).toEqual([200, expect.stringContaining('"serverInfo"')]);
+    expect(await ended).toBe(0);
+    expect(output()).toMatch(/^stopped$/m);
+  });
+});

@@ -1,0 +1,50 @@
+import { validate } from "dockerfile-utils";
+import { describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { read } from "../architecture/sources.ts";
+
+const dockerfile = read("Dockerfile");
+const lines = dockerfile.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+const valuesOf = (instruction: string) =>
+  lines.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+
+describe("the Dockerfile", () => {
+  test("has nothing that a linter finds fault with", () => {
+    expect(validate(dockerfile).map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([]);
+  });
+
+  test("builds and runs on the Node.js of the checkout, and on distroless", () => {
+    const { node } = packageJson.devDependencies;
+    const [major] = node.split(".");
+    expect(valuesOf("FROM")).toEqual([
+      expect.stringMatching(`^node:${RegExp.escape(node)}-trixie-slim(@sha256:[0-9a-f]{64})? AS build$`),
+      expect.stringMatching(`^gcr\\.io/distroless/nodejs${major}-debian13:nonroot(@sha256:[0-9a-f]{64})?$`),
+    ]);
+  });
+
+  test("ends with a stage that copies from the build alone and runs nothing: no shell, no npm", () => {
+    const last = lines.slice(lines.findLastIndex((line) => line.startsWith("FROM ")) + 1);
+    expect(last.map((line) => line.split(" ", 1).join())).toEqual(["COPY", "ENV", "USER", "EXPOSE", "ENTRYPOINT"]);
+    expect(last[0]).toBe("COPY --from=build /keyplane /keyplane");
+  });
+
+  test("has a user by number who is not root, so that a cluster can see it, and no shell before the first process", () => {
+    expect(valuesOf("USER")).toEqual(["65532:65532"]);
+    expect(valuesOf("ENTRYPOINT").map((value) => JSON.parse(value))).toEqual([
+      ["/nodejs/bin/node", "/keyplane/dist/cli/main.js"],
+    ]);
+  });
+
+  test("takes and sets nothing that could be secret", () => {
+    expect([...valuesOf("ARG"), ...valuesOf("ENV")]).toEqual(["KEYPLANE_COMMIT", "NODE_ENV=production"]);
+  });
+
+  test("is built without what git does not keep, and without git", () => {
+    const kept = read(".dockerignore").split("\n");
+    const ofGit = read(".gitignore")
+      .trim()
+      .split("\n")
+      .map((line) => line.replace(/\/$/, ""));
+    expect([".git", ...ofGit].filter((line) => !kept.includes(line))).toEqual([]);
+  });
+});
