@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { makeProgram } from "../cli/command-line.ts";
 import { documentedMetrics } from "../env/metrics.ts";
 import { read } from "./sources.ts";
 
@@ -74,6 +75,18 @@ describe("the alerts", () => {
     const parts = RUNBOOKS.split(/^### /m).slice(1);
     const bare = parts.filter((part) => !/Means:.*Users notice:.*Check:.*Do:/s.test(part));
     expect(bare.map((part) => part.split("\n")[0])).toEqual([]);
+  });
+
+  it("have runbooks whose commands there are, with the flags that they name", () => {
+    const { commands } = makeProgram();
+    const named = [...RUNBOOKS.matchAll(/(?<=`|^)keyplane ([a-z][a-z-]*)([^`\n]*)/gm)];
+    expect(named.length).toBeGreaterThan(8);
+    const wrong = named.filter(([, name, rest = ""]) => {
+      const command = commands.find((one) => one.name() === name);
+      const flags = rest.match(/--[a-z-]+/g) ?? [];
+      return command === undefined || flags.some((flag) => !command.options.some(({ long }) => long === flag));
+    });
+    expect(wrong.map(([line]) => line)).toEqual([]);
   });
 
   it("have runbooks whose queries name metrics that there are", () => {

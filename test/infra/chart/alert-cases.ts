@@ -11,6 +11,8 @@ const B = 'instance="b:8081",namespace="keyplane-system"';
 const LEADER = `leader_election_master_status{name="keyplane",${A}}`;
 const requests = (status: string, operation = "atoms.list") =>
   `keyplane_requests_total{operation="${operation}",status="${status}",${A}}`;
+const answeredWithin = (le: string, operation = "atoms.search") =>
+  `keyplane_request_duration_seconds_bucket{operation="${operation}",le="${le}",${A}}`;
 const condition = (type: string, reason: string, kind = "PlatformKey", status = "True") =>
   `keyplane_object_conditions{kind="${kind}",type="${type}",status="${status}",reason="${reason}",${A}}`;
 const reconciled = (result: string) =>
@@ -57,6 +59,26 @@ export const ALERT_CASES: Readonly<
     quiet: [
       { [requests("200")]: growing(990), [requests("500")]: growing(10) },
       { [requests("200")]: growing(10), [requests("502", "gateway.embeddings")]: growing(90) },
+    ],
+  },
+  KeyplaneSlow: {
+    fires: [
+      {
+        [answeredWithin("1")]: growing(90),
+        [answeredWithin("2.5")]: growing(100),
+        [answeredWithin("+Inf")]: growing(100),
+      },
+    ],
+    quiet: [
+      {
+        [answeredWithin("1")]: growing(100),
+        [answeredWithin("2.5")]: growing(100),
+        [answeredWithin("+Inf")]: growing(100),
+      },
+      {
+        [answeredWithin("1", "gateway.chat_completions")]: growing(1),
+        [answeredWithin("+Inf", "gateway.chat_completions")]: growing(100),
+      },
     ],
   },
   KeyplaneRefusalsHigh: {

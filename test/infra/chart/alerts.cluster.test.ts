@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { createControllerMetrics } from "../../../controller/metrics.ts";
+import { createMetrics } from "../../../server/metrics.ts";
 import { findPromtool } from "../../env/promtool.ts";
 import { ALERT_CASES, type Series } from "./alert-cases.ts";
 
@@ -29,6 +31,15 @@ describe("the alerts, by promtool", () => {
 
   it("are rules and templates that Prometheus takes", async () => {
     await run(promtool, ["check", "rules", "--lint=all", "--lint-fatal", RULES]);
+  });
+
+  it.each([
+    ["servers", createMetrics],
+    ["controllers", createControllerMetrics],
+  ])("are about metrics of %s that Prometheus finds nothing wrong with", async (_, create) => {
+    const checked = run(promtool, ["check", "metrics"]);
+    checked.child.stdin?.end(await create().registry.metrics());
+    expect(await checked).toEqual({ stdout: "", stderr: "" });
   });
 
   it("have a dashboard beside them whose expressions Prometheus takes", async () => {
