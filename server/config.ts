@@ -110,7 +110,7 @@ type ServerDefaults = {
  * Parses the server's configuration. A flag wins over its variable.
  *
  * @param env the process's environment: the command hands it in without Kubernetes' service links
- * @throws ConfigError with every fault, each saying what to give instead
+ * @throws ConfigError with every fault, each naming the flag, or the variable that was given, and what to give instead
  */
 export function parseServerConfig(
   env: Environment,
@@ -119,7 +119,10 @@ export function parseServerConfig(
 ): ServerConfig {
   const faults: string[] = [];
   const given = (name: FlagName): string | undefined => flags[name] ?? variable(env, FLAGS[name]);
-  const fault = (name: FlagName, wanted: string) => faults.push(`${FLAGS[name]}: must be ${wanted}`);
+  const fault = (name: FlagName, wanted: string) => {
+    const isVariable = flags[name] === undefined && given(name) !== undefined;
+    faults.push(`${isVariable ? variableOf(FLAGS[name]) : FLAGS[name]}: must be ${wanted}`);
+  };
 
   const host = address(given("host") ?? defaultHost);
   if (host === undefined) fault("host", "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::");
@@ -155,7 +158,10 @@ export function parseServerConfig(
   const issuers = list(given("oidcIssuer"));
   for (const issuer of issuers) {
     if (!isTrustworthyUrl(issuer))
-      fault("oidcIssuer", `https URLs separated by commas, as tokens name them; "${issuer}" is none`);
+      fault(
+        "oidcIssuer",
+        `https URLs separated by commas, as tokens name them; "${withoutCredentials(issuer)}" is none`,
+      );
   }
   const audience = given("oidcAudience");
   const adminGroups = list(given("oidcAdminGroups"));
@@ -217,8 +223,12 @@ function consoleClients(
 }
 
 function variable(env: Environment, flag: string): string | undefined {
-  return env[`KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`] || undefined;
+  return env[variableOf(flag)] || undefined;
 }
+
+const withoutCredentials = (url: string): string => url.replace(/\/\/[^/]*@/, "//...@");
+
+const variableOf = (flag: string): string => `KEYPLANE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`;
 
 function address(text: string): string | undefined {
   if (text === "localhost") return "127.0.0.1";

@@ -56,10 +56,15 @@ const CASES: Readonly<Record<string, Case>> = {
   "a key where a command belongs": [[KEY], 2, /^unknown command 'inf_\.\.\.: see keyplane --help$/],
   "no flag at all": [["up"], 2, /^--manifests is needed, or the variable KEYPLANE_MANIFESTS$/],
   "a wrong number": [server("--port", "99999"), 2, /^--port: must be a port from 0 to 65535/],
+  "an issuer with a password": [
+    server("--oidc-audience", "k", "--oidc-issuer", `https://me:${PASSWORD}@login.example.com`),
+    2,
+    /^--oidc-issuer: must be https URLs .*; "https:\/\/\.\.\.@login\.example\.com" is none$/,
+  ],
   "a wrong number in a variable": [
     ["server", "--database-url", unreachable],
     2,
-    /^--workers: must be a number of threads/,
+    /^KEYPLANE_WORKERS: must be a number of threads/,
     { KEYPLANE_WORKERS: "x" },
   ],
   "a wrong duration": [

@@ -23,7 +23,7 @@ test("a flag wins over its variable, and a variable over the default", () => {
   expect(parseServerConfig(env, { port: "9001" })).toMatchObject({ port: 9001 });
 });
 
-test("every fault is reported, all at once, each with what to give instead", () => {
+test("every fault is reported, all at once, each by its flag or variable with what to give instead", () => {
   const flags = {
     host: "nowhere.test",
     port: "80a",
@@ -46,13 +46,13 @@ test("every fault is reported, all at once, each with what to give instead", () 
     "--vendor-header",
     "--public-url",
     "--audit-retention",
-    "--tls-cert",
-    "--allow-private-upstreams",
+    "KEYPLANE_TLS_CERT",
+    "KEYPLANE_ALLOW_PRIVATE_UPSTREAMS",
     "PLATFORM_API_KEYS",
   ]) {
     expect(error.faults.filter((fault) => fault.startsWith(name))).toHaveLength(1);
   }
-  expect(error.faults.filter((fault) => fault.startsWith("--trusted-proxies"))).toHaveLength(2);
+  expect(error.faults.filter((fault) => fault.startsWith("KEYPLANE_TRUSTED_PROXIES"))).toHaveLength(2);
   expect(error.faults).toHaveLength(11);
 });
 
