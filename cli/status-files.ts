@@ -17,8 +17,8 @@ export type StatusObject<K extends Kind> = {
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
   };
-  readonly spec?: Spec<K>;
-  readonly status?: Status<K>;
+  readonly spec?: Spec<K> | undefined;
+  readonly status?: Status<K> | undefined;
 };
 
 /**

@@ -44,7 +44,7 @@ export async function welcome(data: string, url: string, link: string): Promise<
   return lines.join("\n");
 }
 
-function isReady({ status }: { status?: { conditions?: { type: string; status: string }[] } }): boolean {
+function isReady({ status }: StatusObject<"PlatformKey"> | StatusObject<"ModelGateway">): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 

@@ -41,7 +41,7 @@ export async function decideFolderRemoval(
   return decideSettled({ unreadable: reading.unreadable, documents: now.documents }, missing, held);
 }
 
-type SettledRemoval = {
+export type SettledRemoval = {
   readonly remove: readonly Declared[];
   readonly hold: readonly { readonly missing: Declared; readonly why: string }[];
 };

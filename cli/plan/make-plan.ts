@@ -3,7 +3,7 @@ import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { StatusObject } from "../status-files.ts";
-import { decideFolderRemoval, decideSettled, onlyFolder } from "./folder-removal.ts";
+import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
 import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
 import { type LastUseLookup, type PlannedObject, plannedKey, plannedOthers } from "./planned-objects.ts";
@@ -23,31 +23,33 @@ export type Plan = {
   readonly unchanged: number;
 };
 
-export type PlanInput = {
+/** What manifests are compared with. */
+export type Compared = {
+  readonly held: readonly Held[];
+  /** The data folder that it is of, if any: it knows from which file each object came. */
+  readonly data?: string;
+  /** Whether the manifests are all that is to be there, so that what is not among them goes. */
+  readonly isWhole: boolean;
+  readonly lastUsedAt: LastUseLookup;
+};
+
+export type PlanInput = Compared & {
   readonly paths: readonly string[];
   /** What came by standard input, where a path is `-`. */
   readonly stdin: string | undefined;
-  /** What the manifests are compared with. */
-  readonly held: readonly Held[];
-  /** The data folder that it is of, if any: it knows from which file each object came. */
-  readonly data: string | undefined;
-  readonly lastUsedAt: LastUseLookup;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
 /** Plans by the same decisions as the controller's. */
-export async function makePlan({ paths, stdin, held, data, lastUsedAt, now }: PlanInput): Promise<Plan> {
+export async function makePlan(input: PlanInput): Promise<Plan> {
+  const { paths, stdin, held, lastUsedAt, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
   const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
 
   const before = worldOf(held.flatMap(asDeclared));
-  const folder = onlyFolder(paths);
-  const removal =
-    folder === undefined || data === undefined
-      ? decideRemovalFrom(before.objects, read, refused.length)
-      : await decideFolderRemoval(folder, data, before.objects);
+  const removal = await decideRemoval(input, before.objects, read, refused.length);
   const gone = new Set(removal.remove.map(titleOf));
   // A second declaration of what is held does not count.
   const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
@@ -96,6 +98,20 @@ function plannedKeys({ before, after, heldBy, secrets, lastUsedAt, now }: Compar
 
 function asDeclared({ kind, metadata, spec }: Held): Declared[] {
   return spec === undefined ? [] : [{ kind, namespace: metadata.namespace, name: metadata.name, spec, takeOver: null }];
+}
+
+/** What of all that is held would go. */
+async function decideRemoval(
+  { paths, data, isWhole }: PlanInput,
+  held: readonly Declared[],
+  read: DeclaredSet,
+  errors: number,
+): Promise<SettledRemoval> {
+  if (!isWhole) return { remove: [], hold: [] };
+  const folder = onlyFolder(paths);
+  return folder === undefined || data === undefined
+    ? decideRemovalFrom(held, read, errors)
+    : decideFolderRemoval(folder, data, held);
 }
 
 /** What `up` would remove if these files were all that is declared, of which nothing else is known. */

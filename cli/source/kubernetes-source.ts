@@ -14,12 +14,18 @@ const PAGE = 500;
 
 type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
 
+/** Shows the whole spec of each object. */
+type Whole<K extends Kind> = Seen<K> & Pick<StatusObject<K>, "spec">;
+type KubernetesSource = Omit<Source, "list"> & {
+  list<K extends Kind>(kind: K, wanted: Wanted): Promise<Whole<K>[]>;
+};
+
 /**
  * What a Kubernetes cluster holds, read with the rights of whoever asks. Nothing is written.
  *
  * @throws KubeconfigError where the flags lead to no cluster
  */
-export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Source {
+export function kubernetesSource({ kubeconfig, context }: ClusterChoice): KubernetesSource {
   const connection = connect(kubeconfig, systemClock, context);
   const api = createApiClient({ connection, random: Math.random, log: () => {} });
 
@@ -66,7 +72,7 @@ async function listAll(api: ApiClient, path: string, fieldSelector: string | und
 }
 
 /** Nothing for what is no object. What writes which field is left out, as kubectl leaves it out. */
-function seenObject<K extends Kind>(kind: K, raw: unknown): Seen<K>[] {
+function seenObject<K extends Kind>(kind: K, raw: unknown): Whole<K>[] {
   if (!isRecord(raw) || !isRecord(raw.metadata)) return [];
   const { managedFields: _, ...metadata } = raw.metadata;
   const json = { ...raw, apiVersion: API_VERSION, kind, metadata };

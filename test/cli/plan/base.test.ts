@@ -90,7 +90,10 @@ describe("keyplane plan --base", () => {
   test("beside --data, or on a path that leads nowhere, is wrong use", async () => {
     const manifests = write("branch", MAIN);
     const beside = await keyplane(["plan", "-f", manifests, "--base", manifests, "--data", folder]);
-    expect([beside.code, beside.err]).toEqual([2, expect.stringContaining("--data and --base")]);
+    expect([beside.code, beside.err]).toEqual([
+      2,
+      expect.stringContaining("--data, --kubeconfig and --base are several things"),
+    ]);
     expect((await keyplane(["plan", "-f", manifests, "--base", join(folder, "nowhere")])).code).toBe(2);
   });
 });

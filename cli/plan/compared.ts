@@ -1,0 +1,92 @@
+/** What a plan compares manifests with: a data folder of `up`, a cluster, other manifests, or nothing. */
+import type { Environment } from "../../domain/environment.ts";
+import { KINDS } from "../../domain/manifest/kinds.ts";
+import type { CliCommand } from "../cli-command.ts";
+import { setting } from "../config.ts";
+import { isRunning } from "../data-folder.ts";
+import { openManagement } from "../management-client.ts";
+import { readStatusFiles } from "../status-files.ts";
+import { UsageError } from "../usage-error.ts";
+import { readBase } from "./base.ts";
+import type { Compared, Held } from "./make-plan.ts";
+import type { LastUseLookup } from "./planned-objects.ts";
+
+export type ComparedFlags = {
+  readonly data?: string | undefined;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
+  readonly base?: string | undefined;
+};
+
+export function comparedOptions(command: CliCommand): CliCommand {
+  return command
+    .setting("--data <dir>", "compare with this data folder of keyplane up; without any of these all is new")
+    .setting("--kubeconfig <file>", "compare with a cluster; as with kubectl apply, what is not among the files stays")
+    .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration")
+    .option("--base <path>", "compare with these manifests, as if they had been applied");
+}
+
+/**
+ * A flag says more than a variable, whichever it is.
+ *
+ * @param now milliseconds since the epoch
+ * @throws UsageError where flags name several, or one leads nowhere
+ */
+export async function openCompared(env: Environment, flags: ComparedFlags, now: number): Promise<Compared> {
+  const { data, kubeconfig, context, base } = flags;
+  const given = [data, base, kubeconfig ?? context].filter((flag) => flag !== undefined);
+  if (given.length > 1) {
+    throw new UsageError("--data, --kubeconfig and --base are several things to compare with: give one of them");
+  }
+  if (base !== undefined) return { held: readBase(base, now), isWhole: true, lastUsedAt: unknown };
+  const folder = given.length > 0 ? data : setting(env, "data", undefined);
+  if (folder !== undefined) {
+    return { held: await readFolder(folder), data: folder, isWhole: true, lastUsedAt: await lastUses(env, folder) };
+  }
+  const cluster = given.length > 0 ? { kubeconfig, context } : clusterOf(env);
+  if (cluster.kubeconfig === undefined && cluster.context === undefined) {
+    return { held: [], isWhole: true, lastUsedAt: unknown };
+  }
+  return { held: await readCluster(cluster), isWhole: false, lastUsedAt: unknown };
+}
+
+type ClusterChoice = Pick<ComparedFlags, "kubeconfig" | "context">;
+
+function clusterOf(env: Environment): ClusterChoice {
+  return { kubeconfig: setting(env, "kubeconfig", undefined), context: setting(env, "context", undefined) };
+}
+
+/** Everything that `up` holds. */
+async function readFolder(data: string): Promise<Held[]> {
+  const kinds = KINDS.map(async (kind) => (await readStatusFiles(data, kind)).map((object) => ({ ...object, kind })));
+  const objects: Held[] = (await Promise.all(kinds)).flat();
+  return objects.filter(isHeld);
+}
+
+async function readCluster(choice: ClusterChoice): Promise<Held[]> {
+  // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
+  const { kubernetesSource } = await import("../source/kubernetes-source.ts");
+  const source = kubernetesSource(choice);
+  try {
+    const objects: Held[] = (await Promise.all(KINDS.map((kind) => source.list(kind, {})))).flat();
+    return objects.filter(isHeld);
+  } finally {
+    source.close();
+  }
+}
+
+/** What was never admitted, or is on its way out, counts as not there. */
+function isHeld({ metadata, spec }: Held): boolean {
+  return spec !== undefined && metadata.deletionTimestamp === undefined;
+}
+
+/** Of no key, where nobody who knows is asked. */
+const unknown: LastUseLookup = () => undefined;
+
+/** When each key was last used, by its id; of none where `up` does not run. */
+async function lastUses(env: Environment, data: string): Promise<LastUseLookup> {
+  if (!(await isRunning(data))) return unknown;
+  const keys = await openManagement(env, { data }).then((client) => client.listKeys());
+  const uses = new Map(keys.map(({ id, lastUsedAt }) => [id, lastUsedAt === null ? null : Date.parse(lastUsedAt)]));
+  return (id) => uses.get(id);
+}
