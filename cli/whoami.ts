@@ -5,6 +5,7 @@ import { callApi } from "./api-call.ts";
 import type { AddCommand } from "./command.ts";
 import { type Fact, formatFacts } from "./facts.ts";
 import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./key-client.ts";
+import { limitsText } from "./limits-text.ts";
 import { outputText, type StructuredFormat } from "./output.ts";
 
 /** What a server tells the holder of a key (docs/api.md). */
@@ -34,20 +35,16 @@ async function runWhoami(env: Environment, { output, ...choice }: Flags): Promis
 }
 
 function factsOf(key: Whoami): Fact[] {
-  const { namespace, name, prefix, libraryAccess, limits, version } = key;
+  const { namespace, name, prefix, limits, version } = key;
+  const uses = (product: string) => key.scopes.some((scope) => scope.startsWith(product));
   return [
     ["Key", `${namespace === "" ? "" : `${namespace}/`}${name}${prefix === null ? "" : ` (${prefix}...)`}`],
     ["Display name", key.displayName === name ? undefined : key.displayName || undefined],
     ["Id", key.id],
     ["Team", key.team],
     ["Scopes", key.scopes],
-    ["Libraries", libraryAccess.libraries ?? "all of the team's"],
-    ["Default library", key.defaultLibrary ?? undefined],
-    [
-      "Gateway",
-      key.gateway === null ? "any of the team's" : key.gateway || "<none>: the one that it is bound to is gone",
-    ],
-    ["Models", key.allowedModels ?? "any"],
+    ...(uses("memory:") ? libraryFacts(key) : []),
+    ...(uses("gateway:") ? gatewayFacts(key) : []),
     ["Limits", limitsText(limits)],
     [
       "Version",
@@ -58,8 +55,16 @@ function factsOf(key: Whoami): Fact[] {
   ];
 }
 
-function limitsText({ requestsPerMinute, burst, concurrent }: Whoami["limits"]): string {
-  const rate = requestsPerMinute === null ? [] : [`${requestsPerMinute} requests a minute, ${burst} at once`];
-  const calls = concurrent === null ? [] : [`${concurrent} calls under way`];
-  return [...rate, ...calls].join("; ") || "none of its own";
+function libraryFacts({ libraryAccess, defaultLibrary }: Whoami): Fact[] {
+  return [
+    ["Libraries", libraryAccess.libraries ?? "all of the team's"],
+    ["Default library", defaultLibrary ?? undefined],
+  ];
+}
+
+function gatewayFacts({ gateway, allowedModels }: Whoami): Fact[] {
+  return [
+    ["Gateway", gateway === null ? "any of the team's" : gateway || "<none>: the one that it is bound to is gone"],
+    ["Models", allowedModels ?? "any"],
+  ];
 }

@@ -1,6 +1,7 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { Fact } from "../facts.ts";
 import { ageText } from "../get/age.ts";
+import { limitsText } from "../limits-text.ts";
 import type { Seen } from "../source/source.ts";
 
 /** What is to be said of an object beside what every kind has. */
@@ -17,7 +18,8 @@ function isOfKind<K extends Kind>(object: Seen, kind: K): object is Seen<K> {
 
 function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fact[] {
   const { secretRef, revocation, staleConsumer } = status ?? {};
-  const { rotation, secret, rateLimit, libraryAccess, restartTargets = [] } = spec ?? {};
+  const { rotation, secret, rateLimit, restartTargets = [] } = spec ?? {};
+  const uses = (product: string) => status?.effectiveScopes?.some((scope) => scope.startsWith(product)) === true;
   const secretText = secretRef?.name && `${secretRef.name}, key ${secretRef.dataKey ?? "api-key"}`;
   return [
     ["Display name", spec?.displayName],
@@ -26,14 +28,9 @@ function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fa
     ["State", state ?? spec?.state],
     ["Prefix", status?.keyPrefix],
     ["Scopes", status?.effectiveScopes],
-    ["Gateway", spec?.gatewayRef === undefined ? "any of the team's" : refText(spec.gatewayRef)],
-    ["Models", spec?.allowedModels ?? "any"],
-    [
-      "Libraries",
-      libraryAccess?.mode === "Restricted" ? (libraryAccess.libraryRefs ?? []).map(refText) : "all of the team's",
-    ],
-    ["Default library", spec?.mcpDefaultLibraryRef && refText(spec.mcpDefaultLibraryRef)],
-    ["Rate limit", rateLimit && JSON.stringify(rateLimit)],
+    ...(uses("gateway:") ? gatewayBinding(spec) : []),
+    ...(uses("memory:") ? libraryBinding(spec) : []),
+    ["Limits", rateLimit && limitsText(rateLimit)],
     ["Expires", status?.expiresAt ?? "never"],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
     ["Rotates", status?.nextRotationTime ?? (rotation?.interval && `every ${rotation.interval}`)],
@@ -50,6 +47,23 @@ function keyFacts({ spec, status, state }: Seen<"PlatformKey">, now: number): Fa
       revocation &&
         `change ${revocation.sequence ?? "<unknown>"}, ${revocation.confirmedAt === undefined ? "to be confirmed" : `confirmed at ${revocation.confirmedAt}`}`,
     ],
+  ];
+}
+
+type KeySpec = Seen<"PlatformKey">["spec"];
+
+function gatewayBinding(spec: KeySpec): Fact[] {
+  return [
+    ["Gateway", spec?.gatewayRef === undefined ? "any of the team's" : refText(spec.gatewayRef)],
+    ["Models", spec?.allowedModels ?? "any"],
+  ];
+}
+
+function libraryBinding(spec: KeySpec): Fact[] {
+  const { mode, libraryRefs = [] } = spec?.libraryAccess ?? {};
+  return [
+    ["Libraries", mode === "Restricted" ? libraryRefs.map(refText) : "all of the team's"],
+    ["Default library", spec?.mcpDefaultLibraryRef && refText(spec.mcpDefaultLibraryRef)],
   ];
 }
 

@@ -8,7 +8,7 @@ import { UsageError } from "../usage-error.ts";
 import { findOne, wantedOf } from "./find-one.ts";
 import { follow } from "./follow.ts";
 import { kindOf, PLURALS } from "./kind-words.ts";
-import { FORMATS, type Format, isStructured, printChange, printObjects, type Shown } from "./print-objects.ts";
+import { createPrinter, FORMATS, type Format, isStructured, type Shown } from "./print-objects.ts";
 
 type Flags = SourceFlags & {
   readonly namespace?: string;
@@ -16,7 +16,7 @@ type Flags = SourceFlags & {
   readonly output: Format;
 };
 
-export const addGet: AddCommand = (program, { env, out, interrupt }) => {
+export const addGet: AddCommand = (program, { env, out, interrupt, terminal }) => {
   sourceOptions(
     program
       .command("get")
@@ -38,7 +38,8 @@ export const addGet: AddCommand = (program, { env, out, interrupt }) => {
       const wanted = wantedOf(named, flags.namespace);
       const source = await openSource(env, flags);
       try {
-        await runGet(source, { kinds, wanted, format: flags.output, watch: flags.watch === true }, { out, interrupt });
+        const task = { kinds, wanted, format: flags.output, watch: flags.watch === true };
+        await runGet(source, task, { out, interrupt, terminal });
       } finally {
         source.close();
       }
@@ -63,19 +64,19 @@ type Get = {
 async function runGet(
   source: Source,
   { kinds, wanted, format, watch }: Get,
-  { out, interrupt }: Pick<Process, "out" | "interrupt">,
+  { out, interrupt, terminal }: Pick<Process, "out" | "interrupt" | "terminal">,
 ): Promise<void> {
   const shown: Shown = await Promise.all(kinds.map((kind) => listKind(source, kind, wanted)));
-  const objects = shown.flatMap((one) => one.objects);
+  const printer = createPrinter(format, { isColoured: terminal?.hasColours === true, now: Date.now });
   if (!watch) {
-    out(printObjects(shown, format, { now: Date.now() }, wanted.name !== undefined));
+    out(printer.all(shown, wanted.name !== undefined));
     if (format !== "name" && !isStructured(format)) for (const note of await source.notes(kinds)) out(`\n${note}`);
     return;
   }
-  if (isStructured(format)) for (const object of objects) out(printChange(object, format, { now: Date.now() }));
-  else out(printObjects(shown, format, { now: Date.now() }));
-  const onChange = (object: Seen, isGone: boolean) =>
-    out(printChange(isGone ? asGone(object) : object, format, { now: Date.now() }));
+  const objects = shown.flatMap((one) => one.objects);
+  if (!isStructured(format)) out(printer.all(shown, false));
+  else for (const object of objects) out(printer.change(object));
+  const onChange = (object: Seen, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
   const list = async () => (await Promise.all(kinds.map((kind) => listWanted(source, kind, wanted)))).flat();
   await follow({ list, pollMs: source.pollMs }, objects, onChange, interrupt());
 }
@@ -98,5 +99,5 @@ export async function keyTable(data: string): Promise<string> {
   const source = dataSource(data);
   const shown = [{ kind: "PlatformKey", objects: await source.list("PlatformKey", {}) }] as const;
   const notes = await source.notes(["PlatformKey"]);
-  return [printObjects(shown, "table", { now: Date.now() }), ...notes].join("\n\n");
+  return [createPrinter("table", { isColoured: false, now: Date.now }).all(shown, false), ...notes].join("\n\n");
 }

@@ -1,9 +1,9 @@
 import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output.ts";
-import { plainText } from "../plain-text.ts";
 import type { Seen } from "../source/source.ts";
-import { type CellContext, columnsOf } from "./columns.ts";
-import { formatTable } from "./table.ts";
+import { coloured } from "./coloured.ts";
+import { columnsOf } from "./columns.ts";
+import { createTable } from "./table.ts";
 
 /** What -o takes, as kubectl names it. */
 export const FORMATS = ["table", "wide", "name", "json", "yaml"] as const;
@@ -12,43 +12,62 @@ export type Format = (typeof FORMATS)[number];
 /** Objects of one kind or of several, in the order in which they are shown. */
 export type Shown = readonly { readonly kind: Kind; readonly objects: readonly Seen[] }[];
 
+export type Printer = {
+  /**
+   * Objects as text: a table for each kind that there is any of, their names, or a List as kubectl would print it.
+   *
+   * @param isOne whether one object was asked for by its name: then it is not in a List
+   */
+  all(shown: Shown, isOne: boolean): string;
+  /**
+   * One more object: a line of JSON, a document of YAML, a name, or a row; below headings of its own where the row above
+   * is of another kind.
+   */
+  change(object: Seen): string;
+};
+
+type PrintOptions = {
+  readonly isColoured: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+};
+
 export const isStructured = (format: Format): format is StructuredFormat => format === "json" || format === "yaml";
 
-/**
- * Objects as text: a table for each kind that there is any of, their names, or a List as kubectl would print it.
- *
- * @param isOne whether one object was asked for by its name: then it is not in a List
- */
-export function printObjects(shown: Shown, format: Format, context: CellContext, isOne = false): string {
-  const objects = shown.flatMap((one) => one.objects);
-  if (isStructured(format)) {
-    const items = objects.map(({ json }) => json);
-    return outputText(isOne ? (items[0] ?? {}) : { apiVersion: "v1", kind: "List", items }, format);
+export function createPrinter(format: Format, { isColoured, now }: PrintOptions): Printer {
+  const tables = new Map<Kind, ReturnType<typeof createTable>>();
+  /** Whose rows the last ones are. */
+  let kindAbove: Kind | undefined;
+
+  function lines(kind: Kind, objects: readonly Seen[]): string[] {
+    const { headings, rowOf } = columnsOf(kind, format === "wide");
+    const rows = objects.map((object) => rowOf(object, { now: now() }));
+    const table = tables.get(kind) ?? createTable(headings, isColoured ? coloured : undefined);
+    tables.set(kind, table);
+    const isBelow = kindAbove === kind;
+    kindAbove = kind;
+    return isBelow ? rows.map(table.line) : table.lines(rows);
   }
-  if (objects.length === 0) return "there are none";
-  if (format === "name") return objects.map(nameOf).join("\n");
-  return shown
-    .filter((one) => one.objects.length > 0)
-    .map((one) => table(one.kind, one.objects, format, context))
-    .join("\n\n");
-}
 
-/** One object that has changed, as whoever waits for changes is told: a row without headings, or a whole document. */
-export function printChange(object: Seen, format: Format, context: CellContext): string {
-  if (isStructured(format)) return streamedText(object.json, format);
-  if (format === "name") return nameOf(object);
-  return columnsOf(object.kind, format === "wide")
-    .rowOf(object, context)
-    .map(plainText)
-    .join("   ");
-}
-
-function table(kind: Kind, objects: readonly Seen[], format: Format, context: CellContext): string {
-  const { headings, rowOf } = columnsOf(kind, format === "wide");
-  return formatTable(
-    headings,
-    objects.map((object) => rowOf(object, context)),
-  );
+  return {
+    all(shown, isOne) {
+      const objects = shown.flatMap((one) => one.objects);
+      if (isStructured(format)) {
+        const items = objects.map(({ json }) => json);
+        return outputText(isOne ? (items[0] ?? {}) : { apiVersion: "v1", kind: "List", items }, format);
+      }
+      if (objects.length === 0) return "there are none";
+      if (format === "name") return objects.map(nameOf).join("\n");
+      return shown
+        .filter((one) => one.objects.length > 0)
+        .map((one) => lines(one.kind, one.objects).join("\n"))
+        .join("\n\n");
+    },
+    change(object) {
+      if (isStructured(format)) return streamedText(object.json, format);
+      return format === "name" ? nameOf(object) : lines(object.kind, [object]).join("\n");
+    },
+  };
 }
 
 /** `platformkey.keyplane.dev/agent` */

@@ -1,9 +1,46 @@
 import { plainText } from "../plain-text.ts";
 
-/** Lays rows out in columns, as kubectl does: a heading, two spaces at least between columns, no trailing blanks. */
-export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [headings, ...rows].map((row) => row.map(plainText));
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("   ");
-  return all.map((row) => line(row).trimEnd()).join("\n");
+type Row = readonly string[];
+
+/** Gives a cell that is padded already another look; it must not change its width on a terminal. */
+export type Paint = (cell: string, heading: string) => string;
+
+/** Lays rows out in columns, as kubectl does: a heading, three spaces between columns, no trailing blanks. */
+export function formatTable(headings: Row, rows: readonly Row[]): string {
+  return createTable(headings).lines(rows).join("\n");
+}
+
+/** A table whose rows come bit by bit: columns grow with what they hold, and lines that are out already stay. */
+export function createTable(headings: Row, paint: Paint = (cell) => cell) {
+  const widths = headings.map((heading) => heading.length);
+
+  function line(row: Row, painted: Paint): string {
+    const last = row.findLastIndex((cell) => cell !== "");
+    return row
+      .slice(0, last + 1)
+      .map((cell, i) => painted(i === last ? cell : cell.padEnd(widths[i] ?? 0), headings[i] ?? ""))
+      .join("   ");
+  }
+
+  function widen(rows: readonly Row[]): Row[] {
+    const plain = rows.map((row) => row.map(plainText));
+    for (const [i, width] of widths.entries()) {
+      widths[i] = Math.max(width, ...plain.map((row) => row[i]?.length ?? 0));
+    }
+    return plain;
+  }
+
+  return {
+    /** The headings, and these rows below them. */
+    lines(rows: readonly Row[]): string[] {
+      const plain = widen(rows);
+      return [line(headings, (cell) => cell), ...plain.map((row) => line(row, paint))];
+    },
+    /** One more row. */
+    line(row: Row): string {
+      return widen([row])
+        .map((plain) => line(plain, paint))
+        .join("");
+    },
+  };
 }

@@ -6,24 +6,48 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { main } from "../../cli/program.ts";
 import { mintKey } from "../../domain/key/key-format.ts";
+import { read } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
+import { wordsOf } from "./command-line.ts";
 import { key, keyplane, keyplaneProcess, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
 
 const home = makeHome();
 const data = ["--data", home.data];
-const LIBRARY =
-  "apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: handbook, namespace: dev }\nspec: {}\n---\n";
+const LIBRARY = `apiVersion: keyplane.dev/v1alpha1
+kind: MemoryLibrary
+metadata: { name: handbook, namespace: dev }
+spec: {}
+---
+`;
+/** What the page on reading the state speaks of. */
+const OF_PAGE = `${LIBRARY.replace("dev }", "research }")}apiVersion: v1
+kind: Secret
+metadata: { name: provider, namespace: research }
+stringData: { api-key: sk-provider }
+---
+apiVersion: keyplane.dev/v1alpha1
+kind: ModelGateway
+metadata: { name: main, namespace: research }
+spec:
+  publicID: research-main
+  upstreams:
+    - { name: openai, dialect: openai, baseURL: http://127.0.0.1:1, credentialRef: { name: provider, key: api-key } }
+  routes: [{ model: fast-chat, routeID: rt-fast, upstream: openai, upstreamModel: m }]
+---
+${key("my-key", "scopes: [memory:read, memory:write, gateway:generate, gateway:routes]", "research")}`;
 let up: Up;
 let server: string[];
 
 beforeAll(async () => {
-  home.write("team.yaml", team("research", "dev", "prod") + LIBRARY);
+  home.write("team.yaml", team("research", "dev", "prod", "research") + LIBRARY);
+  home.write("page.yaml", OF_PAGE);
   home.write(
     "keys.yaml",
     key("agent") + key("agent", "preset: MCPReadOnly", "prod") + key("nobodys", "preset: MCPReadOnly", "other"),
   );
   up = await startUp(home);
   for (const namespace of ["dev", "prod"]) await up.waitFor(namespace, "agent", "Ready");
+  await up.waitFor("research", "my-key", "Ready");
   await up.waitFor("other", "nobodys", "NamespaceUnclaimed");
   writeFileSync(join(home.data, "token"), tokenOf(home));
   server = ["--server", up.url, "--token-file", join(home.data, "token")];
@@ -36,10 +60,10 @@ afterAll(async () => {
 describe("keyplane get", () => {
   test("shows keys, teams, gateways and libraries, by every name that they have", async () => {
     for (const [kind, line] of [
-      ["keys", /^dev +agent +True +Ready +inf_\S{8} +research +memory:read,memory:write +agent +never +never +\d+s$/m],
-      ["teams", /^research +True +Ready +dev,prod +0 +\d+s$/m],
+      ["keys", /^dev +agent +True +Ready +inf_\S{8} +research +memory:read,memory:write +agent +never +never +\w+$/m],
+      ["teams", /^research +True +Ready +dev,prod,research +0 +\w+$/m],
       ["pteam", /^research +True +Ready /m],
-      ["gateways", /^there are none$/m],
+      ["gateways", /^research +main +True +\S+ +research-main +research +openai +fast-chat +\w+$/m],
       ["libraries", /^dev +handbook +True +Ready /m],
     ] as const) {
       const { code, out } = await keyplane(["get", kind, ...data]);
@@ -55,7 +79,7 @@ describe("keyplane get", () => {
       expect(asked?.out.split("\n")[0]?.split(/ {2,}/)).toEqual(folder?.out.split("\n")[0]?.split(/ {2,}/));
     }
     const { out } = await keyplane(["get", "keys", ...server]);
-    expect(out).toMatch(/^dev +agent +<unknown> +Active +inf_\S{8} +research +\S+ +<unknown> +never +never +\d+s$/m);
+    expect(out).toMatch(/^dev +agent +<unknown> +Active +inf_\S{8} +research +\S+ +<unknown> +never +never +\w+$/m);
   });
 
   test("shows one object by its name, and says where there is none", async () => {
@@ -132,7 +156,7 @@ describe("keyplane get", () => {
     const watching = main(args, { env: {}, out: write, err: write, stopSignal: () => stop.signal });
     await until("the table", () => /^dev +watched /m.test(out));
     home.write("watched.yaml", key("watched", "preset: MCPReadOnly, state: Suspended"));
-    await until("the change", () => /^dev {3}watched {3}\S+ {3}Suspended {3}/m.test(out));
+    await until("the change", () => /^dev +watched +\S+ +Suspended /m.test(out));
     stop.abort();
     expect(await watching).toBe(0);
     expect(out.match(/NAMESPACE/g)).toHaveLength(1);
@@ -252,7 +276,7 @@ describe("keyplane events", () => {
       expect([code, out]).toEqual([0, expect.stringMatching(/^NAMESPACE +LAST SEEN +TYPE +REASON +OBJECT +MESSAGE\n/)]);
       const [first = "", ...rows] = out.trimEnd().split("\n").slice(1);
       expect(first).toMatch(
-        /^dev +\d+s +Normal +key\.reserved +platformkey\/agent +Version 1 was minted, by controller$/,
+        /^dev +\w+ +Normal +key\.reserved +platformkey\/agent +Version 1 was minted, by controller$/,
       );
       for (const row of rows) expect(row).toMatch(/^dev .* platformkey\/agent /);
       const all = (await keyplane(["events", ...source])).out;
@@ -275,7 +299,7 @@ describe("keyplane describe", () => {
     const folder = await keyplane(["describe", "key", "dev/agent", ...data]);
     expect([folder.code, folder.err]).toEqual([0, ""]);
     expect(folder.out).toMatch(
-      /^Name: +agent\nNamespace: +dev\nKind: +PlatformKey\nAge: +\d+s\nReady: +True \(Ready\)\n/,
+      /^Name: +agent\nNamespace: +dev\nKind: +PlatformKey\nAge: +\w+\nReady: +True \(Ready\)\n/,
     );
     expect(folder.out).toMatch(/^Secret: +agent, key api-key$/m);
     expect(folder.out).toMatch(/^Conditions:\n {2}TYPE +STATUS +REASON +AGE +MESSAGE\n {2}Ready +True +Ready /m);
@@ -284,7 +308,7 @@ describe("keyplane describe", () => {
     for (const { out } of [folder, asked]) {
       expect(out).toMatch(/^Versions:\n {2}VERSION +PREFIX +STATE +MINTED +LAST USED +ENDS\n {2}\d+ +inf_\S{8} /m);
       expect(out).toMatch(
-        /^Events:\n {2}LAST SEEN +TYPE +REASON +MESSAGE\n {2}\d+s +Normal +key\.reserved +Version 1 /m,
+        /^Events:\n {2}LAST SEEN +TYPE +REASON +MESSAGE\n {2}\w+ +Normal +key\.reserved +Version 1 /m,
       );
       expect(out).not.toContain(up.secretOf("dev", "agent").slice(0, 13));
     }
@@ -305,7 +329,9 @@ describe("keyplane describe", () => {
   });
 
   test("shows teams and libraries, too", async () => {
-    expect((await keyplane(["describe", "team", "research", ...data])).out).toMatch(/^Namespaces: +dev\n +prod$/m);
+    expect((await keyplane(["describe", "team", "research", ...data])).out).toMatch(
+      /^Namespaces: +dev\n +prod\n +research$/m,
+    );
     for (const source of [data, server]) {
       const { out } = await keyplane(["describe", "library", "dev/handbook", ...source]);
       expect(out).toMatch(/^Team: +research\nOn delete: +Retain$/m);
@@ -353,5 +379,32 @@ describe("keyplane can-i", () => {
       expect(err).toContain(says);
       expect(err).not.toContain(secret.slice(0, 13));
     }
+  });
+});
+
+describe("the page on reading the state", () => {
+  const shown = [...read("docs/operations/reading.md").matchAll(/```sh\n([\s\S]*?)```/g)]
+    .flatMap(([, text = ""]) => text.trimEnd().split("\n"))
+    // What a cluster shows is for reading.cluster.test.ts.
+    .filter((line) => !line.includes("--context"));
+
+  test.each(shown)("shows a command that does what it says: %s", async (line) => {
+    const values: Readonly<Record<string, string>> = {
+      ".keyplane": home.data,
+      '"$URL"': up.url,
+      token: join(home.data, "token"),
+      key: join(home.data, "secrets/research/my-key/api-key"),
+    };
+    const words = wordsOf(line);
+    const args = words.map((word, i) => (words[i - 1]?.startsWith("--") ? (values[word] ?? word) : word));
+    const ended = AbortSignal.abort();
+    let out = "";
+    const write = (text: string) => {
+      out += text;
+    };
+    const code = args.includes("-")
+      ? (await keyplaneProcess(args, {}, up.secretOf("research", "my-key"))).code
+      : await main(args, { env: {}, out: write, err: write, stopSignal: () => ended });
+    expect([code, out]).toEqual([0, expect.not.stringMatching(/^keyplane: /m)]);
   });
 });

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { createPrinter, type Format } from "../../../cli/get/print-objects.ts";
+import type { Seen } from "../../../cli/source/source.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+
+const printer = (format: Format, isColoured = false) => createPrinter(format, { isColoured, now: () => NOW });
+
+function key(name: string, status: "True" | "False" = "True"): Seen<"PlatformKey"> {
+  const conditions = [{ type: "Ready", status, reason: "Ready", message: "m", lastTransitionTime: "" }];
+  const metadata = { namespace: "dev", name, creationTimestamp: "2026-11-21T11:59:00Z" };
+  return { kind: "PlatformKey", metadata, status: { conditions }, json: { name } };
+}
+
+function library(name: string): Seen<"MemoryLibrary"> {
+  return {
+    kind: "MemoryLibrary",
+    metadata: { namespace: "dev", name },
+    spec: { displayName: "\u001b[31mred" },
+    json: {},
+  };
+}
+
+describe("what is printed of objects", () => {
+  test("is a table for each kind that there is any of", () => {
+    const shown = [
+      { kind: "PlatformKey", objects: [key("agent")] },
+      { kind: "ModelGateway", objects: [] },
+      { kind: "MemoryLibrary", objects: [library("handbook")] },
+    ] as const;
+    expect(printer("table").all(shown, false)).toBe(
+      [
+        "NAMESPACE   NAME    READY   REASON   PREFIX   TEAM   SCOPES   SECRET   EXPIRES   LAST USED   AGE",
+        "dev         agent   True    Ready    -        -      -        -        never     never       60s",
+        "",
+        "NAMESPACE   NAME       READY       REASON   DISPLAY NAME   TEAM   ON DELETE   AGE",
+        "dev         handbook   <unknown>   -        ?[31mred       -      -           <unknown>",
+      ].join("\n"),
+    );
+    expect(printer("name").all(shown, false)).toBe(
+      "platformkey.keyplane.dev/agent\nmemorylibrary.keyplane.dev/handbook",
+    );
+  });
+
+  test("goes on in the same columns as things change, with headings where another kind comes", () => {
+    const { all, change } = printer("table");
+    const [headings = "", row = ""] = all([{ kind: "PlatformKey", objects: [key("long-name")] }], false).split("\n");
+    const changed = change(key("agent", "False"));
+    expect(changed.indexOf("False")).toBe(headings.indexOf("READY"));
+    expect(row.indexOf("True")).toBe(headings.indexOf("READY"));
+    expect(change(library("handbook"))).toMatch(/^NAMESPACE .*\ndev +handbook /);
+    expect(change(library("notes"))).toMatch(/^dev +notes /);
+    expect(change(key("agent"))).toMatch(/^NAMESPACE .*\ndev +agent /);
+  });
+
+  test("has colours in READY where they are seen, which take no room, and none for programs", () => {
+    const plain = printer("table").all([{ kind: "PlatformKey", objects: [key("a"), key("b", "False")] }], false);
+    const shown = [{ kind: "PlatformKey", objects: [key("a"), key("b", "False")] }] as const;
+    const painted = printer("table", true).all(shown, false);
+    expect(painted).toContain("\u001b[32mTrue\u001b[39m    Ready");
+    expect(painted).toContain("\u001b[31mFalse\u001b[39m   Ready");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is these that a terminal does not show
+    expect(painted.replace(/\u001b\[\d+m/g, "")).toBe(plain);
+    for (const format of ["json", "yaml", "name"] as const) {
+      expect(printer(format, true).all(shown, false)).toBe(printer(format).all(shown, false));
+    }
+  });
+});
