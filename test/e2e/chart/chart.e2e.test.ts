@@ -124,6 +124,24 @@ describe("infra/chart, on a node", () => {
     expect([...others.counts.keys()]).toEqual(["200"]);
   });
 
+  it("goes on with the pods that it has where those of an upgrade do not come up, and is rolled back", async () => {
+    const before = await podsOf("server");
+    const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
+    const upgrade = `helm upgrade keyplane infra/chart -n ${NAMESPACE} -f values.yaml`;
+    await terminal.run(`${upgrade} --set image.tag=none --set migration.enabled=false`);
+    const waiting = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
+    const isStuck = async () =>
+      (await run(`kubectl get pods -n ${NAMESPACE} -o ${waiting}`)).includes("ImagePullBackOff");
+    await until("the new pods cannot start", isStuck);
+    const answered = calls.counts.get("200") ?? 0;
+    await untilAnswered(calls, "200", answered + MANY);
+    const [rollback = ""] = commandsIn(PAGE, "Upgrading").filter((command) => command.includes("rollback"));
+    await run(rollback);
+    await until("the pods are those of before", async () => (await podsOf("server")).join() === before.join());
+    await calls.stop();
+    expect([...calls.counts.keys()]).toEqual(["200"]);
+  });
+
   it("goes as the page says: keys end first, and nothing of it is left but the namespace", async () => {
     const commands = commandsIn(PAGE, "Uninstalling");
     const key = await keyOf("first");
