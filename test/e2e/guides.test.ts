@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ROOT, read } from "../architecture/sources.ts";
 import { makeHome, startUp, type Up } from "../cli/up.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { scriptOf } from "../env/guide.ts";
 
 const home = makeHome();
@@ -37,7 +38,7 @@ it.each(["rotation", "leaked-key", "own-key", "teams", "pull-requests", "from-ha
     }).reduce((all, [from, to]) => all.replaceAll(from, to), scriptOf(read(`docs/guides/${name}.md`), home.manifests));
     const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
       cwd: folder,
-      env: { PATH: process.env.PATH },
+      env: { PATH: process.env.PATH, ...COMPILE_CACHE },
     }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
     expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
   },

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SecretDraft } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
-import { kill, startChild } from "./child.ts";
 import { key, makeWorkspace, secret, type Workspace } from "./harness.ts";
 
 const draft = (data: Record<string, string> = { "api-key": "value-1" }, name = "reader"): SecretDraft => ({
@@ -15,7 +14,7 @@ const draft = (data: Record<string, string> = { "api-key": "value-1" }, name = "
   owner: { uid: "owner-1", name: "reader" },
 });
 
-const folderOf = ({ data }: Workspace, name = "reader") => join(data, "secrets", "dev", name);
+const folderOf = ({ data }: Workspace) => join(data, "secrets", "dev", "reader");
 
 /** Every file below a folder with its content. */
 async function contentsOf(root: string): Promise<[string, string][]> {
@@ -182,30 +181,6 @@ describe("a Secret in DATA", () => {
     await cluster.replaceSecret(created, draft({ "api-key": "canary-two" }));
     const holding = (await contentsOf(folder.data)).filter(([, content]) => content.includes("canary"));
     expect(holding).toEqual([[join(folderOf(folder), "api-key"), "canary-two"]]);
-  });
-
-  it("is whole after kill -9 at any moment of a replacement: one value, in all of its data keys", async (context) => {
-    const folder = await makeWorkspace(context);
-    for (let round = 0; round < 8; round++) {
-      const writer = await startChild("secret-writer.ts", folder.data, "writing");
-      const wholeValue = async (file: string) => {
-        const value = await readFile(join(folderOf(folder, "written"), file), "utf8");
-        expect([value.length, new Set(value).size]).toEqual([200_000, 1]);
-        return value.charAt(0);
-      };
-      const first = await wholeValue("api-key");
-      await until("it is at work", async () => (await wholeValue("api-key")) !== first);
-      for (let i = 0; i < 10 + round * 7; i++) await wholeValue("api-key");
-      await kill(writer);
-      const cluster = await folder.open();
-      expect(await wholeValue("api-key")).toBe(await wholeValue("mcp.json"));
-      const left = await cluster.readSecret("dev", "written");
-      expect(left?.owner).toEqual({ uid: "owner-1", name: "written" });
-      expect(left?.data["api-key"]).toBe(left?.data["mcp.json"]);
-      expect(await readdir(join(folder.data, "secrets/.staging"))).toEqual([]);
-      expect(await readdir(join(folder.data, "secrets/.committed"))).toEqual([]);
-      await cluster.close();
-    }
   });
 });
 
