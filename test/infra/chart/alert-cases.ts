@@ -31,6 +31,10 @@ export const ALERT_CASES: Readonly<
     fires: [{ [`keyplane_index_current{${A}}`]: constant(0), [`keyplane_index_current{${B}}`]: constant(1) }],
     quiet: [{ [`keyplane_index_current{${A}}`]: "1 0x1 1x87 0" }],
   },
+  KeyplaneProcessDown: {
+    fires: [{ [`up{job="keyplane",${A}}`]: constant(0), [`up{job="keyplane",${B}}`]: constant(1) }],
+    quiet: [{ [`up{job="keyplane",${A}}`]: "1x80 0x2 1x8", 'up{job="other",instance="c:9090"}': constant(0) }],
+  },
   KeyplaneFeedLagging: {
     fires: [{ [`keyplane_index_age_seconds{${A}}`]: constant(4), [`keyplane_index_current{${A}}`]: constant(1) }],
     quiet: [

@@ -77,6 +77,7 @@ describeOnKubernetes("monitoring by the chart", (kubernetes) => {
           object.kind === "Service" &&
           Object.entries(spec.selector.matchLabels).every(([name, value]) => object.metadata.labels?.[name] === value),
       );
+      expect(found.map(({ metadata }) => metadata.labels?.[spec.jobLabel])).toContain("keyplane");
       const ports = found.flatMap((service) => portsOf(service));
       expect(spec.endpoints.map(({ port }) => ports.filter((name) => name === port))).toEqual([["admin"]]);
     }
@@ -89,6 +90,7 @@ describeOnKubernetes("monitoring by the chart", (kubernetes) => {
 });
 
 type MonitorSpec = {
+  readonly jobLabel: string;
   readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
   readonly endpoints: readonly { readonly port: string }[];
 };
