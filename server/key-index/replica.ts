@@ -20,7 +20,7 @@ const BEAT_MS = 1_000;
 const ACKNOWLEDGE_MS = 25;
 /**
  * Between two readings of what hints told of, and more of them by the number of replicas: a flood's changes come many at
- * a time, which costs little more than one, and all replicas together read a thousand times a second at most.
+ * a time, which costs little more than one, and all replicas together read about a thousand times a second.
  */
 const SPACING_MS = 10;
 const SPACING_PER_REPLICA_MS = 1;

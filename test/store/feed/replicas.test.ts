@@ -163,6 +163,14 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     }
   });
 
+  test("a heartbeat tells how many replicas there are, once the database has counted them", async () => {
+    const counted = async () => (await heartbeat(store(), "a", await head())).replicas;
+    expect(await counted()).toBeGreaterThanOrEqual(0);
+    for (const id of ["a", "b", "c"]) await registerReplica(store(), id);
+    await sql`vacuum replicas`.execute(store().db);
+    expect(await counted()).toBe(3);
+  });
+
   test("c26: a heartbeat tells the id of the replica's last change, and nothing for one that was never made", async () => {
     await makeTeam(store());
     await registerReplica(store(), "a");
