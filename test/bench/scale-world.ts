@@ -17,8 +17,8 @@ import { cpuMicroseconds } from "./processes.ts";
 
 /** Followers of one process: an event loop that has more tells its own lateness. */
 const FOLLOWERS_OF_A_PROCESS = 50;
-/** A replica listens, asks for the head, and does the rest, each on a connection of its own; it begins with one more. */
-const CONNECTIONS = { ofReplica: 4, others: 30 };
+/** A replica has two at rest, four while it begins, and more where answers are long in coming on a busy machine. */
+const CONNECTIONS = { ofReplica: 12, others: 30 };
 
 export type ScaleWorld = Awaited<ReturnType<typeof startScaleWorld>>;
 
