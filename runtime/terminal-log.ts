@@ -8,7 +8,9 @@ import type { DestinationStream } from "pino";
 /** What is known of the terminal that somebody looks at. */
 export type Terminal = { readonly hasColours: boolean };
 
-const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<typeof styleText>[0]]>> = {
+type Style = Parameters<typeof styleText>[0];
+
+const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = {
   20: ["debug", "gray"],
   30: ["info", "green"],
   40: ["warn", "yellow"],
@@ -21,8 +23,6 @@ const LEVELS: Readonly<Record<number, readonly [name: string, style: Parameters<
  * @param write writes text to the terminal
  */
 export function terminalLines({ hasColours }: Terminal, write: (text: string) => void): DestinationStream {
-  const styled: typeof styleText = (style, text) =>
-    hasColours ? styleText(style, text, { validateStream: false }) : text;
   return {
     write(json) {
       // Our own, from `createLog`.
@@ -31,9 +31,16 @@ export function terminalLines({ hasColours }: Terminal, write: (text: string) =>
       const about = Object.entries(fields).map(([field, value]) => `${field}=${printable(String(value))}`);
       const clock = new Date(time).toTimeString().slice(0, 8);
       const what = printable(error === undefined ? msg : `${msg}: ${messagesOf(error)}`);
-      write(`${styled("gray", clock)} ${styled(style, name.padEnd(5))} ${[what, ...about].join("  ")}\n`);
+      write(
+        `${styled(hasColours, "gray", clock)} ${styled(hasColours, style, name.padEnd(5))} ${[what, ...about].join("  ")}\n`,
+      );
     },
   };
+}
+
+/** A text as a terminal shows it that has colours, else as it is. */
+export function styled(hasColours: boolean, style: Style, text: string): string {
+  return hasColours ? styleText(style, text, { validateStream: false }) : text;
 }
 
 type LoggedError = { readonly message?: string; readonly name: string; readonly cause?: LoggedError };

@@ -13,7 +13,7 @@ import { findOtherClusters } from "./database-contents.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import { judgeLeases, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
-import { checkRights, declaringNamespaces } from "./rights.ts";
+import { checkRights } from "./rights.ts";
 
 /** Where infra/rbac has the controllers run, and as whom. */
 export const CONTROLLER = { namespace: "keyplane-system", account: "keyplane-controller" } as const;
@@ -60,16 +60,13 @@ export async function checkCluster(place: ClusterPlace, store: Store | undefined
 async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
   const { controllerNamespace, controllerAccount, namespaces, isRestored } = place;
   const { api, uid } = cluster;
-  const definitions = await checkCustomResources(api);
-  const isServed = definitions.every(({ severity }) => severity !== "error");
-  const declaring = isServed ? await declaringNamespaces(api, namespaces) : [];
   const isSelf = cluster.podNamespace === controllerNamespace;
   const account = { namespace: controllerNamespace, name: controllerAccount, isSelf };
   const scopes = store === undefined ? [] : await leaderScopes(store.db);
   const leases = await watchLeases(cluster, controllerNamespace, [...new Set([uid, ...scopes])]);
   const findings = [
-    ...definitions,
-    ...(await checkRights(api, account, declaring)),
+    ...(await checkCustomResources(api)),
+    ...(await checkRights(api, account, namespaces)),
     ...judgeLeases(controllerNamespace, leases),
   ];
   if (store === undefined) return findings;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
+import { styled } from "../../runtime/terminal-log.ts";
 import type { Store } from "../../store/database/store.ts";
 import { serverUrl } from "../api-call.ts";
 import { type AddCommand, requiredDatabaseUrl } from "../command.ts";
@@ -16,7 +17,7 @@ import type { Finding } from "./finding.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkServer } from "./server.ts";
 
-export const addDoctor: AddCommand = (program, { env, out, exit }) => {
+export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => {
   program
     .command("doctor")
     .description("find out what is wrong with an installation, and what to do about it; nothing is changed")
@@ -53,7 +54,11 @@ export const addDoctor: AddCommand = (program, { env, out, exit }) => {
     )
     .action(async (flags: DoctorFlags) => {
       const findings = await examine(flags, env);
-      out(flags.output === undefined ? inLines(findings) : outputText({ findings }, flags.output));
+      out(
+        flags.output === undefined
+          ? inLines(findings, terminal?.hasColours === true)
+          : outputText({ findings }, flags.output),
+      );
       if (findings.some(({ severity }) => severity === "error")) exit(1);
     });
 };
@@ -107,7 +112,7 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   return [
     ...(data === undefined ? [] : await checkEmbedded({ data, env })),
     ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
-    ...(server === undefined ? [] : await checkServer(await serverPlace(server, flags, env))),
+    ...(server === undefined ? [] : await checkServer(serverPlace(server, flags, env))),
     ...(adminUrl === undefined ? [] : [await checkReadiness(serverUrl("admin-url", adminUrl))]),
     ...(database === undefined ? await cluster() : await ofDatabase(database)),
   ];
@@ -138,17 +143,19 @@ function clusterPlace(flags: DoctorFlags, env: Environment, kubeconfig: string |
   };
 }
 
-async function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
+function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
   const url = serverUrl("server", server);
   const hasToken = Boolean(setting(env, "token-file", flags.tokenFile) ?? env.KEYPLANE_TOKEN);
   const choice = { server: url, tokenFile: flags.tokenFile };
-  return { url: new URL(url), management: hasToken ? await openManagement(env, choice) : undefined, now: Date.now };
+  return { url: new URL(url), management: hasToken ? () => openManagement(env, choice) : undefined, now: Date.now };
 }
 
+const STYLES = { ok: "green", note: "yellow", error: "red" } as const;
+
 /** A line for each finding with what is so, and below it what to do. */
-function inLines(findings: readonly Finding[]): string {
+function inLines(findings: readonly Finding[], hasColours: boolean): string {
   const lines = findings.flatMap(({ name, severity, message, action }) => [
-    `${severity.padEnd(5)}  ${name}: ${message}`,
+    `${styled(hasColours, STYLES[severity], severity.padEnd(5))}  ${name}: ${message}`,
     ...(action === null ? [] : [`       ${action}`]),
   ]);
   const count = findings.filter(({ severity }) => severity === "error").length;

@@ -1,29 +1,24 @@
 import { type Dirent, statSync } from "node:fs";
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
-import type { Environment } from "../../domain/environment.ts";
-import { errorText } from "../../domain/error-text.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
-import { KeyringError } from "../../store/database/errors.ts";
-import { parseKeyring } from "../../store/keyring.ts";
 import { assertDataFolder, bootstrapTokenFile, encryptionKeyFile, isRunning, readServerFile } from "../data-folder.ts";
 import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
 import { readiness, readStatusFiles } from "../status-files.ts";
 import { UsageError } from "../usage-error.ts";
 import { runValidate } from "../validate.ts";
+import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { checkReadiness } from "./readiness.ts";
-
-/** An installation of `keyplane up`. */
-type Embedded = { readonly data: string; readonly env: Environment };
+import { checkManagement } from "./server.ts";
 
 /** In the order in which one thing causes another. */
 const CHECKS: readonly Check<Embedded>[] = [
   checkModes,
-  checkEncryptionKey,
+  checkEncryptionKeyFile,
   checkProcess,
   checkManifests,
   checkHeld,
@@ -54,42 +49,6 @@ async function checkModes({ data }: Embedded): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok("file-modes", `${data} and what is secret in it are closed to others`)];
 }
 
-/** Whether the keys that a start will find are those that the store needs (threats c54). */
-async function checkEncryptionKey({ data, env }: Embedded): Promise<Finding[]> {
-  const server = await readServerFile(data);
-  const isGiven = Boolean(env.KEYPLANE_ENCRYPTION_KEY || env.KEYPLANE_ENCRYPTION_KEY_FILE);
-  const file = server === undefined && !isGiven ? encryptionKeyFile(data) : server?.encryptionKeyFile;
-  if (file === undefined || file === null) return [];
-  const text = await readFile(file, "utf8").catch(whenMissing(undefined));
-  if (text === undefined) {
-    const step = "put it back from a backup (or give another file that holds it, with --encryption-key-file)";
-    return [wrong("encryption-key", `${file} is missing, and keyplane up does not start without it`, step)];
-  }
-  if (server === undefined) return [];
-  const prints = fingerprintsOf(text);
-  if (prints.join() === server.encryptionKeys.join())
-    return [ok("encryption-key", `${file} holds the keys that keyplane up runs with`)];
-  if (server.encryptionKeys.every((print) => prints.includes(print))) {
-    return [note("encryption-key", `${file} has keys that keyplane up does not know yet`, "restart it")];
-  }
-  return [
-    wrong(
-      "encryption-key",
-      `${file} holds other keys than keyplane up runs with, ${server.encryptionKeys.join(", ")}`,
-      "put those back",
-    ),
-  ];
-}
-
-function fingerprintsOf(text: string): string[] {
-  try {
-    return parseKeyring(text).map(({ fingerprint }) => fingerprint);
-  } catch (error) {
-    if (error instanceof KeyringError) return [];
-    throw error;
-  }
-}
-
 /** Whether it runs, serves, and lets its own token in. */
 async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
   if (!(await isRunning(data))) return [wrong("process", `keyplane up does not run on ${data}`, "start it")];
@@ -102,12 +61,7 @@ async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
     ok("process", `keyplane up runs on ${data} at ${server.url}`),
     await checkReadiness(server.adminUrl),
   ];
-  try {
-    const keys = await (await openManagement(env, { data })).listKeys();
-    findings.push(ok("management-api", `the management API answers; ${keys.length} keys are stored`));
-  } catch (error) {
-    findings.push(wrong("management-api", errorText(error), "look at what keyplane up prints"));
-  }
+  findings.push(...(await checkManagement({ management: () => openManagement(env, { data }) })));
   if (server.placeholders > 0) {
     const keys = server.placeholders === 1 ? "1 development key" : `${server.placeholders} development keys`;
     const message = `PLATFORM_API_KEYS gives ${keys} every right of a team`;

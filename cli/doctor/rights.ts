@@ -1,5 +1,6 @@
 /** Whether the controller's account may do what the controller does: what infra/rbac grants. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
@@ -53,38 +54,52 @@ export type Account = {
   readonly isSelf: boolean;
 };
 
-/** @param namespaces that hold keys or gateways */
-export async function checkRights(api: ApiClient, account: Account, namespaces: readonly string[]): Promise<Finding[]> {
-  const controllerFile = "kubectl apply -f infra/rbac/controller.yaml";
-  const places = [
-    { namespace: "", rules: CONTROLLER_RULES.everywhere, step: controllerFile },
-    { namespace: account.namespace, rules: CONTROLLER_RULES.own, step: controllerFile },
-    { namespace: "default", rules: CONTROLLER_RULES.default, step: controllerFile },
-    ...namespaces.map((namespace) => {
-      return { namespace, rules: NAMESPACE_RULES, step: `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml` };
-    }),
-  ];
+/** @param served the namespaces that the controller serves; null for all, of which those matter that hold something */
+export async function checkRights(
+  api: ApiClient,
+  account: Account,
+  served: readonly string[] | null,
+): Promise<Finding[]> {
   const title = `system:serviceaccount:${account.namespace}:${account.name}`;
-  const findings: Finding[] = [];
   try {
-    for (const { namespace, rules, step } of places) {
-      for (const rule of rules) {
-        const missing = await missingOf(api, account, namespace, rule);
-        const where = namespace === "" ? "in every namespace" : `in the namespace ${namespace}`;
-        findings.push(
-          ...missing.map((right) => {
-            const message = `${title} may not ${right} ${where}`;
-            if (rule.usedFor === undefined) return wrong("rights", message, step);
-            return note("rights", `${message}, which ${rule.usedFor} need`, step);
-          }),
-        );
-      }
-    }
+    const findings = await missingRights(api, account, title, served ?? (await declaringNamespaces(api)));
+    return findings.length > 0 ? findings : [ok("rights", `${title} has the rights of infra/rbac`)];
   } catch (error) {
     const step = "ask as a cluster administrator, or as the controller's ServiceAccount itself";
     return [note("rights", `it cannot be told what ${title} may do: ${errorText(error)}`, step)];
   }
-  return findings.length > 0 ? findings : [ok("rights", `${title} has the rights of infra/rbac`)];
+}
+
+async function missingRights(
+  api: ApiClient,
+  account: Account,
+  title: string,
+  namespaces: readonly string[],
+): Promise<Finding[]> {
+  const once = "kubectl apply -f infra/rbac/controller.yaml";
+  const places = [
+    { namespace: "", rules: CONTROLLER_RULES.everywhere, step: once },
+    { namespace: account.namespace, rules: CONTROLLER_RULES.own, step: once },
+    { namespace: "default", rules: CONTROLLER_RULES.default, step: once },
+    ...namespaces.map((namespace) => {
+      return { namespace, rules: NAMESPACE_RULES, step: `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml` };
+    }),
+  ];
+  const findings: Finding[] = [];
+  for (const { namespace, rules, step } of places) {
+    const where = namespace === "" ? "in every namespace" : `in the namespace ${namespace}`;
+    for (const rule of rules) {
+      for (const right of await missingOf(api, account, namespace, rule)) {
+        const message = `${title} may not ${right} ${where}`;
+        findings.push(
+          rule.usedFor === undefined
+            ? wrong("rights", message, step)
+            : note("rights", `${message}, which ${rule.usedFor} need`, step),
+        );
+      }
+    }
+  }
+  return findings;
 }
 
 /** As `update, delete secrets`, one for each resource. */
@@ -119,23 +134,24 @@ async function isAllowed(
   return isRecord(status) && status.allowed === true;
 }
 
-/** The namespaces in which keys or gateways are declared; of those that are given, where some are. */
-export async function declaringNamespaces(api: ApiClient, given: readonly string[] | null): Promise<string[]> {
-  if (given !== null) return [...given];
+/** The namespaces in which keys or gateways are declared. */
+async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   const found = new Set<string>();
   for (const kind of ["PlatformKey", "ModelGateway"] as const) {
-    for (let next: string | undefined = ""; next !== undefined; ) {
-      const query = { limit: "500", ...(next === "" ? {} : { continue: next }) };
-      const list: unknown = await api.request({ method: "GET", path: objectsPath(kind, ""), query });
+    for (let next: unknown = ""; typeof next === "string"; ) {
+      const query = { limit: "500", continue: next || undefined };
+      const list = await api.request({ method: "GET", path: objectsPath(kind, ""), query }).catch(whenNotServed);
       const { items, metadata } = isRecord(list) ? list : {};
       for (const { metadata: of } of Array.isArray(items) ? items.filter(isRecord) : []) {
         if (isRecord(of) && typeof of.namespace === "string") found.add(of.namespace);
       }
-      next =
-        isRecord(metadata) && typeof metadata.continue === "string" && metadata.continue
-          ? metadata.continue
-          : undefined;
+      next = isRecord(metadata) ? metadata.continue || undefined : undefined;
     }
   }
   return [...found].sort();
+}
+
+/** Of a kind that is not served there is none, which another check says. */
+function whenNotServed(error: unknown): undefined {
+  if (!isNotServed(error)) throw error;
 }

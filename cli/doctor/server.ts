@@ -9,8 +9,8 @@ import { TIMEOUT_MS } from "./readiness.ts";
 
 type Server = {
   readonly url: URL;
-  /** Undefined where no token is given. */
-  readonly management: ManagementClient | undefined;
+  /** Opens it by the token; undefined where none is given. */
+  readonly management: (() => Promise<ManagementClient>) | undefined;
   /** This machine's clock, in milliseconds since the epoch. */
   readonly now: () => number;
 };
@@ -48,22 +48,23 @@ async function checkCertificate({ url, now }: Server): Promise<Finding[]> {
   return url.protocol === "https:" ? checkServedCertificate(url, now()) : [];
 }
 
-async function checkManagement({ management }: Server): Promise<Finding[]> {
+/** That the token opens it, and what it says of keys. */
+export async function checkManagement({ management }: Pick<Server, "management">): Promise<Finding[]> {
   if (management === undefined) return [];
   try {
-    const keys = await management.listKeys();
+    const keys = await (await management()).listKeys();
     const leaked = keys.filter(({ state, versions }) => {
       return state === "active" && versions.some(({ leakedAt, state }) => leakedAt !== null && isLiving(state));
     });
     return [
-      ok("management-api", `the management API answers; ${keys.length} keys are seen`),
+      ok("management-api", `the management API answers; ${keys.length} keys are stored`),
       ...leaked.map(({ namespace, name, id }) => {
         const message = `${namespace}/${name} was reported as leaked, and works still`;
         return wrong("leaked-keys", message, `keyplane rotate --revoke-old ${id}`);
       }),
     ];
   } catch (error) {
-    return [wrong("management-api", errorText(error), "give the token of this installation by --token-file")];
+    return [wrong("management-api", errorText(error), "give this installation's token, and see the server's log")];
   }
 }
 

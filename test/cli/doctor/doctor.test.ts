@@ -1,4 +1,4 @@
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -113,6 +113,19 @@ describe("keyplane doctor", () => {
   test("needs the database and the cluster to tell what a restore has left", async () => {
     const { code, err } = await keyplane(["doctor", "--after-restore"]);
     expect([code, err]).toEqual([2, expect.stringContaining("--database-url is needed")]);
+  });
+
+  test("finds an encryption key's file that holds something else", async () => {
+    const file = join(home.data, "encryption-key");
+    const kept = readFileSync(file, "utf8");
+    writeFileSync(file, "short");
+    const { wrong } = await doctor();
+    expect(wrong).toContainEqual(
+      expect.stringMatching(
+        /^encryption-key: DATA\/encryption-key cannot be used \(encryption key, line 1: must be 32/,
+      ),
+    );
+    writeFileSync(file, kept);
   });
 
   test("is wrong use where nothing is named to look at", async () => {

@@ -32,6 +32,8 @@ test("doctor of a server that is well finds nothing, with a token or without", a
 test("doctor of a server finds a token that is another installation's", async () => {
   const { code, found } = await doctor(["--server", up.url], { KEYPLANE_TOKEN: "x".repeat(40) });
   expect([code, found.at(-1)]).toEqual([1, "error management-api"]);
+  const missing = await doctor(["--server", up.url, "--token-file", "/nowhere"]);
+  expect([missing.code, missing.found.at(-1)]).toEqual([1, "error management-api"]);
 });
 
 test("doctor of a server finds that nobody answers, or somebody else", async (context) => {
