@@ -28,6 +28,7 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     .option("--model <name>", "with --gateway: the model, or the logical route")
     .option("--library <name>", "with a memory scope: NAME or NAMESPACE/NAME, as the key would name it")
     .addOption(new Option("-o, --output <format>", "instead of a line").choices(["json", "yaml"]))
+    .suggest(...SCOPES)
     .example(
       "keyplane can-i memory:write --library handbook --key-file key --server https://keys.example.com",
       "whether the key in a file may write there",

@@ -45,7 +45,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
       ["SCOPES", ({ status }) => status?.effectiveScopes?.join(",")],
       ["SECRET", ({ status, state }) => status?.secretRef?.name ?? (state && UNKNOWN)],
       ["EXPIRES", ({ status }) => status?.expiresAt ?? "never"],
-      ["LAST USED", ({ status }, { now }) => (status?.lastUsedTime ? ageText(status.lastUsedTime, now) : "never")],
+      ["LAST USED", ({ status }, { now }) => lastUse(status, now)],
       AGE,
     ],
     wide: [
@@ -105,4 +105,10 @@ export function columnsOf<K extends Kind>(
 /** As a condition's reason would say it: `Active`, `Suspended`, `Expired`, `Revoked`. */
 function reasonOfState(state: Seen["state"]): string | undefined {
   return state && `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+}
+
+/** Nothing of a declaration that has no key. */
+function lastUse(status: Seen<"PlatformKey">["status"], now: number): string | undefined {
+  if (status?.lastUsedTime !== undefined) return ageText(status.lastUsedTime, now);
+  return status?.keyID === undefined ? undefined : "never";
 }

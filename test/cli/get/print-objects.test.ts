@@ -31,7 +31,7 @@ describe("what is printed of objects", () => {
     expect(printer("table").all(shown, false)).toBe(
       [
         "NAMESPACE   NAME    READY   REASON   PREFIX   TEAM   SCOPES   SECRET   EXPIRES   LAST USED   AGE",
-        "dev         agent   True    Ready    -        -      -        -        never     never       60s",
+        "dev         agent   True    Ready    -        -      -        -        never     -           60s",
         "",
         "NAMESPACE   NAME       READY       REASON   DISPLAY NAME   TEAM   ON DELETE   AGE",
         "dev         handbook   <unknown>   -        ?[31mred       -      -           <unknown>",

@@ -50,6 +50,8 @@ describe("what a key may do", () => {
     });
     expect(await ask(reader, "scope=memory:read")).toBe("yes: the key has the scope memory:read");
     expect(await ask(reader, "scope=memory:read&library=handbook")).toMatch(/^yes/);
+    const inQuery = await fetch(`${api.url}/api/v1/whoami/access?scope=memory:read&key=${reader.secret}`);
+    expect([inQuery.status, inQuery.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(await ask(reader, "scope=memory:read&library=notes")).toMatch(
       /^no: There is no library "notes" for this key/,
     );
