@@ -61,7 +61,7 @@ Put your model provider's credential into ${join(dir, PROVIDER_FILE)}. Then, on 
   keyplane validate -f ${word}
   keyplane up --manifests ${word} --data .keyplane
 
-or on a cluster in which Keyplane runs:
+or on a cluster in which Keyplane runs, and has namespace ${namespace} among the chart's keyNamespaces:
 
   kubectl apply --server-side -f ${word}
 

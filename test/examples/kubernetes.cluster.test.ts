@@ -1,9 +1,13 @@
 /** `examples/kubernetes` as its README has it, and what the project's README shows of it. */
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import { read } from "../architecture/sources.ts";
+import { keyplane } from "../cli/up.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
@@ -50,6 +54,18 @@ describe("examples/kubernetes", () => {
     const [, command = "", output = ""] = /^\$ kubectl (.+)\n([\s\S]*?)\n```/m.exec(read("README.md")) ?? [];
     expect(command).toBe("get keyplane -A");
     expect(inShape(await kubectl(command))).toBe(inShape(output));
+  });
+
+  it("has beside it what keyplane init writes, applied by kubectl in one go", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "keyplane-init-"));
+    try {
+      expect((await keyplane(["init", folder, "--team", "begun"])).code).toBe(0);
+      await kubectl(`apply --server-side -f ${folder}`);
+      await kubectl("apply -n begun -f infra/rbac/namespace.yaml");
+      await kubectl("wait --for=condition=Ready platformkey/first-app modelgateway/main -n begun --timeout=60s");
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 
