@@ -1,9 +1,13 @@
+import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/find-files.ts";
 import { type Diagnostic, formatDiagnostic } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
 import { UsageError } from "./usage-error.ts";
+
+type Flags = { readonly filename?: readonly string[]; readonly output?: StructuredFormat };
 
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
@@ -11,53 +15,89 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
     .description("check manifests as admission would, without a cluster")
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
     .example("keyplane validate -f manifests", "check a folder with all below it")
+    .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
     .example("kustomize build . | keyplane validate -f -", "check what another program writes")
-    .action(async (flags) => {
-      const paths = flags.filename ?? [];
-      exit(await runValidate({ paths, stdin: await readStdin(paths) }, out));
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .action(async ({ filename: paths = [], output }: Flags) => {
+      exit(await runValidate({ paths, stdin: await readStdin(paths), output }, out));
     });
+};
+
+type ValidateOptions = {
+  readonly paths: readonly string[];
+  /** What came by standard input, where a path is `-`. */
+  readonly stdin?: string | undefined;
+  /** Undefined for lines. */
+  readonly output?: StructuredFormat | undefined;
 };
 
 /**
  * `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster. Each
- * fault is one line on `out`, then a summary.
+ * fault is one line on `out`, then a summary; or all of it is one document.
  *
- * @param stdin what came by standard input, where a path is `-`
  * @returns the exit code: 0 valid (there may be warnings), 1 faults or nothing to check
  * @throws UsageError for no path, and for one that leads nowhere
  */
 export async function runValidate(
-  { paths, stdin }: { readonly paths: readonly string[]; readonly stdin?: string | undefined },
-  out: (line: string) => void,
+  { paths, stdin, output }: ValidateOptions,
+  out: (text: string) => void,
 ): Promise<number> {
   if (paths.length === 0) throw new UsageError("nothing to validate: name a file or a folder with --filename");
   assertPresent(paths);
-  const files = new Set(paths.flatMap(listManifestFiles));
-  const checked = [...files].map((file) => readManifestFile(file, { stdin }));
+  const files = [...new Set(paths.flatMap(listManifestFiles))];
+  const found = check(files, stdin);
+  if (output !== undefined) out(outputText(found, output));
+  else {
+    for (const diagnostic of found.diagnostics) out(formatDiagnostic(diagnostic));
+    out(summarize(found, files, paths));
+  }
+  return found.errors > 0 || isNothing(found) ? 1 : 0;
+}
+
+/** As `-o json` has it. */
+type Checked = {
+  readonly manifests: number;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Of other kinds. */
+  readonly passedOver: number;
+  readonly diagnostics: readonly Diagnostic[];
+};
+
+function check(files: readonly string[], stdin: string | undefined): Checked {
+  const checked = files.map((file) => readManifestFile(file, { stdin }));
   const entries = checked.flatMap((file) => file.entries);
   const diagnostics = [
     ...checked.flatMap((file) => file.diagnostics),
     ...findDuplicates(entries),
     ...findMissingReferences(entries),
   ];
-  const order = checked.map(({ file }) => file);
-  for (const diagnostic of inFileOrder(diagnostics, order)) out(formatDiagnostic(diagnostic));
-  if (entries.length === 0 && diagnostics.length === 0) {
-    out(
-      files.size === 0
-        ? `no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`
-        : `no manifest found in ${[...files].join(", ")}: what is there is empty, or an empty list`,
-    );
-    return 1;
+  const { error = [], warning = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
+  return {
+    manifests: entries.length,
+    errors: error.length,
+    warnings: warning.length,
+    passedOver: checked.reduce((sum, file) => sum + file.passedOver, 0),
+    diagnostics: inFileOrder(
+      diagnostics,
+      checked.map(({ file }) => file),
+    ),
+  };
+}
+
+function isNothing({ manifests, diagnostics }: Checked): boolean {
+  return manifests === 0 && diagnostics.length === 0;
+}
+
+function summarize(found: Checked, files: readonly string[], paths: readonly string[]): string {
+  if (isNothing(found)) {
+    return files.length === 0
+      ? `no manifest found in ${paths.join(", ")}: manifests end in ${MANIFEST_EXTENSIONS.join(", ")}`
+      : `no manifest found in ${files.join(", ")}: what is there is empty, or an empty list`;
   }
-  const { error: { length: errors } = [], warning: { length: warnings } = [] } = Object.groupBy(
-    diagnostics,
-    ({ severity }) => severity,
-  );
-  const passedOver = checked.reduce((sum, file) => sum + file.passedOver, 0);
-  const counts = [count(entries.length, "manifest"), count(errors, "error"), count(warnings, "warning")];
-  out([...counts, ...(passedOver > 0 ? [`${passedOver} of other kinds passed over`] : [])].join(", "));
-  return errors > 0 ? 1 : 0;
+  const { manifests, errors, warnings, passedOver } = found;
+  const counts = [count(manifests, "manifest"), count(errors, "error"), count(warnings, "warning")];
+  return [...counts, ...(passedOver > 0 ? [`${passedOver} of other kinds passed over`] : [])].join(", ");
 }
 
 function count(number: number, noun: string): string {

@@ -69,6 +69,29 @@ test("each fault is one line with its place, in the order of files and lines, an
   });
 });
 
+test.each(["json", "yaml"] as const)("-o %s has the counts, and each fault with its place", async (output) => {
+  write("a.yaml", key("k", "{ scopes: [memory:reed] }"));
+  write("b.yaml", `${library("b")}---\n${key("l", "{ preset: GatewayDefault, gatewayRef: { name: g } }")}`);
+  const said: string[] = [];
+  const out = (text: string) => said.push(text);
+  const code = await runValidate({ paths: [folder], output }, out);
+  const at = { line: expect.any(Number), column: expect.any(Number), message: expect.any(String) };
+  expect([code, ...said.map((text) => parse(text))]).toEqual([
+    1,
+    {
+      ...{ manifests: 3, errors: 1, warnings: 1, passedOver: 0 },
+      diagnostics: [
+        { severity: "error", file: join(folder, "a.yaml"), ...at, line: 4, column: 18, path: "spec.scopes[0]" },
+        { severity: "warning", file: join(folder, "b.yaml"), ...at, path: "spec.gatewayRef" },
+      ],
+    },
+  ]);
+  rmSync(join(folder, "a.yaml"));
+  write("b.yaml", "");
+  expect(await runValidate({ paths: [folder], output }, out)).toBe(1);
+  expect(parse(said[1] ?? "")).toEqual({ manifests: 0, errors: 0, warnings: 0, passedOver: 0, diagnostics: [] });
+});
+
 test("one file may be named, whatever its ending", async () => {
   write("manifest.txt", library("a"));
   expect((await validate(join(folder, "manifest.txt"))).code).toBe(0);
