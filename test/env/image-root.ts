@@ -8,6 +8,9 @@ import { copyCheckout } from "./package.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
+/** The variable with the folder of an image's root that was made before, where npm's registry was in reach. */
+export const IMAGE_ROOT_VARIABLE = "KEYPLANE_IMAGE_ROOT";
+
 /** What the Dockerfile says of containers. */
 export type ImageConfig = {
   /** Node.js, and what it runs. */
@@ -39,18 +42,22 @@ export async function makeImageRoot(folder: string): Promise<void> {
   await copyCheckout(checkout);
   await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));
   // What is mounted there finds its folder, since nothing can be made on a root that is read only.
-  for (const path of ["dev", "proc", "tmp", dirname(node)]) await mkdir(join(folder, path), { recursive: true });
+  for (const path of ["dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });
   await run(process.execPath, ["scripts/image.ts", join(folder, "keyplane")], { cwd: checkout });
   await rm(checkout, { recursive: true });
-  const program = await realpath(process.execPath);
-  await cp(program, join(folder, node));
-  for (const library of await librariesOf(program)) {
-    await cp(library, join(folder, library), { dereference: true, recursive: true });
-  }
+  await copyProgram(process.execPath, folder, node);
 }
 
-/** Paths of the shared libraries, the loader among them, by which a program of this machine names them. */
-export async function librariesOf(path: string): Promise<string[]> {
+/**
+ * Copies a program of this machine below a folder, with the shared libraries that it needs, the loader among them.
+ *
+ * @param to its path there; the libraries have theirs
+ */
+export async function copyProgram(path: string, folder: string, to = path): Promise<void> {
   const { stdout } = await run("ldd", [path]);
-  return [...stdout.matchAll(/(\/\S+) \(0x/g)].flatMap(([, library = ""]) => library);
+  const libraries = [...stdout.matchAll(/(\/\S+) \(0x/g)].flatMap(([, library = ""]) => library);
+  for (const [from, at] of [[path, to] as const, ...libraries.map((library) => [library, library] as const)]) {
+    await mkdir(join(folder, dirname(at)), { recursive: true });
+    await cp(await realpath(from), join(folder, at));
+  }
 }

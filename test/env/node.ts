@@ -1,26 +1,23 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import packageJson from "../../package.json" with { type: "json" };
+import { copyProgram, IMAGE_ROOT_VARIABLE, readImageConfig } from "./image-root.ts";
 import { type Program, startProgram } from "./kubernetes/program.ts";
 import { type StartedKubernetes, startKubernetes } from "./kubernetes.ts";
 import { startBalancer } from "./node/balancer.ts";
 import { containerdConfig, kubeletConfig, networkConfig, PAUSE_IMAGE, SOCKET } from "./node/config.ts";
-import { type Files, packImage } from "./node/image.ts";
+import { type Config, packImage } from "./node/image.ts";
 import { API_SERVER_ADDRESS, CGROUP_VARIABLE, NODE_ADDRESS } from "./node/namespaces.ts";
 import { findNodePrograms, type NodePrograms } from "./node/programs.ts";
 import { until } from "./until.ts";
 
-/** For the containers of pods. Its command is Node.js, and it has the command `keyplane` of this checkout. */
-export const IMAGE = "localhost/keyplane:test";
-export const KEYPLANE_IN_IMAGE = "/keyplane/cli/main.ts";
-/** The same with the command `keyplane`, of this version. */
+/** Keyplane's own image, which the node has with this version as its tag. */
 export const KEYPLANE_IMAGE = "localhost/keyplane";
-
-const ROOT = join(import.meta.dirname, "../..");
+/** The same with Node.js as its command, for pods of the tests. */
+export const NODEJS_IMAGE = "localhost/nodejs:test";
 
 const run = promisify(execFile);
 
@@ -29,8 +26,9 @@ const run = promisify(execFile);
  * `runInNamespaces`: what `close()` leaves of its containers ends with them.
  */
 export async function startNode(): Promise<StartedKubernetes> {
-  const cgroup = process.env[CGROUP_VARIABLE];
-  if (cgroup === undefined) throw new Error("a node is started in namespaces of its own alone: npm run e2e");
+  const { [CGROUP_VARIABLE]: cgroup, [IMAGE_ROOT_VARIABLE]: imageRoot } = process.env;
+  if (cgroup === undefined || imageRoot === undefined)
+    throw new Error("a node is started in namespaces of its own alone: npm run e2e");
   const programs = await findNodePrograms();
   const folder = await mkdtemp(join(tmpdir(), "keyplane-node-"));
   const started: Program[] = [];
@@ -45,7 +43,7 @@ export async function startNode(): Promise<StartedKubernetes> {
     await writeFile(join(folder, "containerd.toml"), containerdConfig(folder, programs));
     const path = join(programs.binFolder, "containerd");
     const containerd = await start("containerd", path, [`--config=${folder}/containerd.toml`]);
-    await Promise.race([importImages(folder, programs), containerd.died]);
+    await Promise.race([importImages(folder, programs, imageRoot), containerd.died]);
   };
   const [kubernetes] = await Promise.all([startKubernetes({ controllerManager: true, pods: true }), startContainerd()]);
   const kubeconfig = `--kubeconfig=${kubernetes.kubeconfigPath}`;
@@ -72,40 +70,22 @@ export async function startNode(): Promise<StartedKubernetes> {
   };
 }
 
-async function importImages(folder: string, { binFolder }: NodePrograms): Promise<void> {
+async function importImages(folder: string, { binFolder }: NodePrograms, imageRoot: string): Promise<void> {
   const ctr = (...args: string[]) =>
     run(join(binFolder, "ctr"), ["--address", SOCKET, "--namespace", "k8s.io", ...args]);
   await until("containerd listens", () => ctr("version"));
-  const image = async (name: string, command: readonly string[], files?: Files) => {
-    const archive = join(folder, "image.tar");
-    await packImage(name, command, archive, files);
+  const archive = join(folder, "image.tar");
+  const image = async (name: string, root: string, config: Config) => {
+    await packImage(name, root, config, archive);
     await ctr("images", "import", archive);
   };
-  await image(PAUSE_IMAGE, ["/usr/bin/sleep", "infinity"]);
-  const paths = [
-    "package.json",
-    "cli",
-    "controller",
-    "domain",
-    "runtime",
-    "server",
-    "store",
-    ...(await productionPackages()),
-  ];
-  const files = { from: ROOT, paths, to: "/keyplane" };
-  await image(IMAGE, [process.execPath], files);
-  await image(`${KEYPLANE_IMAGE}:${packageJson.version}`, [process.execPath, KEYPLANE_IN_IMAGE], files);
-}
-
-/** The folders of the packages that the product needs, without Node.js itself. */
-async function productionPackages(): Promise<string[]> {
-  const lock: { packages: Record<string, { dev?: boolean }> } = JSON.parse(
-    await readFile(join(ROOT, "package-lock.json"), "utf8"),
-  );
-  const folders = Object.keys(lock.packages).filter((path) => lock.packages[path]?.dev !== true);
-  // Those within another's folder come with it; those of other platforms are not there.
-  const isOwn = (path: string) => /^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) && path !== "node_modules/node";
-  return folders.filter((path) => isOwn(path) && existsSync(join(ROOT, path)));
+  const pause = join(folder, "pause");
+  await copyProgram("/usr/bin/sleep", pause);
+  await image(PAUSE_IMAGE, pause, { Entrypoint: ["/usr/bin/sleep", "infinity"] });
+  const { entrypoint, user, env } = readImageConfig();
+  const common = { User: user, Env: Object.entries(env).map((pair) => pair.join("=")) };
+  await image(NODEJS_IMAGE, imageRoot, { ...common, Entrypoint: [entrypoint[0]] });
+  await image(`${KEYPLANE_IMAGE}:${packageJson.version}`, imageRoot, { ...common, Entrypoint: entrypoint });
 }
 
 async function takesPods({ kubectl }: StartedKubernetes): Promise<void> {

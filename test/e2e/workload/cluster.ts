@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import packageJson from "../../../package.json" with { type: "json" };
 import { findBinaries } from "../../env/kubernetes/binaries.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
-import { IMAGE, KEYPLANE_IN_IMAGE, startNode } from "../../env/node.ts";
+import { KEYPLANE_IMAGE, NODEJS_IMAGE, startNode } from "../../env/node.ts";
 
 /** Another cluster instead of our own: its kubeconfig, the address by which its pods reach this machine, an image. */
 export const KUBECONFIG_VARIABLE = "KEYPLANE_E2E_KUBECONFIG";
@@ -22,10 +23,9 @@ export type WorkloadCluster = {
   readonly host: string;
   /** An image whose command is Node.js. */
   readonly image: string;
-  /** Where its image has Keyplane too, and its nodes are in the network of this machine. */
+  /** Where its nodes have Keyplane's image too, and are in the network of this machine. */
   readonly product?: {
-    /** The path of its command in the image. */
-    readonly command: string;
+    readonly image: string;
     /** As this machine reaches it. */
     readonly apiServer: URL;
   };
@@ -44,8 +44,8 @@ export async function openCluster(): Promise<WorkloadCluster> {
     kubeconfig: node.kubeconfigPath,
     isShared: false,
     host: NODE_ADDRESS,
-    image: IMAGE,
-    product: { command: KEYPLANE_IN_IMAGE, apiServer: new URL(node.url) },
+    image: NODEJS_IMAGE,
+    product: { image: `${KEYPLANE_IMAGE}:${packageJson.version}`, apiServer: new URL(node.url) },
     ...commands(node.address.kubectl, node.kubeconfigPath),
     close: () => node.close(),
   };

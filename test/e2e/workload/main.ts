@@ -4,9 +4,12 @@
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ProgramMissingError } from "../../env/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
+import { IMAGE_ROOT_VARIABLE, makeImageRoot } from "../../env/image-root.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";
 import { runInNamespaces, whyImpossible } from "../../env/node/namespaces.ts";
 import { findNodePrograms, NodeMissingError } from "../../env/node/programs.ts";
@@ -39,11 +42,19 @@ async function main(args: readonly string[]): Promise<number> {
     await findBinaries();
     await findNodePrograms();
     await findHelm();
-    for (const suite of named.length > 0 ? named : SUITES) {
-      const code = await runInNamespaces(commandOf(suite, options), { ...process.env, DATABASE_URL: "" });
-      if (code !== 0) return code;
+    const folder = await mkdtemp(join(tmpdir(), "keyplane-e2e-"));
+    const imageRoot = join(folder, "root");
+    try {
+      await makeImageRoot(imageRoot);
+      const env = { ...process.env, DATABASE_URL: "", [IMAGE_ROOT_VARIABLE]: imageRoot };
+      for (const suite of named.length > 0 ? named : SUITES) {
+        const code = await runInNamespaces(commandOf(suite, options), env);
+        if (code !== 0) return code;
+      }
+      return 0;
+    } finally {
+      await rm(folder, { recursive: true });
     }
-    return 0;
   } catch (error) {
     const isMissing = [NodeMissingError, KubernetesMissingError, ProgramMissingError].some(
       (kind) => error instanceof kind,

@@ -58,15 +58,15 @@ async function grantRights({ kubectl }: WorkloadCluster, namespaces: readonly st
 }
 
 async function startPods(
-  { kubectl, host, image }: WorkloadCluster,
-  { command, apiServer }: NonNullable<WorkloadCluster["product"]>,
+  { kubectl, host }: WorkloadCluster,
+  { image, apiServer }: NonNullable<WorkloadCluster["product"]>,
   env: Environment,
 ): Promise<Others> {
   const settings = { ...env, KUBERNETES_SERVICE_HOST: apiServer.hostname, KUBERNETES_SERVICE_PORT: apiServer.port };
   const objects = [
     keyplaneSettings(settings),
-    keyplaneDeployment("server", image, [command, "server", "--host", host, "--port", "8080"], { host, port: 8081 }),
-    keyplaneDeployment("controller", image, [command, "controller"], { host, port: 8082 }),
+    keyplaneDeployment("server", image, ["server", "--host", host, "--port", "8080"], { host, port: 8081 }),
+    keyplaneDeployment("controller", image, ["controller"], { host, port: 8082 }),
   ];
   await kubectl(["apply", "--server-side", "--filename", "-"], list(objects));
   const inNamespace = ["--namespace", NAMESPACE_OF_PRODUCT];

@@ -1,10 +1,9 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { cp, mkdir, mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { librariesOf } from "../image-root.ts";
 
 const run = promisify(execFile);
 
@@ -14,56 +13,41 @@ type Blob = { readonly mediaType: string; readonly digest: string; readonly size
 const OCI = "application/vnd.oci.image";
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
-/** What an image has beside its program: paths below a folder of this machine, which it has below another. */
-export type Files = { readonly from: string; readonly paths: readonly string[]; readonly to: string };
+/** What an image says of its containers, in OCI's words. */
+export type Config = {
+  readonly Entrypoint: readonly string[];
+  readonly User?: string;
+  readonly Env?: readonly string[];
+};
 
 /**
- * Packs one program of this machine, with the libraries that it needs, as an OCI archive.
+ * Packs a folder as an image: an OCI archive.
  *
  * @param name of the image, with a tag
- * @param command the program's path and its first arguments
+ * @param root its root file system
  * @param archive the path to write
- * @param files nothing else is in the image
  */
-export async function packImage(
-  name: string,
-  command: readonly string[],
-  archive: string,
-  files?: Files,
-): Promise<void> {
+export async function packImage(name: string, root: string, config: Config, archive: string): Promise<void> {
   const work = await mkdtemp(`${archive}-`);
   try {
-    const root = join(work, "root");
-    const [program = "", ...args] = command;
-    const path = await realpath(program);
-    for (const file of [path, ...(await librariesOf(path))]) {
-      await mkdir(join(root, dirname(file)), { recursive: true });
-      await cp(file, join(root, file), { dereference: true });
-    }
     const layout = join(work, "layout");
     await mkdir(join(layout, "blobs/sha256"), { recursive: true });
     const add = (mediaType: string, content: unknown) => addBlob(layout, mediaType, JSON.stringify(content));
 
-    const layer = async (args: readonly string[]) => {
-      const file = join(work, "layer.tar");
-      await run("tar", ["--create", "--file", file, "--owner=0", "--group=0", "--dereference", ...args]);
-      return moveBlob(layout, `${OCI}.layer.v1.tar`, file);
-    };
-    const layers = [await layer(["--directory", root, "."])];
-    if (files !== undefined) {
-      layers.push(await layer(["--directory", files.from, `--transform=s,^,${files.to}/,`, ...files.paths]));
-    }
-    const config = await add(`${OCI}.config.v1+json`, {
+    const file = join(work, "layer.tar");
+    await run("tar", ["--create", "--file", file, "--owner=0", "--group=0", "--directory", root, "."]);
+    const layer = await moveBlob(layout, `${OCI}.layer.v1.tar`, file);
+    const described = await add(`${OCI}.config.v1+json`, {
       os: "linux",
       architecture: ARCHITECTURES[process.arch] ?? process.arch,
-      config: { Entrypoint: [path, ...args], WorkingDir: "/" },
-      rootfs: { type: "layers", diff_ids: layers.map(({ digest }) => digest) },
+      config: { WorkingDir: "/", ...config },
+      rootfs: { type: "layers", diff_ids: [layer.digest] },
     });
     const manifest = await add(`${OCI}.manifest.v1+json`, {
       schemaVersion: 2,
       mediaType: `${OCI}.manifest.v1+json`,
-      config,
-      layers,
+      config: described,
+      layers: [layer],
     });
     const annotations = { "io.containerd.image.name": name, "org.opencontainers.image.ref.name": name };
     const index = { schemaVersion: 2, manifests: [{ ...manifest, annotations }] };
