@@ -3,10 +3,20 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { main } from "../../cli/program.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
 import { keyManifest, teamManifest } from "../env/kubernetes/manifests.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
+import { until } from "../env/until.ts";
 import { keyplane } from "./up.ts";
+
+const READY = {
+  type: "Ready",
+  status: "True",
+  reason: "Ready",
+  message: "",
+  lastTransitionTime: "2026-01-01T00:00:00Z",
+};
 
 describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
   const namespace = "cli-get";
@@ -18,11 +28,14 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
     await kubernetes().kubectl(["create", "namespace", namespace]);
     const world = inNamespace(kubernetes(), namespace);
     await world.apply(keyManifest("agent") + teamManifest("cli-get", namespace));
-    const conditions = [
-      { type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" },
-    ];
     const status = {
-      ...{ keyID: "key_1", keyPrefix: "inf_12345678", team: "cli-get", effectiveScopes: ["memory:read"], conditions },
+      ...{
+        keyID: "key_1",
+        keyPrefix: "inf_12345678",
+        team: "cli-get",
+        effectiveScopes: ["memory:read"],
+        conditions: [READY],
+      },
       ...{ secretRef: { name: "agent" }, lastUsedTime: new Date(Date.now() - 86_400_000 * 3).toISOString() },
     };
     await world.change(`${world.path("platformkeys", "agent")}/status`, { status });
@@ -88,6 +101,26 @@ describeOnKubernetes("keyplane get, describe and events", (kubernetes) => {
       expect(events).not.toContain("not ours");
     }
     expect((await keyplane(["events", "--since", "10s", "-n", namespace, ...from()])).out).toBe("nothing was found\n");
+  });
+
+  test("get -w prints what changes and what goes", async () => {
+    const world = inNamespace(kubernetes(), namespace);
+    await world.apply(keyManifest("watched"));
+    let out = "";
+    const write = (text: string) => {
+      out += text;
+    };
+    const stop = new AbortController();
+    const args = ["get", "keys", "-w", "-n", namespace, ...from()];
+    const watching = main(args, { env: {}, out: write, err: write, stopSignal: () => stop.signal });
+    await until("the table", () => /^cli-get +watched +Unknown /m.test(out));
+    const status = { conditions: [{ ...READY, status: "False", reason: "SecretLost" }] };
+    await world.change(`${world.path("platformkeys", "watched")}/status`, { status });
+    await until("the change", () => /^cli-get +watched +False +SecretLost /m.test(out));
+    await world.drop(world.path("platformkeys", "watched"));
+    await until("its end", () => /^cli-get +watched +False +Deleted /m.test(out));
+    stop.abort();
+    expect(await watching).toBe(0);
   });
 
   test("says what is refused, and where nobody answers", async () => {

@@ -1,6 +1,6 @@
 /** The commands that read, on a running `keyplane up`: from its data folder, and from its server. */
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -147,6 +147,7 @@ describe("keyplane get", () => {
   test.each(["data", "server"])("-w prints what changes at the %s, and ends without a word", async (from) => {
     home.write("watched.yaml", key("watched"));
     await up.waitFor("dev", "watched", "Ready");
+    const secret = up.secretOf("dev", "watched");
     let out = "";
     const stop = new AbortController();
     const write = (text: string) => {
@@ -157,11 +158,15 @@ describe("keyplane get", () => {
     await until("the table", () => /^dev +watched /m.test(out));
     home.write("watched.yaml", key("watched", "preset: MCPReadOnly, state: Suspended"));
     await until("the change", () => /^dev +watched +\S+ +Suspended /m.test(out));
+    // At a server the key stays, to be seen.
+    rmSync(join(home.manifests, "watched.yaml"));
+    const end = from === "data" ? /^dev +watched +False +Deleted /m : /^dev +watched +<unknown> +Revoked /m;
+    await until("its end", () => end.test(out));
     stop.abort();
     expect(await watching).toBe(0);
     expect(out.match(/NAMESPACE/g)).toHaveLength(1);
     expect(out).not.toContain("stop");
-    expect(out).not.toContain(up.secretOf("dev", "watched").slice(0, 13));
+    expect(out).not.toContain(secret.slice(0, 13));
   });
 });
 
@@ -193,7 +198,7 @@ describe("keyplane whoami", () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/^Key: +dev\/agent /)]);
   });
 
-  test("b11: takes no key on its command line, and repeats nothing of one", async () => {
+  test("b78: takes no key on its command line, and repeats nothing of one", async () => {
     const secret = up.secretOf("dev", "agent");
     for (const args of [
       [secret],
@@ -362,7 +367,7 @@ describe("keyplane can-i", () => {
     }
   });
 
-  test("names what was written wrongly, and repeats nothing that may be a key", async () => {
+  test("b78: names what was written wrongly, and repeats nothing that may be a key", async () => {
     const secret = up.secretOf("dev", "agent");
     for (const [args, says] of [
       [["memory:delete"], "there is no such scope: write one of gateway:generate, "],

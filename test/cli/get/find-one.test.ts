@@ -22,7 +22,7 @@ describe("a name", () => {
     expect(() => wantedOf("dev/agent", "prod")).toThrow("dev/agent and -n prod name two namespaces");
   });
 
-  test("b11: that is a secret is refused without being shown", () => {
+  test("that is a secret is refused without being shown", () => {
     expect(() => wantedOf("inf_0123456789abcdef", undefined)).toThrow(/^that is the beginning of a secret/);
   });
 });
