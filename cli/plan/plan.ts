@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
+import { styled } from "../../runtime/terminal-log.ts";
 import type { AddCommand } from "../command.ts";
 import { readStdin } from "../manifest-files.ts";
 import { outputText } from "../output.ts";
@@ -12,17 +13,24 @@ import { hasChanges, planDocument, planLines, summarize } from "./plan-output.ts
 type Output = "text" | "json" | "yaml" | "markdown";
 
 /** What each format makes of a plan: nothing of a credential is in any. */
-const OUTPUTS: Readonly<Record<Output, (plan: Plan) => string>> = {
-  text: (plan) => [...planLines(plan), summarize(plan)].join("\n"),
+const OUTPUTS: Readonly<Record<Output, (plan: Plan, hasColours: boolean) => string>> = {
+  text: (plan, hasColours) =>
+    [...planLines(plan).map((line) => coloured(line, hasColours)), summarize(plan)].join("\n"),
   json: (plan) => outputText(planDocument(plan), "json"),
   yaml: (plan) => outputText(planDocument(plan), "yaml"),
   markdown: planMarkdown,
 };
 
+/** By the sign that the line begins with. */
+function coloured(line: string, hasColours: boolean): string {
+  const style = ({ "+": "green", "~": "yellow", "-": "red", "!": "magenta" } as const)[line.charAt(0)];
+  return style === undefined ? line : styled(hasColours, style, line);
+}
+
 /** The flag by which 2 says that something would change, so that whatever goes wrong is 1. */
 export const DETAILED_EXIT_CODE = "--detailed-exitcode";
 
-export const addPlan: AddCommand = (program, { env, out, exit }) => {
+export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
   comparedOptions(
     program
       .command("plan")
@@ -42,7 +50,8 @@ export const addPlan: AddCommand = (program, { env, out, exit }) => {
       "for a script: 2 where something would change",
     )
     .action(async (flags) => {
-      exit(await runPlan({ ...flags, paths: flags.filename ?? [] }, env, out, Date.now()));
+      const { filename: paths = [], ...others } = flags;
+      exit(await runPlan({ ...others, paths, hasColours: terminal?.hasColours }, env, out, Date.now()));
     });
 };
 
@@ -50,6 +59,8 @@ export type PlanFlags = ComparedFlags & {
   readonly paths: readonly string[];
   readonly detailedExitcode?: boolean | undefined;
   readonly output?: Output | undefined;
+  /** Whether lines are shown where there are colours. */
+  readonly hasColours?: boolean | undefined;
 };
 
 /**
@@ -60,15 +71,15 @@ export type PlanFlags = ComparedFlags & {
  * @throws UsageError for paths that lead nowhere, and where it is not clear what to compare with
  */
 export async function runPlan(
-  { paths, detailedExitcode = false, output = "text", ...against }: PlanFlags,
+  { paths, detailedExitcode = false, output = "text", hasColours = false, ...against }: PlanFlags,
   env: Environment,
   out: (line: string) => void,
   now: number,
 ): Promise<number> {
-  if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with -f");
+  if (paths.length === 0) throw new UsageError("nothing to plan: name a folder of manifests with --filename");
   const compared = await openCompared(env, against, now);
   const plan = await makePlan({ ...compared, paths, stdin: await readStdin(paths), now });
-  out(OUTPUTS[output](plan));
+  out(OUTPUTS[output](plan, hasColours));
   if (plan.refused.length > 0) return 1;
   return detailedExitcode && hasChanges(plan) ? 2 : 0;
 }

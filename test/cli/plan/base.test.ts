@@ -1,8 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stripVTControlCharacters, styleText } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { runPlan } from "../../../cli/plan/plan.ts";
 import { key, keyplane, team } from "../up.ts";
 
 let folder: string;
@@ -145,6 +147,24 @@ describe("keyplane plan --detailed-exitcode", () => {
     expect((await keyplane(["plan", "--detailed-exitcode"])).code).toBe(1);
     expect((await keyplane(["plan", "--outputs"])).code).toBe(2);
   });
+});
+
+test("keyplane plan colours its lines by their signs where there are colours, and no other format", async () => {
+  const paths = [write("branch", { ...MAIN, plain: "", fresh: key("fresh") })];
+  const base = write("main", MAIN);
+  const show = async (output: "text" | "markdown", hasColours: boolean) => {
+    const said: string[] = [];
+    await runPlan({ paths, base, output, hasColours }, {}, (text) => said.push(text), Date.now());
+    return said.join("\n");
+  };
+  const lines = (await show("text", true)).split("\n");
+  expect(lines[0]).toBe(
+    styleText("green", "+ create PlatformKey dev/fresh: memory:read, memory:write, in Secret dev/fresh", {
+      validateStream: false,
+    }),
+  );
+  expect(lines.map((line) => stripVTControlCharacters(line)).join("\n")).toBe(await show("text", false));
+  expect(await show("markdown", true)).toBe(await show("markdown", false));
 });
 
 describe("keyplane plan -o", () => {
