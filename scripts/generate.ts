@@ -1,7 +1,7 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/manifest/generated/`, the reference of all
  * fields in `docs/reference/`, the Helm chart's copy, and under `infra/pulumi/` the schema of the Pulumi package and the
- * types of what Pulumi programs write; and the references of metrics, reasons and codes, from their definitions. With
+ * types of what Pulumi programs write; and the references of commands, metrics, reasons and codes, from their definitions. With
  * `--check` it writes nothing and exits with 1 when a file is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import { parse } from "yaml";
 import { KINDS, type Kind } from "../domain/manifest/kinds.ts";
 import type { Schema } from "../domain/manifest/schema.ts";
 import packageJson from "../package.json" with { type: "json" };
+import { renderCommands } from "./commands-reference.ts";
 import { INPUT, PLAIN, renderAlias } from "./input-types.ts";
 import { renderMetrics } from "./metrics-reference.ts";
 import { pulumiPackage } from "./pulumi-package.ts";
@@ -69,6 +70,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = ${JSON.stringify(crds, nu
 
 files.set("docs/reference/metrics.md", renderMetrics());
 files.set("docs/reference/reasons.md", renderReasons());
+files.set("docs/reference/commands.md", renderCommands());
 
 const pulumi = pulumiPackage(crds);
 const IMPORT_INPUT = 'import type { Input } from "@pulumi/pulumi";\n';
