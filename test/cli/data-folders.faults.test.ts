@@ -5,6 +5,8 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as delay, setImmediate } from "node:timers/promises";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { SCHEMA_VERSION } from "../../store/database/migrate.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
@@ -51,6 +53,23 @@ for (const [which, flag] of [
     expect(existsSync(join(folder, "d/db"))).toBe(false);
   });
 }
+
+test("c62: up on a folder of a later version says so, and changes nothing", async () => {
+  await copyEmbedded(join(folder, "d/db"));
+  const store = await openPGlite(join(folder, "d/db"));
+  await store.db
+    .insertInto("schema_migrations")
+    .values({ version: SCHEMA_VERSION + 1, name: "later" })
+    .execute();
+  await store.close();
+  const { ended, errors } = up(folder, "d");
+  expect([await ended, errors()]).toEqual([
+    2,
+    expect.stringMatching(
+      /^keyplane: --data d: the database's schema is version \d+, newer than .*use the newer keyplane\n$/,
+    ),
+  ]);
+});
 
 test("c62: up on a folder that another uses says at once for whom it waits, and ends with Ctrl-C", async () => {
   await copyEmbedded(join(folder, "d/db"));

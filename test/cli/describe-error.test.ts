@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeError } from "../../cli/describe-error.ts";
+import { describeError, errorLines } from "../../cli/describe-error.ts";
 
 test("b79: what a command says of an error, and of what the system refused, shows no key", () => {
   const refused = Object.assign(new Error("EACCES: permission denied, open '/keys/inf_0123456789abcdef'"), {
@@ -9,4 +9,12 @@ test("b79: what a command says of an error, and of what the system refused, show
   expect(said).toBe(
     "while reading inf_...: EACCES: permission denied, open '/keys/inf_...: this user may not do that: see whose it is, or choose another folder with --data",
   );
+});
+
+test("a port that this user may not have names the flags that choose another", () => {
+  const refused = { code: "EACCES", syscall: "listen" };
+  const error = Object.assign(new Error("listen EACCES: permission denied 127.0.0.1:80"), refused);
+  expect(errorLines(error)).toEqual([
+    "keyplane: listen EACCES: permission denied 127.0.0.1:80: this user may not listen there: choose a --port and --admin-port of 1024 or more",
+  ]);
 });

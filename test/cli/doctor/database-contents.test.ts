@@ -82,6 +82,10 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     expect(await checkLeaks({ db })).toMatchObject([
       { name: "leaked-keys", severity: "error", action: `keyplane rotate --revoke-old ${key.id}` },
     ]);
+    const suspend = (state: string) => db.updateTable("keys").set({ state }).where("id", "=", key.id).execute();
+    await suspend("suspended");
+    expect(await checkLeaks({ db }), "nobody can use it meanwhile").toMatchObject([{ severity: "ok" }]);
+    await suspend("active");
     await run(store(), (tx) => revokeKey(tx, key.id, "Leaked"));
     expect(await checkLeaks({ db })).toMatchObject([{ severity: "ok" }]);
   });
