@@ -127,7 +127,7 @@ export async function runUp(
     const publicUrl = config.publicUrl?.href.replace(/\/$/, "") ?? server.url;
     const controlling = startController(
       {
-        cluster,
+        cluster: initialSync.cluster,
         store,
         keyring,
         publicUrl,
