@@ -12,7 +12,9 @@ import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
 import { auditOfKey } from "../store/questions.ts";
+import { openCaller } from "./http/sockets.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
+import { requestHead } from "./raw-http.ts";
 
 const FLAGS = { port: "0", adminPort: "0" };
 const closing: (() => Promise<void>)[] = [];
@@ -129,6 +131,25 @@ describeOnEachEngine("a running server", (store) => {
     expect((await fetch(`${server.adminUrl}/healthz`)).status).toBe(200);
     await key.revoke();
     expect(await stream.text()).toBe("data: open\n\nevent: end\n\n");
+    await closed;
+  });
+
+  test("a server that is told to end answers what comes on a connection that it has, and closes it then", async () => {
+    const team = await makeTeam(store());
+    const [key, other] = [await storeKey(store(), team), await storeKey(store(), team)];
+    const server = await start(store());
+    await server.whenCurrent;
+    const caller = openCaller(Number(new URL(server.url).port));
+    caller.socket.write(requestHead("GET /stream HTTP/1.1", [`X-API-Key: ${key.plaintext}`]));
+    await until("the stream is open", () => caller.text().includes("data: open"));
+    const closed = server.close();
+    await expect(server.get("/atoms", other.plaintext)).rejects.toThrow();
+    caller.socket.write(requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${other.plaintext}`]));
+    await key.revoke();
+    await until("the connection is closed", () => caller.state() !== "open");
+    caller.socket.destroy();
+    const [, , second = ""] = caller.text().split("HTTP/1.1 ");
+    expect(second).toMatch(/^200 OK\r\n[\s\S]*^connection: close\r\n[\s\S]*\{"items":\[\]\}$/im);
     await closed;
   });
 
