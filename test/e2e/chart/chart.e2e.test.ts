@@ -156,4 +156,20 @@ describe("infra/chart, on a node", () => {
     const kinds = "deployments,services,serviceaccounts,roles,rolebindings,clusterroles,clusterrolebindings,jobs";
     expect(await run(`kubectl get ${kinds},networkpolicies,poddisruptionbudgets ${ours}`)).toBe("");
   });
+
+  it("comes up without Helm, too, by the page's lines", async () => {
+    for (const folder of ["infra/kustomize", "infra/kustomize/migration"]) {
+      const image = `images: [{ name: keyplane, newName: ${KEYPLANE_IMAGE} }]\n`;
+      await appendFile(join(terminal.folder, folder, "kustomization.yaml"), image);
+    }
+    const [install = ""] = blocksOf(PAGE, "Installing").filter((block) => block.includes("apply -k"));
+    await run(install);
+    await run(`kubectl rollout status deployment -n ${NAMESPACE} --timeout=120s`);
+    await apply(manifests.team("team-a", [TEAM]), manifests.library("notes", TEAM));
+    await declare("third");
+    const calls = startCallers(URL_OF_SERVICE, await keyOf("third"));
+    await untilAnswered(calls, "200", 10);
+    await calls.stop();
+    expect([...calls.counts.keys()]).toEqual(["200"]);
+  });
 });

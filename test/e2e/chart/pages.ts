@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -24,7 +24,7 @@ export function commandsIn(page: string, heading: string): string[] {
   return [...sectionOf(page, heading).matchAll(/`((?:kubectl|helm) [^`]+)`/g)].map(([, command = ""]) => command);
 }
 
-/** A terminal in a folder from which the paths of this checkout lead where they do from its root. */
+/** A terminal in a folder that has what pages name of this checkout. */
 export type Terminal = {
   readonly folder: string;
   /** What a script prints. @throws with what it says where a command of it fails */
@@ -37,7 +37,8 @@ export async function openTerminal(kubeconfig: string, programs: { kubectl: stri
   const bin = join(folder, "bin");
   await mkdir(bin);
   for (const [name, path] of Object.entries(programs)) await symlink(path, join(bin, name));
-  for (const name of ["infra", "crds", "examples"]) await symlink(join(ROOT, name), join(folder, name));
+  for (const name of ["infra/chart", "infra/kustomize", "infra/rbac", "crds"])
+    await cp(join(ROOT, name), join(folder, name), { recursive: true });
   const env = { HOME: folder, PATH: [bin, process.env.PATH].join(delimiter), KUBECONFIG: kubeconfig, KUBERC: "off" };
   return {
     folder,
