@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { isRecord } from "../domain/manifest/identity.ts";
+import { containsKey } from "../domain/redact.ts";
 import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { AddCommand } from "./command.ts";
 import { formatTable } from "./get/table.ts";
@@ -38,6 +39,9 @@ export const addAudit: AddCommand = (program, { env, out }) => {
       const now = Date.now();
       const [from, to] = [parseMoment("--since", since, now), parseMoment("--until", until, now)];
       const max = parseLimit(limit);
+      if (about !== undefined && containsKey(about)) {
+        throw new UsageError("--about takes no more of a key than its first 12 characters, which lists show");
+      }
       const client = await openManagement(env, choice);
       const events = client.searchAudit({ team, actor, action, about, from, to }, max);
       if (output === "table") out(auditTable(await Array.fromAsync(events)));

@@ -1,11 +1,9 @@
 /** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
-import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import type { Environment } from "../domain/environment.ts";
-import { errorText } from "../domain/error-text.ts";
 import type { Target } from "./api-call.ts";
 import type { CliCommand } from "./cli-command.ts";
-import { setting } from "./config.ts";
+import { readGiven, setting } from "./config.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -50,11 +48,8 @@ async function readKey(file: string): Promise<string> {
       "--key-file takes the file that holds the key, and not the key: others can list command lines",
     );
   }
-  const where = file === STDIN ? "standard input" : `--key-file ${file}`;
-  const held = await (file === STDIN ? text(process.stdin) : readFile(file, "utf8")).catch((error: unknown) => {
-    throw new UsageError(`${where} cannot be read: ${errorText(error)}`);
-  });
-  const key = held.trim();
+  const key = (await (file === STDIN ? text(process.stdin) : readGiven("key-file", file))).trim();
   if (/^inf_[\x21-\x7e]+$/.test(key)) return key;
+  const where = file === STDIN ? "standard input" : `--key-file ${file}`;
   throw new UsageError(`${where} holds no key: it must be inf_ and what follows, as one word on one line`);
 }

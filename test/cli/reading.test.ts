@@ -220,7 +220,7 @@ describe("keyplane whoami", () => {
     const other = join(home.data, "not-a-key");
     writeFileSync(other, "a word");
     for (const [file, code, says] of [
-      ["/nowhere", 2, "--key-file /nowhere cannot be read: ENOENT"],
+      ["/nowhere", 2, "--key-file /nowhere: there is no such file"],
       [other, 2, `--key-file ${other} holds no key`],
       [join(home.data, "token"), 2, "holds no key"],
     ] as const) {
@@ -260,6 +260,13 @@ describe("keyplane audit", () => {
     expect(await found("--until", "2020-01-01T00:00:00Z")).toEqual([]);
     expect((await keyplane(["audit", "--limit", "1", ...data])).out.trimEnd().split("\n")).toHaveLength(2);
     expect((await keyplane(["audit", "--actor", "nobody", ...data])).out).toBe("nothing was found\n");
+  });
+
+  test("b78: looks for no whole key, and repeats nothing of one", async () => {
+    const secret = up.secretOf("dev", "agent");
+    const { code, out, err } = await keyplane(["audit", "--about", secret, ...data]);
+    expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: --about takes .* 12 characters.*\n$/)]);
+    expect(err).not.toContain(secret.slice(0, 13));
   });
 
   test("names the flag that was written wrongly", async () => {
