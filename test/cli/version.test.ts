@@ -13,7 +13,7 @@ describe("keyplane version", () => {
       commit: null,
       node: process.versions.node,
       schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
-      crds: KINDS.map((kind) => ({ kind, apiVersions: ["keyplane.dev/v1alpha1"] })),
+      crds: KINDS.map((kind) => ({ kind, apiVersions: ["keyplane.dev/v1alpha1", "keyplane.dev/v1beta1"] })),
     });
   });
 

@@ -39,7 +39,17 @@ describe("what comes from crds/", () => {
   test("is known to be stale after a change of a schema", async () => {
     const copy = mkdtempSync(join(tmpdir(), "keyplane-generate-"));
     try {
-      for (const folder of ["crds", "scripts", "domain", "docs/reference"]) {
+      for (const folder of [
+        "cli",
+        "controller",
+        "crds",
+        "docs/reference",
+        "domain",
+        "runtime",
+        "scripts",
+        "server",
+        "store",
+      ]) {
         cpSync(join(ROOT, folder), join(copy, folder), { recursive: true });
       }
       cpSync(join(ROOT, "package.json"), join(copy, "package.json"));
