@@ -1,10 +1,10 @@
 import { Option } from "commander";
-import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { findNamedKey, NAMED_KEY } from "./named-key.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
 
-type Flags = ServerChoice & { readonly namespace?: string; readonly output: "yaml" | "json" };
+type Flags = ServerChoice & { readonly namespace?: string; readonly output: StructuredFormat };
 
 /** `keyplane export`: what the console's `Export as manifest` gives. */
 export const addExport: AddCommand = (program, { env, out }) => {
@@ -21,6 +21,6 @@ export const addExport: AddCommand = (program, { env, out }) => {
       const client = await openManagement(env, flags);
       const { id } = await findNamedKey(client, named);
       const manifest = await client.exportKey(id, namespace);
-      out(output === "json" ? JSON.stringify(manifest, null, 2) : writeYaml(manifest).trimEnd());
+      out(outputText(manifest, output));
     });
 };

@@ -3,13 +3,14 @@ import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
 import { UsageError } from "./usage-error.ts";
 
 type MigrateFlags = {
   readonly databaseUrl?: string;
   readonly dryRun?: boolean;
   readonly timeout: string;
-  readonly output?: "json";
+  readonly output?: StructuredFormat;
 };
 
 /** `keyplane migrate`: brings the database to the schema that this version needs. */
@@ -20,7 +21,7 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
     .setting("--database-url <url>", "the PostgreSQL database")
     .option("--dry-run", "show what would be done, and change nothing")
     .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
     .example("keyplane migrate --database-url postgres://db/keyplane --dry-run", "show what is to be done")
     .example(
       "keyplane migrate --database-url postgres://db/keyplane --timeout 30s",
@@ -32,7 +33,7 @@ export const addMigrate: AddCommand = (program, { env, out }) => {
       const onProgress = output === undefined ? out : () => {};
       try {
         const plan = dryRun ? await planMigration(store) : await migrate(store, { timeoutMs, onProgress });
-        out(output === "json" ? JSON.stringify({ dryRun, ...plan }, null, 2) : inWords(plan, dryRun));
+        out(output === undefined ? inWords(plan, dryRun) : outputText({ dryRun, ...plan }, output));
       } finally {
         await store.close();
       }

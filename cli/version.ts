@@ -5,17 +5,18 @@ import { API_VERSIONS, KINDS } from "../domain/manifest/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../store/database/migrate.ts";
 import type { AddCommand } from "./command.ts";
 import { COMMIT } from "./commit.ts";
+import { outputText, type StructuredFormat } from "./output.ts";
 
 /** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks nobody. */
 export const addVersion: AddCommand = (program, { out }) => {
   program
     .command("version")
     .description("what is built in: version, commit, database schema, and the kinds that are served")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
     .example("keyplane version", "what is built in, for a person")
     .example("keyplane version -o json", "the same for a program")
-    .action(({ output }: { readonly output?: "json" }) => {
-      out(output === "json" ? JSON.stringify(builtIn(), null, 2) : inWords(builtIn()));
+    .action(({ output }: { readonly output?: StructuredFormat }) => {
+      out(output === undefined ? inWords(builtIn()) : outputText(builtIn(), output));
     });
 };
 

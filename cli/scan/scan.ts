@@ -4,6 +4,7 @@ import type { AddCommand, Process } from "../command.ts";
 import { setting } from "../config.ts";
 import { type ManagementClient, openManagement, type ServerChoice, serverOptions } from "../management-client.ts";
 import { assertPresent } from "../manifest-files.ts";
+import { outputText, type StructuredFormat } from "../output.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 
@@ -19,13 +20,13 @@ export const addScan: AddCommand = (program, { env, out, exit }) => {
       .example("git log -p | keyplane scan - --data .keyplane", "in a history, and which of them live")
       .argument("[paths...]", "files and folders; - is standard input (default: this folder)"),
   )
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json"]))
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
     .action(async (named, flags) => {
       const paths = named.length === 0 ? ["."] : named;
       assertPresent(paths, "");
       const asks = (["server", "data"] as const).some((flag) => setting(env, flag, flags[flag]) !== undefined);
       const client = asks ? await openManagement(env, flags satisfies ServerChoice) : undefined;
-      await runScan({ paths, client, isJson: flags.output === "json" }, { out, exit });
+      await runScan({ paths, client, output: flags.output }, { out, exit });
     });
 };
 
@@ -33,7 +34,8 @@ type Scan = {
   readonly paths: readonly string[];
   /** Undefined where no server is asked. */
   readonly client: ManagementClient | undefined;
-  readonly isJson: boolean;
+  /** Undefined for lines. */
+  readonly output: StructuredFormat | undefined;
 };
 
 type Place = { readonly path: string } & FoundKey;
@@ -42,7 +44,7 @@ type Place = { readonly path: string } & FoundKey;
  * `keyplane scan`: one line for each place where a key is. A server is told SHA-256 sums alone, and changes nothing by
  * it. Ends with exit code 1 where a key was found, or a file could not be read.
  */
-async function runScan({ paths, client, isJson }: Scan, { out, exit }: Pick<Process, "out" | "exit">): Promise<void> {
+async function runScan({ paths, client, output }: Scan, { out, exit }: Pick<Process, "out" | "exit">): Promise<void> {
   const findings: object[] = [];
   const unread: { path: string; why: string }[] = [];
   const keys = new Set<string>();
@@ -56,7 +58,7 @@ async function runScan({ paths, client, isJson }: Scan, { out, exit }: Pick<Proc
     for (const [i, leak] of leaks.entries()) known.set(asked[i] ?? "", leak);
     for (const place of batch) {
       const leak = known.get(place.sha256);
-      if (isJson) findings.push(jsonOf(place, leak));
+      if (output !== undefined) findings.push(jsonOf(place, leak));
       else out(lineOf(place, leak));
     }
     batch = [];
@@ -73,7 +75,7 @@ async function runScan({ paths, client, isJson }: Scan, { out, exit }: Pick<Proc
     }
   }
   await tell();
-  if (isJson) out(JSON.stringify({ findings, unread }, null, 2));
+  if (output !== undefined) out(outputText({ findings, unread }, output));
   else {
     for (const { path, why } of unread) out(`${path}: could not be read: ${why}`);
     out(`${count(keys.size, "key")} in ${count(places, "place")}, ${count(files, "file")} looked into`);

@@ -53,6 +53,15 @@ test("flags that are read as variables too are those that help says it of", () =
   expect([...new Set(wrong.map(({ flags }) => flags))]).toEqual([]);
 });
 
+test("what is printed as JSON is printed as YAML too", () => {
+  const outputs = commands.flatMap(([typed, { options }]) =>
+    options.filter(({ long }) => long === "--output").map(({ argChoices = [] }) => ({ typed, argChoices })),
+  );
+  expect(outputs.length).toBeGreaterThan(5);
+  const wrong = outputs.filter(({ argChoices }) => !["json", "yaml"].every((format) => argChoices.includes(format)));
+  expect(wrong).toEqual([]);
+});
+
 describe("keyplane", () => {
   test("without a command is wrong use, and shows the commands in their groups", async () => {
     const { code, out, err } = await keyplane([]);

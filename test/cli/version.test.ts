@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate.ts";
@@ -23,6 +24,11 @@ describe("keyplane version", () => {
     for (const line of [/^commit {3}unknown$/m, /^node {5}\d+\./m, /^schema {3}\d+;/m, /^kind {5}PlatformKey, /m]) {
       expect(out).toMatch(line);
     }
+  });
+
+  test("tells it as YAML too", async () => {
+    const [yaml, json] = [await keyplane(["version", "-o", "yaml"]), await keyplane(["version", "-o", "json"])];
+    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
   });
 
   test("takes no other form", async () => {
