@@ -3,18 +3,30 @@ import { parse } from "yaml";
 import { KINDS } from "../../domain/manifest/kinds.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate.ts";
+import { filesBelow, read } from "../architecture/sources.ts";
 import { keyplane } from "./up.ts";
 
+/** What API servers serve of a kind, by the files that are applied to them. */
+function servedVersions(kind: string): string[] {
+  const definitions = filesBelow("crds", ".yaml").map((file) => parse(read(file)).spec);
+  const { group, versions } = definitions.find(({ names }) => names.kind === kind);
+  const served = versions.filter((version: { served: boolean }) => version.served);
+  return served.map(({ name }: { name: string }) => `${group}/${name}`);
+}
+
 describe("keyplane version", () => {
-  test("tells programs what is built in", async () => {
-    const { code, out } = await keyplane(["version", "-o", "json"]);
+  test.each([
+    ["json", (text: string) => JSON.parse(text)],
+    ["yaml", (text: string) => parse(text)],
+  ])("tells programs what is built in: %s", async (format, parsed) => {
+    const { code, out } = await keyplane(["version", "-o", format]);
     expect(code).toBe(0);
-    expect(JSON.parse(out)).toEqual({
+    expect(parsed(out)).toEqual({
       version: packageJson.version,
       commit: null,
       node: process.versions.node,
       schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
-      crds: KINDS.map((kind) => ({ kind, apiVersions: ["keyplane.dev/v1alpha1", "keyplane.dev/v1beta1"] })),
+      crds: KINDS.map((kind) => ({ kind, apiVersions: servedVersions(kind) })),
     });
   });
 

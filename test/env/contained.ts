@@ -7,8 +7,9 @@ import { readImageConfig } from "./image-root.ts";
  */
 const INSIDE = `
 set -e
-root=$1; user=$2; shift 2
+root=$1; user=$2; volume=$3; shift 3
 mount --bind "$root" "$root"
+if [ -n "$volume" ]; then mount --bind "$volume" "$root/data"; fi
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/dev"
 for device in null urandom; do touch "$root/dev/$device"; mount --bind /dev/$device "$root/dev/$device"; done
@@ -23,15 +24,17 @@ exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all,+sys_chroot,+set
  * no new privileges, first process. The network is the machine's. Only as root on Linux.
  *
  * @param root made by `makeImageRoot`
+ * @param volume a folder that its `/data` is, the one place where it may write; without one there is none
  */
 export function runContained(
   root: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
+  volume = "",
 ): ChildProcess {
   const { entrypoint, user, env: ofImage } = readImageConfig();
   const namespaces = ["--mount", "--pid", "--fork", "--kill-child"];
-  const command = ["sh", "-c", INSIDE, "sh", root, user, ...entrypoint, ...args];
+  const command = ["sh", "-c", INSIDE, "sh", root, user, volume, ...entrypoint, ...args];
   return spawn("unshare", [...namespaces, ...command], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, ...ofImage, ...env },

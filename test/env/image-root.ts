@@ -42,7 +42,7 @@ export async function makeImageRoot(folder: string): Promise<void> {
   await copyCheckout(checkout);
   await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));
   // What is mounted there finds its folder, since nothing can be made on a root that is read only.
-  for (const path of ["dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });
+  for (const path of ["data", "dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });
   await run(process.execPath, ["scripts/image.ts", join(folder, "keyplane")], { cwd: checkout });
   await rm(checkout, { recursive: true });
   await copyProgram(process.execPath, folder, node);

@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,9 @@ import { afterAll, beforeAll, describe, expect, type TestContext, test } from "v
 import packageJson from "../../package.json" with { type: "json" };
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
+import { ROOT } from "../architecture/sources.ts";
 import { runContained } from "../env/contained.ts";
+import { makeDatabaseFolder } from "../env/database-folder.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { makeImageRoot } from "../env/image-root.ts";
 import { until } from "../env/until.ts";
@@ -69,12 +71,10 @@ describe("a container of the image", () => {
     };
   });
 
-  /** A server in a container: its first process as this machine sees it, and where it serves. */
-  async function serve(context: TestContext) {
-    const container = runContained(root, ["server", "--port", "0", "--admin-port", "0"], {
-      ...env,
-      KEYPLANE_HOST: "127.0.0.1",
-    });
+  /** A container that serves: its first process as this machine sees it, and where. */
+  async function serve(context: TestContext, command: readonly string[] = ["server"], volume?: string) {
+    const args = [...command, "--host", "127.0.0.1", "--port", "0", "--admin-port", "0"];
+    const container = runContained(root, args, command[0] === "server" ? env : {}, volume);
     const ended = once(container, "exit").then(([code]) => code);
     let output = "";
     for (const stream of [container.stdout, container.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
@@ -108,6 +108,18 @@ describe("a container of the image", () => {
     expect(mounts.filter((line) => line.includes(` ${root} `)).map((line) => line.split(" ")[5])).toEqual([
       expect.stringMatching(/^ro,/),
     ]);
+  });
+
+  test("with a volume runs keyplane up, which writes there and nowhere else", async (context) => {
+    const volume = makeDatabaseFolder("keyplane-volume-");
+    context.onTestFinished(() => rmSync(volume, { recursive: true }));
+    chownSync(volume, 65_532, 65_532);
+    cpSync(join(ROOT, "examples/quickstart/manifests"), join(volume, "manifests"), { recursive: true });
+    const { url } = await serve(context, ["up", "--manifests", "/data/manifests", "--data", "/data/store"], volume);
+    await until("a key works", async () => {
+      const made = readFileSync(join(volume, "store/secrets/research/docs-agent/api-key"), "utf8");
+      return (await fetch(`${url}/atoms`, { headers: { "x-api-key": made } })).status === 200;
+    });
   });
 
   test("c61: on SIGTERM answers what is under way, takes nothing new, and ends with exit code 0", async (context) => {
