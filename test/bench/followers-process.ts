@@ -7,6 +7,8 @@ import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
+// They end with whoever started them, however that ends.
+process.stdin.on("end", () => process.exit()).resume();
 const [url = "", count] = process.argv.slice(2);
 const followers = await Promise.all(
   Array.from({ length: Number(count) }, async () =>

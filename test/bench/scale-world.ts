@@ -78,7 +78,7 @@ export async function startScaleWorld(replicas: number, keyCount: number) {
 
 async function startFollowers(url: string, count: number): Promise<ChildProcess> {
   const file = join(import.meta.dirname, "followers-process.ts");
-  const child = spawn(process.execPath, [file, url, String(count)], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(process.execPath, [file, url, String(count)], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`the replicas ended with ${code}`)));
   ended.catch(() => {});
   await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended]);

@@ -86,7 +86,10 @@ async function changeMany(world: ScaleWorld): Promise<void> {
   const under: Promise<void>[] = [];
   for (let i = 0; i < FLOOD; i++) {
     const keyId = world.keyIds[i % world.keyIds.length] ?? "";
-    under.push(world.change(keyId, `library-${i}`));
+    const changing = world.change(keyId, `library-${i}`);
+    // Whoever waits for all is told.
+    changing.catch(() => {});
+    under.push(changing);
     await delay(FLOOD_PACE);
   }
   await Promise.all(under);
