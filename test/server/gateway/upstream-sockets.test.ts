@@ -132,21 +132,17 @@ test("pools that nobody uses are closed, and opened again when somebody does", a
   await pools.close();
 });
 
-test("the next request on a connection waits for nothing: it takes a small multiple of a direct one's time", async () => {
+/** A timer before each request, or an acknowledgement that is waited for, takes this and more. */
+const LEAST_WAIT_MS = 40;
+
+test("the next request on a connection waits for nothing: the quickest of many takes less than any timer", async () => {
   const key = harness.addKey();
   const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
-  const direct: number[] = [];
-  const through: number[] = [];
-  const timed = async (times: number[], call: () => Promise<unknown>) => {
-    const start = performance.now();
-    await call();
-    times.push(performance.now() - start);
-  };
+  const took: number[] = [];
   for (let i = 0; i < 60; i++) {
-    await timed(direct, async () => (await fetch(upstream.url)).arrayBuffer());
-    await timed(through, () => ask(publicId, key));
+    const start = performance.now();
+    await ask(publicId, key);
+    took.push(performance.now() - start);
   }
-  const median = (times: number[]) => times.sort((a, b) => a - b)[30] ?? Number.NaN;
-  // A timer before each request, or an acknowledgement that is waited for, is 40 ms and more.
-  expect(median(through)).toBeLessThan(10 * median(direct));
+  expect(Math.min(...took.slice(1))).toBeLessThan(LEAST_WAIT_MS);
 });
