@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { downloadGoModule } from "../env/go-download.ts";
+import { installKinds } from "../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
 import { manifestsIn, openHelm } from "../infra/chart/helm.ts";
 
@@ -32,9 +33,7 @@ describeOnKubernetes("examples/flux", (kubernetes) => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "keyplane-flux-"));
     for (const controller of CONTROLLERS) {
-      const crds = join(await downloadGoModule(controller), "config/crd/bases");
-      await kubernetes().kubectl(["apply", "--server-side", `--filename=${crds}`]);
-      await kubernetes().kubectl(["wait", "--for=condition=Established", `--filename=${crds}`]);
+      await installKinds(kubernetes(), join(await downloadGoModule(controller), "config/crd/bases"));
     }
     // Others of this run may have made it.
     for (const name of ["flux-system", "keyplane-system"]) await kubernetes().runKubectl(["create", "namespace", name]);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { downloadGoModule } from "../../env/go-download.ts";
+import { installKinds } from "../../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { CHART } from "./helm.ts";
 
@@ -16,8 +17,7 @@ const EXAMPLES = join(CHART, "examples");
 describeOnKubernetes("The chart's example for CloudNativePG", (kubernetes) => {
   beforeAll(async () => {
     const crds = join(await downloadGoModule(OPERATOR), "config/crd/bases");
-    await kubernetes().kubectl(["apply", "--server-side", `--filename=${crds}/postgresql.cnpg.io_clusters.yaml`]);
-    await kubernetes().kubectl(["wait", "--for=condition=Established", "crd/clusters.postgresql.cnpg.io"]);
+    await installKinds(kubernetes(), join(crds, "postgresql.cnpg.io_clusters.yaml"));
     // Others of this run may have made it.
     await kubernetes().runKubectl(["create", "namespace", "keyplane-system"]);
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { downloadGoModule } from "../../env/go-download.ts";
+import { installKinds } from "../../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { CHART, type Helm, type Manifest, manifestsIn, openHelm } from "./helm.ts";
 
@@ -29,10 +30,7 @@ describeOnKubernetes("monitoring by the chart", (kubernetes) => {
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
     helm = await openHelm(home);
     const crds = join(await downloadGoModule(OPERATOR), "example/prometheus-operator-crd");
-    const files = NAMES.map((name) => `--filename=${crds}/monitoring.coreos.com_${name}.yaml`);
-    await kubernetes().kubectl(["apply", "--server-side", ...files]);
-    const crdNames = NAMES.map((name) => `crd/${name}.monitoring.coreos.com`);
-    await kubernetes().kubectl(["wait", "--for=condition=Established", ...crdNames]);
+    await installKinds(kubernetes(), ...NAMES.map((name) => join(crds, `monitoring.coreos.com_${name}.yaml`)));
     // Others of this run may have made it.
     await kubernetes().runKubectl(["create", "namespace", "keyplane-system"]);
   });
