@@ -21,6 +21,13 @@ it("keyplane get says that keyplane up is not running, however that has ended", 
     const [item, ...more] = JSON.parse(await get("-o", "json")).items;
     expect(more).toEqual([]);
     expect(item.metadata.annotations["keyplane.dev/held"]).toMatch(/^when keyplane up ended: what does not come back/);
+    const described = await keyplane(["describe", "key", "dev/agent", "--data", home.data]);
+    expect([described.code, described.err]).toEqual([0, ""]);
+    expect(described.out).toMatch(/^Events:\n {2}<unknown>: keyplane up does not run on /m);
+    for (const command of ["events", "audit"]) {
+      const { code, out, err } = await keyplane([command, "--data", home.data]);
+      expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^keyplane: keyplane up does not run on .*\n$/)]);
+    }
     expect((await keyplane(["doctor", "--data", home.data])).out).toContain("held when keyplane up ended");
   } finally {
     await up.stop();
