@@ -25,6 +25,7 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
   )
     .setting("--database-url <url>", "the PostgreSQL database")
     .setting("--workers <n>", "threads that serve the public port", "1")
+    .setting("--lease <duration>", "how long it serves on while the database is away: 3s to 60s", "5s")
     .setting(
       "--bootstrap-token-file <file>",
       "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",

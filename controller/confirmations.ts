@@ -30,17 +30,15 @@ export type Confirmations = {
 };
 
 /**
- * @param leaseMs how long a replica may serve without proof that its view is current
  * @param monotonic milliseconds on a clock that never jumps
  * @param onConfirmed told how long a key has waited, in milliseconds
  */
 export function watchConfirmations(
   store: Store,
-  leaseMs: number,
   monotonic: () => number,
   onConfirmed: (waitedMs: number) => void = () => {},
 ): Confirmations {
-  const confirm = createConfirmer(replicaRegister(store), leaseMs, monotonic);
+  const confirm = createConfirmer(replicaRegister(store), monotonic);
   /** The last change of a key, until a look that began after it was noted finds it confirmed. */
   const unconfirmed = new Map<string, number>();
   /** The change of a key that was last found confirmed. */

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { LEASE_MS } from "../domain/protocol.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
@@ -30,7 +29,7 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
   const deps = {
     ...setup,
     fence: await takeLeadership(store, leadershipScope(cluster)),
-    confirmations: watchConfirmations(store, LEASE_MS, clock.monotonic, metrics?.confirmed),
+    confirmations: watchConfirmations(store, clock.monotonic, metrics?.confirmed),
     databaseClock: watchDatabaseClock(clock.monotonic, setup.log),
     keyMemory: newKeyMemory(),
     randomBytes,

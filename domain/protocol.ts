@@ -1,7 +1,13 @@
 /** What a replica and whoever waits for it have to agree on: the same in every process of an installation. */
 
-/** The longest that a replica decides without having asked the database for the feed's head (architecture §3). */
+/**
+ * The longest that a replica decides without having asked the database for the feed's head (architecture §3), unless it
+ * was started with another lease.
+ */
 export const LEASE_MS = 5_000;
+
+/** Which leases a replica may be started with. */
+export const LEASE_RANGE_MS = { least: 3_000, most: 60_000 } as const;
 
 /** How much longer than its lease a replica is taken to serve: clocks do not run alike. */
 export const LEASE_MARGIN_MS = 1_000;

@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
+import { LEASE_MS, LEASE_RANGE_MS } from "../domain/protocol.ts";
 import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
 import { isTrustworthyUrl } from "./auth/issuer-http.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
@@ -56,6 +57,8 @@ export type ServerConfig = {
   readonly leaksGithubKeysUrl: string | null;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs: number;
+  /** How long a replica decides without having asked the database for the feed's head, in milliseconds. */
+  readonly leaseMs: number;
 };
 
 /** The flags that the server reads, each also an environment variable: `--vendor-header` is KEYPLANE_VENDOR_HEADER. */
@@ -79,6 +82,7 @@ const FLAGS = {
   bootstrapTokenFile: "--bootstrap-token-file",
   auditRetention: "--audit-retention",
   leaksGithubKeysUrl: "--leaks-github-keys-url",
+  lease: "--lease",
 } as const;
 
 type FlagName = keyof typeof FLAGS;
@@ -155,6 +159,8 @@ export function parseServerConfig(
   if (!/^[1-9]\d{0,2}$/.test(workers)) fault("workers", "a number of threads from 1 to 999");
   const retentionMs = retention(given("auditRetention"));
   if (retentionMs === undefined) fault("auditRetention", "a duration from an hour to 99999 days, such as 90d or 2160h");
+  const leaseMs = lease(given("lease"));
+  if (leaseMs === undefined) fault("lease", "a duration from 3s to 60s");
   const issuers = list(given("oidcIssuer"));
   for (const issuer of issuers) {
     if (!isTrustworthyUrl(issuer))
@@ -182,7 +188,15 @@ export function parseServerConfig(
   const { placeholders, faults: placeholderFaults } = parsePlaceholders(env.PLATFORM_API_KEYS ?? "");
   faults.push(...placeholderFaults);
 
-  if (faults.length > 0 || !host || !adminHost || port === undefined || adminPort === undefined || !retentionMs) {
+  if (
+    faults.length > 0 ||
+    !host ||
+    !adminHost ||
+    port === undefined ||
+    adminPort === undefined ||
+    !retentionMs ||
+    !leaseMs
+  ) {
     throw new ConfigError(faults);
   }
   return {
@@ -203,6 +217,7 @@ export function parseServerConfig(
     bootstrapTokenFile: given("bootstrapTokenFile") ?? null,
     leaksGithubKeysUrl: leaksGithubKeysUrl ?? null,
     retentionMs,
+    leaseMs,
   };
 }
 
@@ -244,6 +259,12 @@ function retention(text: string | undefined): number | undefined {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const ms = days === undefined ? durationOf(text) : Number(days) * DAY_MS;
   return ms !== undefined && ms >= MIN_RETENTION_MS ? ms : undefined;
+}
+
+/** In milliseconds; undefined for a text that is no duration, or out of the range. */
+function lease(text: string | undefined): number | undefined {
+  const ms = text === undefined ? LEASE_MS : durationOf(text);
+  return ms !== undefined && ms >= LEASE_RANGE_MS.least && ms <= LEASE_RANGE_MS.most ? ms : undefined;
 }
 
 function durationOf(text: string): number | undefined {

@@ -133,7 +133,7 @@ export async function startServer({
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
   const replica = new Replica({
-    ...{ id, keyring, clock, log, metrics, streams, placeholders, cells },
+    ...{ id, keyring, clock, log, metrics, streams, placeholders, cells, leaseMs: config.leaseMs },
     feed: feedOf(store, feedStore, keyring, hasSpareToken),
     ...broadcasting,
   });

@@ -65,6 +65,7 @@ const APART = [
   "test/server/http/json-body.test.ts",
   "test/server/http/json-scanner.test.ts",
   "test/server/key-index/dead-replicas.test.ts",
+  "test/server/key-index/replica-lease.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
   "test/server/log-flood.test.ts",

@@ -240,6 +240,7 @@ create table replicas (
   usage_flushed_at timestamp with time zone,
   encryption_keys text[],
   bootstrap_beside_issuer boolean default false not null,
+  lease_ms integer default 5000 not null,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 create table schema_migrations (

@@ -1,6 +1,6 @@
-import { LEASE_MARGIN_MS, LEASE_MS } from "../../domain/protocol.ts";
+import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
 import { watchReplicas } from "../../store/feed/replica-watch.ts";
-import type { ReplicaRegister } from "../../store/feed/replicas.ts";
+import type { Neighbour, ReplicaRegister } from "../../store/feed/replicas.ts";
 
 /** Between two readings of all replicas. */
 const READING_MS = 2_000;
@@ -13,15 +13,19 @@ const READING_MS = 2_000;
  * @param monotonic milliseconds on a clock that never jumps
  * @returns to be called with each heartbeat's {@link Heartbeat.neighbour}; what it does has no result, and does not throw
  */
-export function createRemover(register: ReplicaRegister, monotonic: () => number): (neighbour: string | null) => void {
-  const watch = watchReplicas(register, LEASE_MS, monotonic);
-  let last: { readonly sign: string | null; readonly since: number } | undefined;
+export function createRemover(
+  register: ReplicaRegister,
+  monotonic: () => number,
+): (neighbour: Neighbour | null) => void {
+  const watch = watchReplicas(register, monotonic);
+  let last: { readonly sign: string | undefined; readonly since: number } | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
 
-  return (sign) => {
+  return (neighbour) => {
     const now = monotonic();
-    if (last?.sign !== sign) last = { sign, since: now };
-    if (sign === null || now - last.since < LEASE_MS + LEASE_MARGIN_MS || now - readAt < READING_MS) return;
+    if (last === undefined || last.sign !== neighbour?.sign) last = { sign: neighbour?.sign, since: now };
+    if (neighbour === null || now - readAt < READING_MS) return;
+    if (now - last.since < neighbour.leaseMs + LEASE_MARGIN_MS) return;
     readAt = now;
     watch(0).catch(() => {
       // The next beat asks again, and so does whoever waits for a confirmation.

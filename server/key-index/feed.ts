@@ -16,7 +16,8 @@ import { endAllSessions } from "../../store/sessions.ts";
 
 /** What a replica asks of the database to keep its index current. */
 export type Feed = {
-  register(replica: string): Promise<void>;
+  /** @param leaseMs how long it may serve without an answer */
+  register(replica: string, leaseMs: number): Promise<void>;
   deregister(replica: string): Promise<void>;
   heartbeat(replica: string, last: FeedPosition): Promise<Heartbeat>;
   changesAfter(seq: number, limit: number): Promise<Changes>;
@@ -31,11 +32,11 @@ export type Feed = {
 /**
  * @param feedStore the same database by connections that nothing else uses: what keeps the lease goes by them. What may
  *   take long, or may have to wait, goes by `store`
- * @param hasSpareToken as {@link registerReplica} has it
+ * @param hasSpareToken as {@link ReplicaTraits} has it
  */
 export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpareToken = false): Feed {
   return {
-    register: (replica) => registerReplica(feedStore, replica, keyring, hasSpareToken),
+    register: (replica, leaseMs) => registerReplica(feedStore, replica, { leaseMs, keyring, hasSpareToken }),
     deregister: (replica) => deregisterReplica(feedStore, replica),
     heartbeat: (replica, last) => heartbeat(feedStore, replica, last),
     changesAfter: (seq, limit) => changesAfter(feedStore, seq, limit),

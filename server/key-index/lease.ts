@@ -1,4 +1,3 @@
-import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 
 /**
@@ -9,8 +8,11 @@ const MAX_JUMP_MS = 1_000;
 /** How far expiry may be decided from the database's time (threats c39). */
 const MAX_EARLY_MS = 1_000;
 
-/** When the head was asked for, and how far the wall clock was and the database's is from the monotonic one. */
-const [ASKED_AT, WALL_OFFSET, DATABASE_OFFSET, CELLS] = [0, 1, 2, 3];
+/**
+ * When the head was asked for, how far the wall clock was and the database's is from the monotonic one, and how long
+ * that answer holds.
+ */
+const [ASKED_AT, WALL_OFFSET, DATABASE_OFFSET, LENGTH, CELLS] = [0, 1, 2, 3, 4];
 
 /**
  * How long a replica's index counts as current, and what time it is by the database's clock. Both run on the monotonic
@@ -53,9 +55,14 @@ export class Lease {
     return { monotonic, wallOffset: this.#clock.now() - monotonic };
   }
 
-  /** Renews the lease: everything up to the head that was asked for at `moment` is applied. */
-  renew(moment: LeaseMoment): void {
+  /**
+   * Renews the lease: everything up to the head that was asked for at `moment` is applied.
+   *
+   * @param lengthMs how long that holds
+   */
+  renew(moment: LeaseMoment, lengthMs: number): void {
     this.#cells[WALL_OFFSET] = moment.wallOffset;
+    this.#cells[LENGTH] = lengthMs;
     this.#cells[ASKED_AT] = moment.monotonic;
   }
 
@@ -77,9 +84,14 @@ export class Lease {
     return this.#clock.monotonic() - this.#cell(ASKED_AT);
   }
 
+  /** Milliseconds until it is over, unless it is renewed; none or less where it is. */
+  remaining(): number {
+    return this.#cell(LENGTH) - this.age();
+  }
+
   holds(): boolean {
     const monotonic = this.#clock.monotonic();
-    if (monotonic - this.#cell(ASKED_AT) >= LEASE_MS) return false;
+    if (monotonic - this.#cell(ASKED_AT) >= this.#cell(LENGTH)) return false;
     return Math.abs(this.#clock.now() - monotonic - this.#cell(WALL_OFFSET)) <= MAX_JUMP_MS;
   }
 

@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { LEASE_MS, LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { FeedPosition } from "../../store/feed/replicas.ts";
 import type { KeyIndexView } from "../deps.ts";
@@ -14,9 +15,9 @@ import { ServedState, type ServedStateDeps } from "./served-state.ts";
 import { type SharedCells, sharedCells } from "./shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./stream-revalidation.ts";
 
-/** How often the head is asked for when nothing hints at a change. */
-const BEAT_MS = 1_000;
-/** The same when something was applied that is not acknowledged: under a flood of changes once for many of them. */
+/** How many times in a lease the head is asked for when nothing hints at a change. */
+const BEATS_PER_LEASE = 5;
+/** Until the next one where something was applied that is not acknowledged: under a flood once for many changes. */
 const ACKNOWLEDGE_MS = 25;
 /**
  * Between two readings of what hints told of, and more of them by the number of replicas: a flood's changes come many at
@@ -25,7 +26,9 @@ const ACKNOWLEDGE_MS = 25;
 const SPACING_MS = 10;
 const SPACING_PER_REPLICA_MS = 1;
 const MAX_SPACING_MS = 250;
-/** A question that is not answered by then is given up. */
+/** A question for the head that has had no answer for this part of a lease is given up. */
+const ANSWER_SHARE = 0.4;
+/** So is one to be registered, or taken out. Milliseconds. */
 const ANSWER_MS = 2_000;
 /** The head is asked for again, by another connection, when there is no answer by then. */
 const AGAIN_MS = 500;
@@ -44,6 +47,8 @@ type ReplicaDeps = ServedStateDeps & {
   /** This process's name among the replicas; never used twice. */
   readonly id: string;
   readonly feed: Feed;
+  /** How long it decides without having asked for the head. */
+  readonly leaseMs: number;
   readonly clock: Clock;
   readonly metrics: ServerMetrics;
   readonly streams: StreamRegistry;
@@ -56,6 +61,10 @@ type ReplicaDeps = ServedStateDeps & {
  * then applies what comes after it. Every beat asks for the head and applies what was missed before the lease is
  * renewed, so that a notification is a hint and nothing more. Whatever fails, the lease runs out, and the next beat
  * tries again.
+ *
+ * A lease that is longer than the usual one begins when the registration that tells of it is a minute old. Until then
+ * somebody who waits for confirmations may not have seen it, and a failover may lose it: by what they know the usual
+ * lease is the longest.
  */
 export class Replica {
   readonly #deps: ReplicaDeps;
@@ -67,6 +76,7 @@ export class Replica {
   /** The last change applied; null before the first snapshot. */
   #last: FeedPosition | null = null;
   #registered = false;
+  #registeredAt = Number.NEGATIVE_INFINITY;
   #databaseToldTime: number | undefined;
   #notificationQueue = 0;
   /** The database was rolled back, and sessions that had ended may live in it. */
@@ -78,7 +88,7 @@ export class Replica {
   #readAt = Number.NEGATIVE_INFINITY;
   #beatAt = Number.NEGATIVE_INFINITY;
   /** From one beat to the next. */
-  #pace = BEAT_MS;
+  #pace = 0;
   #wake = Promise.withResolvers<void>();
   /** What was last said of the database: that it is followed, that it is not, or that this has come to refusals. */
   #reported: "follows" | "lags" | "refuses" = "follows";
@@ -173,7 +183,7 @@ export class Replica {
         this.#deps.metrics.countFeedFailure();
         this.#reportFailure(error);
         this.#beatAt = clock.monotonic();
-        this.#pace = this.#lease.holds() ? RETRY_MS : BEAT_MS;
+        this.#pace = this.#lease.holds() ? RETRY_MS : this.#beatMs();
       }
       await pause(Math.max(0, this.#beatAt + this.#pace - clock.monotonic()), this.#wake.promise);
     }
@@ -228,7 +238,7 @@ export class Replica {
   async #beat(last: FeedPosition): Promise<void> {
     const { feed, id, clock } = this.#deps;
     this.#beatAt = clock.monotonic();
-    const { moment, beat } = await firstAnswer(ANSWER_MS, AGAIN_MS, async () => {
+    const { moment, beat } = await firstAnswer(ANSWER_SHARE * this.#leaseMs(), AGAIN_MS, async () => {
       const moment = this.#lease.moment();
       return { moment, beat: await feed.heartbeat(id, last) };
     });
@@ -241,20 +251,31 @@ export class Replica {
     const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
     if (isSameHistory && beat.registered) {
       if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
-      this.#lease.renew(moment);
+      this.#lease.renew(moment, this.#leaseMs());
     } else if (!isSameHistory) {
       const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
       if (!isPruned) this.#reportRollback(last.seq, beat.head);
       await this.#load();
     }
     const isAcknowledged = isSameHistory && beat.registered && beat.head === last.seq;
-    this.#pace = isAcknowledged ? BEAT_MS : Math.max(ACKNOWLEDGE_MS, this.#spacing);
+    this.#pace = isAcknowledged ? this.#beatMs() : Math.max(ACKNOWLEDGE_MS, this.#spacing);
   }
 
   async #register(): Promise<void> {
-    const { feed, id } = this.#deps;
-    await answerWithin(ANSWER_MS, feed.register(id));
+    const { feed, id, leaseMs, clock } = this.#deps;
+    await answerWithin(ANSWER_MS, feed.register(id, leaseMs));
     this.#registered = true;
+    this.#registeredAt = clock.monotonic();
+  }
+
+  #leaseMs(): number {
+    const { leaseMs, clock } = this.#deps;
+    const isKnown = clock.monotonic() - this.#registeredAt >= LEASE_RANGE_MS.most;
+    return isKnown ? leaseMs : Math.min(leaseMs, LEASE_MS);
+  }
+
+  #beatMs(): number {
+    return this.#leaseMs() / BEATS_PER_LEASE;
   }
 
   /** A queue that fills up fails others' transactions in the end, and ours lose their hints before. */

@@ -3,7 +3,7 @@ export type SharedCells = {
   readonly buffer: SharedArrayBuffer;
   /** How many messages have been broadcast. */
   readonly broadcasts: Int32Array;
-  /** Three doubles: the lease. A double that is aligned is read and written whole wherever Node runs. */
+  /** Four doubles: the lease. A double that is aligned is read and written whole wherever Node runs. */
   readonly lease: Float64Array;
   /** The last change applied. */
   readonly seq: Float64Array;
@@ -12,11 +12,11 @@ export type SharedCells = {
 const DOUBLE = Float64Array.BYTES_PER_ELEMENT;
 
 /** @param buffer of another thread's cells; new ones where it is left out */
-export function sharedCells(buffer = new SharedArrayBuffer(5 * DOUBLE)): SharedCells {
+export function sharedCells(buffer = new SharedArrayBuffer(6 * DOUBLE)): SharedCells {
   return {
     buffer,
     broadcasts: new Int32Array(buffer, 0, 1),
-    lease: new Float64Array(buffer, DOUBLE, 3),
-    seq: new Float64Array(buffer, 4 * DOUBLE, 1),
+    lease: new Float64Array(buffer, DOUBLE, 4),
+    seq: new Float64Array(buffer, 5 * DOUBLE, 1),
   };
 }

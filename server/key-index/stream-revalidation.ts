@@ -1,5 +1,4 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Lease } from "./lease.ts";
 import type { StreamRegistry } from "./open-streams.ts";
 
@@ -15,6 +14,6 @@ export function revalidateStreams(
   findPresent: (record: KeyRecord) => KeyRecord | undefined,
 ): void {
   // A stream is an answer that goes on: like any other it ends when nothing proves its key good.
-  if (lease.age() > LEASE_MS - REVALIDATION_INTERVAL_MS) streams.cutAll("stale_index");
+  if (lease.remaining() < REVALIDATION_INTERVAL_MS) streams.cutAll("stale_index");
   else streams.revalidate(findPresent, lease.now());
 }

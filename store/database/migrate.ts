@@ -10,6 +10,7 @@ import { sql as suspendedKeys } from "../migrations/025-suspended-keys.ts";
 import { sql as managedBy } from "../migrations/026-managed-by.ts";
 import { sql as upstreamOutcomes } from "../migrations/027-upstream-outcomes.ts";
 import { sql as sessionsOfADatabase } from "../migrations/028-sessions-of-a-database.ts";
+import { sql as leases } from "../migrations/029-leases.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -34,6 +35,7 @@ const MIGRATIONS = [
   { version: 26, name: "managed-by", script: managedBy },
   { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
   { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
+  { version: 29, name: "leases", script: leases },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -204,6 +204,7 @@ type ReplicasTable = {
   /** The fingerprints of the keys that it has; null where it does not say. */
   encryption_keys: string[] | null;
   bootstrap_beside_issuer: Generated<boolean>;
+  lease_ms: Generated<number>;
 };
 
 type IdempotencyKeysTable = {

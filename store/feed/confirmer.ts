@@ -14,8 +14,8 @@ type Confirmed = {
   readonly history: number;
 };
 
-/** What was there to be seen at a moment of the monotonic clock. */
-type Sample = { readonly at: number; readonly head: number };
+/** The head as it was seen once, and when, on the monotonic clock, the leases of all who may not have it are over. */
+type Sample = { readonly head: number; readonly ripeAt: number };
 
 /**
  * Makes a question: how far are the changes confirmed? By acknowledgement, once every registered replica has one. Or by
@@ -23,16 +23,11 @@ type Sample = { readonly at: number; readonly head: number };
  * was seen here, whenever its commit began, none serves without it. What was seen is this process's own knowledge, on
  * its monotonic clock; ask now and then while somebody waits.
  *
- * @param leaseMs how long a replica may serve without proof that its view is current
  * @param monotonic milliseconds on a clock that never jumps
  * @returns to be asked once at a time
  */
-export function createConfirmer(
-  register: ReplicaRegister,
-  leaseMs: number,
-  monotonic: () => number,
-): () => Promise<Confirmed> {
-  const readAcknowledgements = watchReplicas(register, leaseMs, monotonic);
+export function createConfirmer(register: ReplicaRegister, monotonic: () => number): () => Promise<Confirmed> {
+  const readAcknowledgements = watchReplicas(register, monotonic);
   let last: FeedPosition | undefined;
   /** Oldest first, each with a higher head than the one before. */
   let samples: Sample[] = [];
@@ -40,7 +35,7 @@ export function createConfirmer(
   let history = 0;
 
   return async () => {
-    const { head, acknowledged, idOfSeq } = await readAcknowledgements(last?.seq ?? 0);
+    const { head, acknowledged, idOfSeq, longestLeaseMs } = await readAcknowledgements(last?.seq ?? 0);
     const now = monotonic();
     if (last !== undefined && (head.seq < last.seq || idOfSeq !== last.id)) {
       samples = [];
@@ -48,8 +43,10 @@ export function createConfirmer(
       history++;
     }
     last = head;
-    if (head.seq > (samples.at(-1)?.head ?? -1)) samples.push({ at: now, head: head.seq });
-    const ripe = samples.findLastIndex(({ at }) => at <= now - leaseMs - LEASE_MARGIN_MS);
+    if (head.seq > (samples.at(-1)?.head ?? -1)) {
+      samples.push({ head: head.seq, ripeAt: now + longestLeaseMs + LEASE_MARGIN_MS });
+    }
+    const ripe = samples.findLastIndex(({ ripeAt }) => ripeAt <= now);
     seq = Math.max(seq, acknowledged, samples[ripe]?.head ?? 0);
     samples = samples.slice(Math.max(ripe, 0));
     return { seq, head: head.seq, history };

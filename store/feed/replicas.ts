@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
@@ -11,22 +12,28 @@ export type FeedPosition = {
   readonly id: string | null;
 };
 
+/** What others have to know of a replica. */
+export type ReplicaTraits = {
+  /** How long it may serve without proof that its view is current. */
+  readonly leaseMs?: number;
+  /** What it opens credentials with. */
+  readonly keyring?: Keyring;
+  /** Whether it takes a bootstrap token although an issuer lets people in. */
+  readonly hasSpareToken?: boolean;
+};
+
 /**
  * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (architecture
  * §3).
- *
- * @param keyring what it opens credentials with
- * @param hasSpareToken whether it takes a bootstrap token although an issuer lets people in
  */
 export async function registerReplica(
   store: Store,
   id: string,
-  keyring: Keyring = [],
-  hasSpareToken = false,
+  { leaseMs = LEASE_MS, keyring = [], hasSpareToken = false }: ReplicaTraits = {},
 ): Promise<void> {
   await sql`
-    insert into replicas (id, acked_seq, encryption_keys, bootstrap_beside_issuer)
-    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[], ${hasSpareToken})
+    insert into replicas (id, acked_seq, encryption_keys, bootstrap_beside_issuer, lease_ms)
+    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[], ${hasSpareToken}, ${leaseMs})
     on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
 }
 
@@ -46,10 +53,16 @@ export type Heartbeat = {
   readonly databaseNow: number;
   /** How full the database's queue of notifications is, from 0 to 1. */
   readonly notificationQueue: number;
-  /** The last sign of life of the replica before this one, by their names in a ring; null where there is no other. */
-  readonly neighbour: string | null;
+  /** The replica before this one, by their names in a ring; null where there is no other. */
+  readonly neighbour: Neighbour | null;
   /** About how many replicas there are, as the database counted them when it last vacuumed; 0 before. */
   readonly replicas: number;
+};
+
+export type Neighbour = {
+  /** Another at each sign of life. */
+  readonly sign: string;
+  readonly leaseMs: number;
 };
 
 /**
@@ -71,7 +84,7 @@ export async function heartbeat(store: Store, id: string, last: FeedPosition): P
     select exists (select from beat) as registered, head, known.id as "idOfLastSeq",
       (extract(epoch from clock_timestamp()) * 1000)::float8 as "databaseNow",
       pg_notification_queue_usage() as "notificationQueue",
-      coalesce(${lastSignWhere(sql`id < ${id}`)}, ${lastSignWhere(sql`id > ${id}`)}) as neighbour,
+      coalesce(${lastWhere(sql`id < ${id}`)}, ${lastWhere(sql`id > ${id}`)}) as neighbour,
       (select greatest(reltuples, 0)::float8 from pg_class where oid = 'replicas'::regclass) as replicas
     from feed, known`.execute(store.db);
   const [row] = rows;
@@ -80,8 +93,9 @@ export async function heartbeat(store: Store, id: string, last: FeedPosition): P
 }
 
 /** One row by the index, however many there are. */
-function lastSignWhere(which: RawBuilder<unknown>): RawBuilder<string> {
-  return sql`(select id || ' ' || seen_at from replicas where ${which} order by id desc limit 1)`;
+function lastWhere(which: RawBuilder<unknown>): RawBuilder<Neighbour> {
+  return sql`(select json_build_object('sign', id || ' ' || seen_at, 'leaseMs', lease_ms)
+    from replicas where ${which} order by id desc limit 1)`;
 }
 
 /** Takes a replica out: at its end, so that nothing waits for it. */
@@ -117,6 +131,8 @@ export type ReplicaRow = {
   readonly ackedSeq: number;
   /** Another at each sign of life. */
   readonly seenAt: string;
+  /** How long it may serve without proof that its view is current. */
+  readonly leaseMs: number;
 };
 
 export type Replicas = {
@@ -135,8 +151,8 @@ export async function readReplicas(store: Store, seq: number): Promise<Replicas>
     select extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('replicas') as incarnation,
       head, (select id from changes where seq = head) as "headId",
       (select id from changes where seq = ${seq}) as "idOfSeq",
-      (select coalesce(json_agg(json_build_object('id', id, 'ackedSeq', acked_seq, 'seenAt', seen_at)), '[]')
-        from replicas) as replicas
+      (select coalesce(json_agg(json_build_object('id', id, 'ackedSeq', acked_seq, 'seenAt', seen_at,
+        'leaseMs', lease_ms)), '[]') from replicas) as replicas
     from feed`.execute(store.db);
   const [row] = rows;
   if (row === undefined) throw new Error("the table feed has no row: restore it, or the database, from a backup");

@@ -3,8 +3,10 @@
  * JSON. Times are of the main thread's CPU, so that other work on the machine does not count. Run by `decide.ts` with
  * `--expose-gc`.
  */
+
 import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
@@ -161,7 +163,7 @@ const cases = [
 
 for (let round = 0; round <= ROUNDS; round++) {
   for (const one of cases) {
-    lease.renew(lease.moment());
+    lease.renew(lease.moment(), LEASE_MS);
     const decided = timed(() => decideAll(one.credentials, one.verdict));
     const floored = timed(() => lookUpAll(floor, one.keys, one.verdict === "granted"));
     // The first round is for the compiler.

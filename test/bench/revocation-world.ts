@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
-import { LEASE_MS } from "../../domain/protocol.ts";
 import { change } from "../../store/database/change.ts";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
@@ -108,7 +107,7 @@ async function build(ends: (() => Promise<unknown>)[]) {
           }
         });
       }
-      const confirmed = createConfirmer(replicaRegister(store), LEASE_MS, () => performance.now());
+      const confirmed = createConfirmer(replicaRegister(store), () => performance.now());
       const seq = await feedHead(store);
       await until("every replica knows the keys", async () => (await confirmed()).seq >= seq);
       return keys;

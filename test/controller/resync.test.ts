@@ -19,7 +19,7 @@ async function openStore(context: TestContext): Promise<Store> {
 
 /** A replica that lives and acknowledges nothing, until it is let go. */
 async function stickReplica(context: TestContext, store: Store): Promise<() => Promise<void>> {
-  await registerReplica(store, "stuck");
+  await registerReplica(store, "stuck", { leaseMs: 60_000 });
   const beat = setInterval(() => heartbeat(store, "stuck", { seq: 0, id: null }).catch(() => {}), 500);
   context.onTestFinished(() => clearInterval(beat));
   return async () => {
@@ -85,7 +85,7 @@ describeWorlds("the round over everything", (setup) => {
 describe("a replica that lives and does not acknowledge", () => {
   it("holds up no revocation, however many keys wait for it", async (context) => {
     const store = await openStore(context);
-    const world = await startWorld(context, { store, view: NO_VIEW, leaseMs: 60_000 }, key("victim"));
+    const world = await startWorld(context, { store, view: NO_VIEW }, key("victim"));
     await stickReplica(context, store);
     const waiting = Array.from({ length: 64 }, (_, i) => `k${i}`);
     await world.write(...waiting.map((name) => key(name)));
@@ -99,7 +99,7 @@ describe("a replica that lives and does not acknowledge", () => {
   it("is waited for by a controller that has just started, too: no receipt is given without proof", async (context) => {
     const { wrap, looks } = countingReads();
     const store = await openStore(context);
-    const world = await startWorld(context, { store, view: NO_VIEW, wrap, leaseMs: 60_000 }, key("agent"));
+    const world = await startWorld(context, { store, view: NO_VIEW, wrap }, key("agent"));
     const letGo = await stickReplica(context, store);
     await world.write(key("agent", { state: "Revoked" }));
     await until("the revocation", async () => (await world.stored("agent")).state === "revoked");

@@ -55,6 +55,7 @@ describe("the change feed on its way to a replica", () => {
       const replica = new Replica({
         id: "starting",
         feed,
+        leaseMs: LEASE_MS,
         keyring,
         clock: systemClock,
         log: createLog("silent"),

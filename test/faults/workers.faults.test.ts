@@ -54,7 +54,7 @@ describe("a server of two workers", () => {
     for (const { plaintext } of [kept, revoked]) {
       await until("both threads know the key", async () => (await askAll(plaintext)).every((status) => status === 200));
     }
-    const confirm = createConfirmer(replicaRegister(direct), LEASE_MS, () => performance.now());
+    const confirm = createConfirmer(replicaRegister(direct), () => performance.now());
     await confirm();
 
     server.child.kill("SIGHUP");

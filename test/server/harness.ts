@@ -6,6 +6,7 @@ import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts
 import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
+import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { type Sampling, sampleLog } from "../../runtime/log-sampler.ts";
@@ -278,6 +279,7 @@ function testConfig(): ServerConfig {
     consoleClients: [],
     leaksGithubKeysUrl: null,
     retentionMs: DEFAULT_RETENTION_MS,
+    leaseMs: LEASE_MS,
   };
 }
 

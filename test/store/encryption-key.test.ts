@@ -70,8 +70,8 @@ describeOnEachEngine("c54: the encryption keys", (opened) => {
   test("put one first only when every server has it; then all is sealed anew, and the old one may go", async () => {
     const store = opened();
     const gateway = await makeGateway(store, keys(A));
-    await registerReplica(store, "old", keys(A));
-    await registerReplica(store, "new", keys(A, B));
+    await registerReplica(store, "old", { keyring: keys(A) });
+    await registerReplica(store, "new", { keyring: keys(A, B) });
     await expect(adoptFirstKey(store, keys(B, A))).rejects.toThrow(
       `${printOf(B)}, is not given to 1 of the servers (old)`,
     );
@@ -101,7 +101,7 @@ describeOnEachEngine("c54: the encryption keys", (opened) => {
     const gateway = await makeGateway(store, keys(B));
     await expect(forgetEncryptionKey(store, printOf(C))).rejects.toThrow(/nothing is stored under/);
     await expect(forgetEncryptionKey(store, "")).rejects.toThrow(/nothing is stored under/);
-    await registerReplica(store, "new", keys(B));
+    await registerReplica(store, "new", { keyring: keys(B) });
     await expect(forgetEncryptionKey(store, printOf(B))).rejects.toThrow(/is not lost: the server new has it/);
     await deregisterReplica(store, "new");
     expect(await forgetEncryptionKey(store, printOf(B))).toBeGreaterThan(0);

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -33,7 +32,7 @@ const MAX_POLL_MS = 200;
 
 /** Makes what gives the receipts of one process, which remembers since when it has seen each change. */
 export function createReceipts(store: Store, clock: Clock): Receipts {
-  const confirm = createConfirmer(replicaRegister(store), LEASE_MS, clock.monotonic);
+  const confirm = createConfirmer(replicaRegister(store), clock.monotonic);
   let asking: ReturnType<typeof confirm> | undefined;
 
   /** However many want to know, one question at a time is asked. */

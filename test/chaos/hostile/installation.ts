@@ -2,7 +2,6 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Scope } from "../../../domain/access/scopes.ts";
-import { LEASE_MS } from "../../../domain/protocol.ts";
 import { change } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
@@ -128,7 +127,7 @@ async function startReplica(name: string, args: readonly string[], env: Record<s
 
 /** What waits until every change up to one is confirmed; the confirmer is asked once at a time. */
 function confirmation(store: Store): (seq: number) => Promise<void> {
-  const confirm = createConfirmer(replicaRegister(store), LEASE_MS, () => performance.now());
+  const confirm = createConfirmer(replicaRegister(store), () => performance.now());
   let asking: ReturnType<typeof confirm> | undefined;
   const ask = () => {
     asking ??= confirm().finally(() => {

@@ -57,10 +57,10 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     ]);
     const [own, other] = [randomBytes(32), randomBytes(32)].map((key) => parseKeyring(key.toString("base64")));
     await assertKeyring(db, own ?? []);
-    await registerReplica(store(), "well", own);
+    await registerReplica(store(), "well", { keyring: own ?? [] });
     expect(await checkReplicas({ db })).toMatchObject([{ name: "replicas", severity: "ok" }]);
-    await registerReplica(store(), "without", other);
-    await registerReplica(store(), "dead", other);
+    await registerReplica(store(), "without", { keyring: other ?? [] });
+    await registerReplica(store(), "dead", { keyring: other ?? [] });
     await sql`update replicas set seen_at = clock_timestamp() - interval '1 minute' where id = 'dead'`.execute(db);
     expect(await checkReplicas({ db })).toMatchObject([
       { name: "replicas", severity: "error", message: expect.stringMatching(/^the server dead gave no sign of life/) },

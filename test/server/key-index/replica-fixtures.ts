@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { LEASE_MS } from "../../../domain/protocol.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
@@ -38,6 +39,7 @@ export function startReplica(store: Store, placeholders: readonly Placeholder[] 
   const replica = new Replica({
     id,
     feed: feedOf(store, feedStore, keyring),
+    leaseMs: LEASE_MS,
     keyring,
     clock,
     log,

@@ -154,13 +154,13 @@ test("c38: a worker stops deciding when the main thread, stalled, renews the lea
   const kept = Lease.begin(clock, cells.lease);
   const read = Lease.read(clock, sharedCells(cells.buffer).lease);
   expect(read.holds()).toBe(false);
-  kept.renew(kept.moment());
+  kept.renew(kept.moment(), LEASE_MS);
   kept.setDatabaseTime(kept.moment(), 5_000);
   clock.advance(LEASE_MS - 1);
   expect([read.holds(), read.now()]).toEqual([true, 5_000 + LEASE_MS - 1]);
   clock.advance(1);
   expect(read.holds()).toBe(false);
-  kept.renew(kept.moment());
+  kept.renew(kept.moment(), LEASE_MS);
   expect(read.holds()).toBe(true);
   kept.end();
   expect(read.holds()).toBe(false);

@@ -11,7 +11,7 @@ import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
 /** A confirmer on a clock that passes only when told to. */
 function confirmerOf(store: Store) {
   let now = 0;
-  const confirm = createConfirmer(replicaRegister(store), LEASE_MS, () => now);
+  const confirm = createConfirmer(replicaRegister(store), () => now);
   /** After a sign of life of the replica that acknowledges nothing, where there is one. */
   const ask = async () => {
     await sql`update replicas set seen_at = seen_at + interval '1 second' where id = 'stuck'`.execute(store.db);
@@ -72,6 +72,22 @@ describeOnEachEngine("A change is confirmed", (store) => {
     expect(await confirmed()).toBe(first.seq);
     pass(1_000);
     expect(await confirmed()).toBe((await place()).seq);
+  });
+
+  test("despite one with a longer lease, that lease and a second after it was first seen", async () => {
+    const { confirmed, pass } = confirmerOf(store());
+    await registerReplica(store(), "stuck", { leaseMs: 60_000 });
+    await makeTeam(store());
+    const first = await place();
+    expect(await confirmed()).toBe(0);
+    await registerReplica(store(), "another");
+    for (const ms of [30_000, 30_999]) {
+      pass(ms);
+      await sql`update replicas set seen_at = seen_at + interval '1 second'`.execute(store().db);
+      expect(await confirmed()).toBe(0);
+    }
+    pass(1);
+    expect(await confirmed()).toBe(first.seq);
   });
 
   test("by no time that passed before anybody here saw it: a process that has just started knows nothing", async () => {

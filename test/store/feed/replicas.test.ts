@@ -33,7 +33,7 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     const database = { incarnation: "first" };
     const { read, remove } = replicaRegister(store());
     const register = { remove, read: async (seq: number) => ({ ...(await read(seq)), ...database }) };
-    return { clock, database, ask: watchReplicas(register, LEASE_MS, () => clock.now) };
+    return { clock, database, ask: watchReplicas(register, () => clock.now) };
   };
   const acknowledged = async () => (await watch().ask(0)).acknowledged;
 
@@ -81,6 +81,18 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await heartbeat(store(), "alive", await head())).registered).toBe(true);
   });
 
+  test("when a silent replica with a longer lease is taken out for dead, that lease and a second later, no earlier", async () => {
+    const { clock, ask } = watch();
+    await registerReplica(store(), "dead", { leaseMs: 60_000 });
+    await makeTeam(store());
+    expect(await ask(0)).toMatchObject({ acknowledged: 0, longestLeaseMs: 60_000 });
+    clock.now += 60_999;
+    expect((await ask(0)).acknowledged).toBe(0);
+    clock.now += 1;
+    expect((await ask(0)).acknowledged).toBe((await head()).seq);
+    expect((await ask(0)).longestLeaseMs).toBe(LEASE_MS);
+  });
+
   test("c39: by no replica less when the database's clock is set: who is dead is told by one's own clock", async () => {
     const { clock, ask } = watch();
     await registerReplica(store(), "alive");
@@ -123,6 +135,20 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     expect((await ask(0)).acknowledged).toBe((await head()).seq);
   });
 
+  test("c26: by nobody where another database has lost a replica with a longer lease, until that one is over", async () => {
+    const { clock, database, ask } = watch();
+    await registerReplica(store(), "lost", { leaseMs: 60_000 });
+    await ask(0);
+    await deregisterReplica(store(), "lost");
+    database.incarnation = "second";
+    await makeTeam(store());
+    expect(await ask(0)).toMatchObject({ acknowledged: 0, longestLeaseMs: 60_000 });
+    clock.now += 60_999;
+    expect(await ask(0)).toMatchObject({ acknowledged: 0, longestLeaseMs: 60_000 });
+    clock.now += 1;
+    expect(await ask(0)).toMatchObject({ acknowledged: (await head()).seq, longestLeaseMs: LEASE_MS });
+  });
+
   test("not without a replica that seemed dead and gives a sign of life just then", async () => {
     await registerReplica(store(), "late");
     const { replicas } = await readReplicas(store(), 0);
@@ -157,9 +183,9 @@ describeOnEachEngine("A change is acknowledged", (store) => {
       ["b", "a"],
       ["c", "b"],
     ] as const) {
-      expect(await neighbourOf(id)).toBe(await signOf(before));
+      expect(await neighbourOf(id)).toEqual({ sign: await signOf(before), leaseMs: LEASE_MS });
       await heartbeat(store(), before, await head());
-      expect(await neighbourOf(id)).toBe(await signOf(before));
+      expect(await neighbourOf(id)).toEqual({ sign: await signOf(before), leaseMs: LEASE_MS });
     }
   });
 

@@ -1,5 +1,5 @@
 import type { Change, Changes, Snapshot } from "../../../../store/feed/change-feed.ts";
-import type { FeedPosition, Heartbeat, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
+import type { FeedPosition, Heartbeat, Neighbour, ReplicaRow, Replicas } from "../../../../store/feed/replicas.ts";
 import type { IndexedKey } from "../../../../store/keys/key-records.ts";
 import { digestOf } from "../../../store/fixtures.ts";
 import type { TrueTime } from "./time.ts";
@@ -7,7 +7,7 @@ import type { TrueTime } from "./time.ts";
 /** What the store has of a key: how often its policy was changed, and whether it is revoked. */
 export type SimKey = { readonly revision: number; readonly revoked: boolean };
 
-type Row = { acked: number; seenAt: number };
+type Row = { acked: number; seenAt: number; readonly leaseMs: number };
 
 /** What a commit has left behind. */
 type State = {
@@ -98,8 +98,8 @@ export class SimDatabase {
     return this.#changes.find((change) => change.seq === seq)?.id ?? null;
   }
 
-  register(id: string): void {
-    this.#replicas.set(id, { acked: 0, seenAt: this.#now() });
+  register(id: string, leaseMs: number): void {
+    this.#replicas.set(id, { acked: 0, seenAt: this.#now(), leaseMs });
   }
 
   deregister(id: string): void {
@@ -124,10 +124,10 @@ export class SimDatabase {
     };
   }
 
-  #neighbour(id: string): string | null {
+  #neighbour(id: string): Neighbour | null {
     const others = [...this.#replicas].filter(([other]) => other !== id).sort(([a], [b]) => (a < b ? 1 : -1));
     const [other, row] = others.find(([other]) => other < id) ?? others[0] ?? [];
-    return row === undefined ? null : `${other} ${row.seenAt}`;
+    return row === undefined ? null : { sign: `${other} ${row.seenAt}`, leaseMs: row.leaseMs };
   }
 
   readReplicas(seq: number): Replicas {
@@ -135,7 +135,9 @@ export class SimDatabase {
       incarnation: String(this.history),
       head: { seq: this.#head, id: this.#idOf(this.#head) },
       idOfSeq: this.#idOf(seq),
-      replicas: [...this.#replicas].map(([id, { acked, seenAt }]) => ({ id, ackedSeq: acked, seenAt: String(seenAt) })),
+      replicas: [...this.#replicas].map(([id, { acked, seenAt, leaseMs }]) => ({
+        ...{ id, ackedSeq: acked, seenAt: String(seenAt), leaseMs },
+      })),
     };
   }
 

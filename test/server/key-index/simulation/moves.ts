@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { LEASE_MS, LEASE_RANGE_MS } from "../../../../domain/protocol.ts";
 
 /**
  * How the way between a process and the database is: as it should be, holding up all until it is open again, swallowing
@@ -16,7 +17,7 @@ export type Move =
   | { readonly do: "stand still"; readonly replica: number }
   | { readonly do: "go on"; readonly replica: number; readonly wasSuspended: boolean }
   | { readonly do: "end listener"; readonly replica: number }
-  | { readonly do: "restart"; readonly replica: number }
+  | { readonly do: "restart"; readonly replica: number; readonly leaseMs: number }
   | { readonly do: "set wall clock"; readonly replica: number; readonly ms: number }
   | { readonly do: "set database clock"; readonly ms: number }
   | { readonly do: "roll back"; readonly commits: number }
@@ -26,6 +27,8 @@ export type Move =
   | { readonly do: "open stream"; readonly replica: number; readonly key: number };
 
 export const REPLICAS = 3;
+/** What replicas are started with; the first of them are there from the start. */
+export const LEASES_MS = [LEASE_MS, LEASE_RANGE_MS.most, 20_000, LEASE_RANGE_MS.least] as const;
 export const KEYS = 3;
 export const OBSERVERS = 2;
 
@@ -45,7 +48,7 @@ const MOVES: readonly (readonly [weight: number, fc.Arbitrary<Move>])[] = [
   [2, fc.record({ do: fc.constant("stand still"), replica })],
   [3, fc.record({ do: fc.constant("go on"), replica, wasSuspended: fc.boolean() })],
   [1, fc.record({ do: fc.constant("end listener"), replica })],
-  [1, fc.record({ do: fc.constant("restart"), replica })],
+  [1, fc.record({ do: fc.constant("restart"), replica, leaseMs: fc.constantFrom(...LEASES_MS) })],
   [1, fc.record({ do: fc.constant("set wall clock"), replica, ms: jump })],
   [1, fc.record({ do: fc.constant("set database clock"), ms: jump })],
   [1, fc.record({ do: fc.constant("roll back"), commits: fc.integer({ min: 1, max: 3 }) })],
@@ -55,7 +58,17 @@ const MOVES: readonly (readonly [weight: number, fc.Arbitrary<Move>])[] = [
   [2, fc.record({ do: fc.constant("open stream"), replica, key })],
 ];
 
-export const someMoves: fc.Arbitrary<Move[]> = fc.array(
-  fc.oneof(...MOVES.map(([weight, arbitrary]) => ({ weight, arbitrary }))),
-  { minLength: 20, maxLength: 80, size: "max" },
-);
+/** Long enough for leases to begin that are longer than the usual one. */
+const AGEING: readonly Move[] = [
+  { do: "pass", ms: LEASE_RANGE_MS.most },
+  ...Array.from({ length: 8 }, (): Move => ({ do: "pass", ms: 300 })),
+];
+
+export const someMoves: fc.Arbitrary<Move[]> = fc
+  .tuple(
+    fc.constantFrom([], AGEING),
+    fc.array(fc.oneof(...MOVES.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
+      ...{ minLength: 20, maxLength: 80, size: "max" },
+    }),
+  )
+  .map(([before, moves]) => [...before, ...moves]);

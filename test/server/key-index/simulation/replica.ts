@@ -1,5 +1,6 @@
 import type { Scheduler } from "fast-check";
 import { unusableBecause } from "../../../../domain/access/key-state.ts";
+import { LEASE_MS } from "../../../../domain/protocol.ts";
 import { createLog } from "../../../../runtime/log.ts";
 import type { Feed } from "../../../../server/key-index/feed.ts";
 import { StreamRegistry } from "../../../../server/key-index/open-streams.ts";
@@ -20,6 +21,7 @@ type Listener = { readonly onHint: () => void; readonly onEnd: () => void };
 export class SimReplica {
   readonly process: SimProcess;
   readonly replica: Replica;
+  readonly leaseMs: number;
   /** The keys that it has a stream open of. */
   readonly openStreams = new Set<string>();
   stoodStillSince = 0;
@@ -31,13 +33,20 @@ export class SimReplica {
   #hole = Promise.withResolvers<void>();
   #listener: Listener | undefined;
 
-  constructor(name: string, time: TrueTime, database: SimDatabase, scheduler: Pick<Scheduler, "schedule">) {
+  constructor(
+    name: string,
+    time: TrueTime,
+    database: SimDatabase,
+    scheduler: Pick<Scheduler, "schedule">,
+    leaseMs = LEASE_MS,
+  ) {
+    this.leaseMs = leaseMs;
     this.#database = database;
     this.#scheduler = scheduler;
     this.process = new SimProcess(name, time);
     const { clock } = this.process;
     const [feed, streams, placeholders] = [this.#feed(), this.#streams, []];
-    this.replica = new Replica({ id: name, feed, keyring, clock, log, metrics, streams, placeholders });
+    this.replica = new Replica({ id: name, feed, leaseMs, keyring, clock, log, metrics, streams, placeholders });
     this.process.run(() => this.replica.start());
   }
 
@@ -83,7 +92,7 @@ export class SimReplica {
   #feed(): Feed {
     const ask = <T>(what: string, answer: () => T) => this.#ask(what, answer);
     return {
-      register: (id) => ask("register", () => this.#database.register(id)),
+      register: (id, leaseMs) => ask("register", () => this.#database.register(id, leaseMs)),
       deregister: (id) => ask("deregister", () => this.#database.deregister(id)),
       heartbeat: (id, last) => ask("heartbeat", () => this.#database.heartbeat(id, last)),
       changesAfter: (seq, limit) => ask("changes", () => this.#database.changesAfter(seq, limit)),

@@ -1,9 +1,9 @@
 import type { Scheduler } from "fast-check";
-import { LEASE_MARGIN_MS, LEASE_MS } from "../../../../domain/protocol.ts";
+import { LEASE_MARGIN_MS, LEASE_RANGE_MS } from "../../../../domain/protocol.ts";
 import { createConfirmer } from "../../../../store/feed/confirmer.ts";
 import type { ReplicaRegister } from "../../../../store/feed/replicas.ts";
 import { digestOfKey, SimDatabase } from "./database.ts";
-import { type Hint, KEYS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
+import { type Hint, KEYS, LEASES_MS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
 import { SimReplica } from "./replica.ts";
 import { passTime, type TrueTime, turns } from "./time.ts";
 
@@ -19,10 +19,10 @@ export class BrokenPromiseError extends Error {
 type Observer = {
   readonly ask: ReturnType<typeof createConfirmer>;
   asking: boolean;
-  /**
-   * A replica whose registration was lost before its first answer may serve until then: it knows nothing of that one.
-   */
-  doubtfulUntil?: number;
+  /** When it last had an answer. */
+  answeredAt: number;
+  /** A replica may serve until then whose registration was lost before this one had an answer that told of it. */
+  doubtfulUntil: number;
 };
 
 /** Writers, a database, replicas and those who wait for receipts, in an order that the scheduler chooses. */
@@ -44,10 +44,12 @@ export class World {
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
     for (let key = 0; key < KEYS; key++) this.#commit(key, [], false);
-    this.#replicas = Array.from({ length: REPLICAS }, () => this.#startReplica());
+    this.#replicas = Array.from({ length: REPLICAS }, (_, i) => this.#startReplica(LEASES_MS[i]));
     this.#observers = Array.from({ length: OBSERVERS }, () => ({
-      ask: createConfirmer(this.#register(), LEASE_MS, () => this.#time.now),
+      ask: createConfirmer(this.#register(), () => this.#time.now),
       asking: false,
+      answeredAt: Number.NEGATIVE_INFINITY,
+      doubtfulUntil: Number.NEGATIVE_INFINITY,
     }));
   }
 
@@ -101,7 +103,7 @@ export class World {
       case "end listener":
         return this.#at(move.replica).endListener();
       case "restart":
-        return this.#restart(move.replica);
+        return this.#restart(move.replica, move.leaseMs);
       case "set wall clock":
         return this.#at(move.replica).process.setWallClock(move.ms);
       case "set database clock":
@@ -137,15 +139,21 @@ export class World {
     });
   }
 
-  #restart(i: number): void {
+  #restart(i: number, leaseMs: number): void {
     this.#at(i).process.end();
-    this.#replicas[i] = this.#startReplica();
+    this.#replicas[i] = this.#startReplica(leaseMs);
   }
 
   #rollBack(commits: number): void {
     this.#database.rollBack(commits);
     this.#confirmed = Math.min(this.#confirmed, this.#database.head);
-    this.#rolledBackAt = this.#time.now;
+    const { now } = this.#time;
+    this.#rolledBackAt = now;
+    for (const observer of this.#observers) {
+      // Whatever has registered since has no lease yet that is longer than the usual one.
+      const isIdle = now - observer.answeredAt >= LEASE_RANGE_MS.most;
+      if (isIdle) observer.doubtfulUntil = now + LEASE_RANGE_MS.most;
+    }
     for (const replica of this.#replicas) replica.endListener();
   }
 
@@ -158,7 +166,7 @@ export class World {
       .ask()
       .then(({ seq }) => {
         if (history !== this.#database.history) return;
-        observer.doubtfulUntil ??= this.#rolledBackAt + LEASE_MS;
+        observer.answeredAt = this.#time.now;
         if (this.#time.now < observer.doubtfulUntil) return;
         this.#confirmed = Math.max(this.#confirmed, seq);
         this.counts.confirmations++;
@@ -169,8 +177,8 @@ export class World {
       .catch(() => {});
   }
 
-  #startReplica(): SimReplica {
-    return new SimReplica(`replica-${++this.#names}`, this.#time, this.#database, this.#scheduler);
+  #startReplica(leaseMs: number | undefined): SimReplica {
+    return new SimReplica(`replica-${++this.#names}`, this.#time, this.#database, this.#scheduler, leaseMs);
   }
 
   #register(): ReplicaRegister {
@@ -205,7 +213,7 @@ export class World {
     if (!process.runs || !replica.view.isCurrent()) return;
     const { now } = this.#time;
     // A machine that was suspended for less than the wall clock may jump by serves that much longer.
-    const bound = LEASE_MS + Math.min(process.suspendedMs, LEASE_MARGIN_MS);
+    const bound = self.leaseMs + Math.min(process.suspendedMs, LEASE_MARGIN_MS);
     const broken = (what: string) => new BrokenPromiseError(`${process.name} at ${now}: ${what}`);
     for (const { seq, keyId, key, at } of this.#database.commits) {
       const why = `change ${seq}, ${seq <= this.#confirmed ? "confirmed" : "made"} ${now - at} ms ago`;
