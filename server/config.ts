@@ -264,7 +264,9 @@ function retention(text: string | undefined): number | undefined {
 /** In milliseconds; undefined for a text that is no duration, or out of the range. */
 function lease(text: string | undefined): number | undefined {
   const ms = text === undefined ? LEASE_MS : durationOf(text);
-  return ms !== undefined && ms >= LEASE_RANGE_MS.least && ms <= LEASE_RANGE_MS.most ? ms : undefined;
+  if (ms === undefined || ms < LEASE_RANGE_MS.least || ms > LEASE_RANGE_MS.most) return undefined;
+  // What others are told of it has no fractions: 16.1s are 16,100.000000000002 ms.
+  return Math.round(ms);
 }
 
 function durationOf(text: string): number | undefined {

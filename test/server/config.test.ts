@@ -71,6 +71,22 @@ test.each(["", "0d", "59m", "-1d", "1w", "d", "90 d"])("the audit log is not kep
   ]);
 });
 
+test.each([
+  [undefined, 5_000],
+  ["3s", 3_000],
+  ["1m", 60_000],
+  ["16.1s", 16_100],
+  ["4000.4ms", 4_000],
+])("the lease is as long as is said, in whole milliseconds: %s", (lease, ms) => {
+  expect(parseServerConfig({}, { lease }).leaseMs).toBe(ms);
+});
+
+test.each(["", "2.999s", "60.001s", "5", "soon"])("the lease is not of %j", (lease) => {
+  expect(faultOf(() => parseServerConfig({}, { lease })).faults).toEqual([
+    "--lease: must be a duration from 3s to 60s",
+  ]);
+});
+
 test.each(["true", "1", "*", "loopback", "10.0.0.0/33", "::/129", "10.0.0.0/8/8"])(
   "proxies are trusted by address alone: %s is refused",
   (text) => {
