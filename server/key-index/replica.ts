@@ -36,6 +36,11 @@ const AGAIN_MS = 500;
 const HINTED_MS = 1_000;
 /** After a beat that failed, for as long as the lease may still be saved. */
 const RETRY_MS = 250;
+/**
+ * However far away the next beat is: a lease that has ended, also by a clock that was set, is asked for anew by then,
+ * and the connection that listens is looked after.
+ */
+const ROUND_MS = 1_000;
 /** The same for a whole snapshot, and for changes of which it is known that they are there: they may be many. */
 const SNAPSHOT_MS = 60_000;
 /** Changes that are asked for at once. */
@@ -183,9 +188,10 @@ export class Replica {
         this.#deps.metrics.countFeedFailure();
         this.#reportFailure(error);
         this.#beatAt = clock.monotonic();
-        this.#pace = this.#lease.holds() ? RETRY_MS : this.#beatMs();
+        this.#pace = this.#lease.holds() ? RETRY_MS : ROUND_MS;
       }
-      await pause(Math.max(0, this.#beatAt + this.#pace - clock.monotonic()), this.#wake.promise);
+      const untilBeat = Math.max(0, this.#beatAt + this.#pace - clock.monotonic());
+      await pause(Math.min(untilBeat, ROUND_MS), this.#wake.promise);
     }
   }
 
@@ -218,7 +224,7 @@ export class Replica {
     // What a hint tells of may be a revocation: it is applied before anything else is asked.
     if (this.#hinted) last = await this.#followHint(last);
     const isDue = this.#deps.clock.monotonic() >= this.#beatAt + this.#pace;
-    if (isDue || this.#reported !== "follows") await this.#beat(last);
+    if (isDue || this.#reported !== "follows" || !this.#lease.holds()) await this.#beat(last);
   }
 
   async #followHint(last: FeedPosition): Promise<FeedPosition> {
@@ -238,9 +244,9 @@ export class Replica {
   async #beat(last: FeedPosition): Promise<void> {
     const { feed, id, clock } = this.#deps;
     this.#beatAt = clock.monotonic();
-    const { moment, beat } = await firstAnswer(ANSWER_SHARE * this.#leaseMs(), AGAIN_MS, async () => {
-      const moment = this.#lease.moment();
-      return { moment, beat: await feed.heartbeat(id, last) };
+    const { moment, leaseMs, beat } = await firstAnswer(ANSWER_SHARE * this.#leaseMs(), AGAIN_MS, async () => {
+      const [moment, leaseMs] = [this.#lease.moment(), this.#leaseMs()];
+      return { moment, leaseMs, beat: await feed.heartbeat(id, last) };
     });
     this.#registered = beat.registered;
     this.#lease.setDatabaseTime(moment, beat.databaseNow);
@@ -251,7 +257,7 @@ export class Replica {
     const isSameHistory = beat.idOfLastSeq === last.id && beat.head >= last.seq;
     if (isSameHistory && beat.registered) {
       if (beat.head > last.seq) await this.#catchUp(last, SNAPSHOT_MS);
-      this.#lease.renew(moment, this.#leaseMs());
+      this.#lease.renew(moment, leaseMs);
     } else if (!isSameHistory) {
       const isPruned = beat.idOfLastSeq === null && beat.head > last.seq;
       if (!isPruned) this.#reportRollback(last.seq, beat.head);
@@ -268,6 +274,7 @@ export class Replica {
     this.#registeredAt = clock.monotonic();
   }
 
+  /** Of a lease that is asked for now. */
   #leaseMs(): number {
     const { leaseMs, clock } = this.#deps;
     const isKnown = clock.monotonic() - this.#registeredAt >= LEASE_RANGE_MS.most;

@@ -6,7 +6,8 @@ import type { StreamRegistry } from "./open-streams.ts";
 export const REVALIDATION_INTERVAL_MS = 200;
 
 /**
- * Cuts the open streams that nothing proves good: of keys that have ended, and all of them when the lease is about to.
+ * Cuts the open streams that nothing proves good: of keys that have ended, and all of them when the lease is about to,
+ * or has by a clock that jumped.
  */
 export function revalidateStreams(
   streams: StreamRegistry,
@@ -14,6 +15,6 @@ export function revalidateStreams(
   findPresent: (record: KeyRecord) => KeyRecord | undefined,
 ): void {
   // A stream is an answer that goes on: like any other it ends when nothing proves its key good.
-  if (lease.remaining() < REVALIDATION_INTERVAL_MS) streams.cutAll("stale_index");
+  if (!lease.holds() || lease.remaining() < REVALIDATION_INTERVAL_MS) streams.cutAll("stale_index");
   else streams.revalidate(findPresent, lease.now());
 }

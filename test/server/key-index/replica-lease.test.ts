@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { LEASE_MS, LEASE_RANGE_MS } from "../../../domain/protocol.ts";
+import { REVALIDATION_INTERVAL_MS } from "../../../server/key-index/stream-revalidation.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
 import { passTime, simulateTimers, turns } from "./simulation/time.ts";
@@ -33,7 +34,7 @@ async function startReplica(leaseMs: number) {
     await pass(2 * LEASE_RANGE_MS.most);
     return ms;
   };
-  return { ...self, self, database, pass, decidesFor, beating };
+  return { time, self, database, pass, decidesFor, beating };
 }
 
 test("a lease that is longer than the usual one begins a minute after the registration that tells of it", async () => {
@@ -59,5 +60,55 @@ test("a lease that is longer than the usual one begins a minute after the regist
 test("a lease that is shorter than the usual one begins at once", async () => {
   const { self, decidesFor } = await startReplica(LEASE_RANGE_MS.least);
   expect(await decidesFor()).toBeLessThanOrEqual(LEASE_RANGE_MS.least);
+  self.process.end();
+});
+
+test("c38: a lease is as long as it was when the database was asked, however late its answer is taken in", async () => {
+  const { self, database, pass, beating } = await startReplica(LEASE_RANGE_MS.most);
+  await pass(LEASE_RANGE_MS.most - 20_000);
+  const answer = database.heartbeat.bind(database);
+  // A question of before the longer lease begins; its answer waits until after that.
+  beating.mockImplementationOnce((...asked) => {
+    self.process.standStill();
+    return answer(...asked);
+  });
+  await pass(2_000);
+  expect(self.process.runs).toBe(false);
+  await pass(25_000);
+  self.setWay("cut");
+  self.process.goOn(0);
+  await turns();
+  expect(self.replica.view.isCurrent()).toBe(false);
+  self.process.end();
+});
+
+test("c37: a replica of a long lease decides again within two seconds of its database's return, and of a clock's jump", async () => {
+  const { self, pass } = await startReplica(LEASE_RANGE_MS.most);
+  await pass(LEASE_RANGE_MS.most + 20_000);
+  self.setWay("cut");
+  await pass(LEASE_RANGE_MS.most + 30_000);
+  expect(self.replica.view.isCurrent()).toBe(false);
+  self.setWay("open");
+  await pass(2_000);
+  expect(self.replica.view.isCurrent()).toBe(true);
+
+  self.process.setWallClock(7_000);
+  expect(self.replica.view.isCurrent()).toBe(false);
+  await pass(2_000);
+  expect(self.replica.view.isCurrent()).toBe(true);
+  self.process.end();
+});
+
+test("b24: streams are cut when a machine that was suspended runs again and cannot reach its database", async () => {
+  const { time, self, pass } = await startReplica(LEASE_RANGE_MS.most);
+  await pass(LEASE_RANGE_MS.most + 20_000);
+  self.openStream("key");
+  expect(self.openStreams.size).toBe(1);
+  self.setWay("void");
+  self.process.standStill();
+  time.now += 3_600_000;
+  self.process.goOn(3_600_000);
+  await pass(REVALIDATION_INTERVAL_MS + 100);
+  expect(self.openStreams.size).toBe(0);
   self.process.end();
 });
