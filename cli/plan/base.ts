@@ -2,6 +2,7 @@ import { declareKey } from "../../domain/key/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Status } from "../../domain/manifest/kinds.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import { versionStateOf } from "../version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
 import type { Held } from "./make-plan.ts";
 import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";
@@ -57,19 +58,10 @@ function isInSecret(stored: StoredKey | undefined): boolean {
   return stored?.versions.some(({ state, imported }) => state === "active" && !imported) ?? false;
 }
 
-const STATES = {
-  reserved: "Reserved",
-  active: "Active",
-  retiring: "Retiring",
-  retired: "Retired",
-  voided: "Voided",
-  revoked: "Revoked",
-} as const;
-
 function versionOf({ number, state, mintedAt, activatedAt, expiresAt }: StoredVersion) {
   return {
     number,
-    state: STATES[state],
+    state: versionStateOf(state),
     mintedAt: rfc3339Millis(mintedAt),
     ...(activatedAt === null ? {} : { activatedAt: rfc3339Millis(activatedAt) }),
     ...(expiresAt === null ? {} : { expiresAt: rfc3339Millis(expiresAt) }),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Absence } from "../../controller/cluster/files/absence.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
@@ -59,7 +60,7 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 
   const objects = [
     ...plannedOthers(before.objects, after.objects),
-    ...plannedKeys({ before, after, heldBy, secrets: read.secrets, lastUsedAt, now }),
+    ...plannedKeys({ before, after, declared, heldBy, secrets: read.secrets, lastUsedAt, now }),
   ];
   const affected = objects.filter(({ action }) => action === "create" || action === "change");
   return {
@@ -76,14 +77,14 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 type Comparison = Pick<PlanInput, "lastUsedAt" | "now"> & {
   readonly before: PlanWorld;
   readonly after: PlanWorld;
+  /** What is among the manifests, by its title. */
+  readonly declared: ReadonlyMap<string, Declared>;
   readonly heldBy: ReadonlyMap<string, Held>;
   readonly secrets: ReadonlySet<string>;
 };
 
-function plannedKeys({ before, after, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
-  const wanted = new Map(
-    after.objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]),
-  );
+function plannedKeys({ before, after, declared, heldBy, secrets, lastUsedAt, now }: Comparison): PlannedObject[] {
+  const [asIs, wanted] = [keysOf(before), keysOf(after)];
   const held = new Map(
     [...heldBy].flatMap(([title, object]) =>
       object.kind === "PlatformKey" ? [[title, object as StatusObject<"PlatformKey">] as const] : [],
@@ -91,9 +92,19 @@ function plannedKeys({ before, after, heldBy, secrets, lastUsedAt, now }: Compar
   );
   const secretInTheWay = (namespace: string, name: string) => secrets.has(`${namespace}/${name}`);
   return [...new Set([...wanted.keys(), ...held.keys()])].sort().flatMap((title) => {
-    const input = { declared: wanted.get(title), object: held.get(title), before, after, secretInTheWay, now };
-    return plannedKey(input, forecastKey(input), lastUsedAt);
+    const planOf = (key: Declared<"PlatformKey"> | undefined, world: PlanWorld) => {
+      const input = { declared: key, object: held.get(title), before, after: world, secretInTheWay, now };
+      return plannedKey(input, forecastKey(input), lastUsedAt);
+    };
+    const planned = planOf(wanted.get(title), after);
+    if (declared.has(title)) return planned;
+    // What comes to it anyway does not come of applying these manifests.
+    return isDeepStrictEqual(planned, planOf(asIs.get(title), before)) ? [] : planned;
   });
+}
+
+function keysOf({ objects }: PlanWorld) {
+  return new Map(objects.filter((object) => isOfKind(object, "PlatformKey")).map((key) => [titleOf(key), key]));
 }
 
 function asDeclared({ kind, metadata, spec }: Held): Declared[] {

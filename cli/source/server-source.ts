@@ -2,6 +2,7 @@ import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management-client.ts";
+import { versionStateOf } from "../version-state.ts";
 import { auditEvents } from "./audit-events.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
 
@@ -44,7 +45,7 @@ function seenKey(key: KeyJson): Seen<"PlatformKey"> {
       versions: versions.map(({ number, prefix: keyPrefix, state, lastUsedAt, ...times }) => ({
         number,
         keyPrefix,
-        state: STATES[state] ?? "Revoked",
+        state: versionStateOf(state),
         mintedAt: times.mintedAt,
         ...(times.activatedAt && { activatedAt: times.activatedAt }),
         ...(times.retiresAt && { retiresAt: times.retiresAt }),
@@ -61,18 +62,6 @@ function seenKey(key: KeyJson): Seen<"PlatformKey"> {
     json: { kind: "PlatformKey", ...key },
   };
 }
-
-type VersionState = NonNullable<NonNullable<Seen<"PlatformKey">["status"]>["versions"]>[number]["state"];
-
-/** As a status has the state of a version; one of a later build counts as revoked. */
-const STATES: Readonly<Record<string, VersionState>> = {
-  reserved: "Reserved",
-  active: "Active",
-  retiring: "Retiring",
-  retired: "Retired",
-  voided: "Voided",
-  revoked: "Revoked",
-};
 
 function currentVersion(versions: KeyJson["versions"]): { currentVersion?: number } {
   const active = versions.find(({ state }) => state === "active");

@@ -17,6 +17,9 @@ describeOnKubernetes("keyplane plan --kubeconfig", (kubernetes) => {
     await kubernetes().kubectl(["create", "namespace", namespace]);
     const world = inNamespace(kubernetes(), namespace);
     await world.apply(keyManifest("agent") + keyManifest("other") + teamManifest("cli-plan", namespace));
+    // Whatever is wrong there is none of these files' business.
+    await kubernetes().kubectl(["create", "namespace", `${namespace}-unclaimed`]);
+    await inNamespace(kubernetes(), `${namespace}-unclaimed`).apply(keyManifest("stranger"));
     const at = new Date(Date.now() - 86_400_000 * 3).toISOString();
     const condition = (type: string, reason: string) => {
       return { type, status: "True", reason, message: "", lastTransitionTime: at };
@@ -33,7 +36,7 @@ describeOnKubernetes("keyplane plan --kubeconfig", (kubernetes) => {
   });
   afterAll(async () => {
     await kubernetes().kubectl(["delete", "platformteam", "cli-plan"]);
-    await kubernetes().kubectl(["delete", "namespace", namespace, "--wait=false"]);
+    await kubernetes().kubectl(["delete", "namespace", namespace, `${namespace}-unclaimed`, "--wait=false"]);
     rmSync(folder, { recursive: true });
   });
 

@@ -1,0 +1,17 @@
+import type { Status } from "../domain/manifest/kinds.ts";
+
+type VersionState = NonNullable<Status<"PlatformKey">["versions"]>[number]["state"];
+
+const STATES: Readonly<Record<string, VersionState>> = {
+  reserved: "Reserved",
+  active: "Active",
+  retiring: "Retiring",
+  retired: "Retired",
+  voided: "Voided",
+  revoked: "Revoked",
+};
+
+/** As a status has the state of a stored version; one of a later build counts as revoked. */
+export function versionStateOf(stored: string): VersionState {
+  return STATES[stored] ?? "Revoked";
+}
