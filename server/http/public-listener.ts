@@ -8,8 +8,11 @@ import { readCertificate, renewCertificate } from "./certificate.ts";
 
 /** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
 const LAST_WORDS_MS = 500;
-/** How soon a connection is closed that falls idle in a drain. */
-const IDLE_CHECK_MS = 100;
+/**
+ * How long a drain leaves a connection open that is idle, or falls idle, for a call that is on its way: its answer says
+ * that it is the last one there. Closed at once, the connection would reset that call.
+ */
+const LAST_CALL_MS = 1_000;
 
 type PublicListener = {
   /** @param shared whether other threads listen on the same port */
@@ -42,16 +45,20 @@ export async function createPublicListener(
     url: () => urlOf(config.tls === null ? "http" : "https", app.server),
     port: () => addressOf(app.server).port,
     async drain(graceMs) {
+      const { server } = app;
+      const closeIdle = server.closeIdleConnections.bind(server);
+      // What Node and the framework call as they stop to listen.
+      server.closeIdleConnections = ignore;
+      server.keepAliveTimeout = LAST_CALL_MS;
       const closed = app.close();
       const ended = Promise.withResolvers<void>();
       closed.then(ended.resolve, ended.resolve);
-      // A connection whose answer ends now would be kept alive for a client that gets no more answers.
-      const idle = setInterval(() => app.server.closeIdleConnections(), IDLE_CHECK_MS);
+      const lastCall = setTimeout(closeIdle, LAST_CALL_MS);
       await pause(graceMs, ended.promise);
-      clearInterval(idle);
+      clearTimeout(lastCall);
       streams.cutAll("stopping");
       await pause(LAST_WORDS_MS, ended.promise);
-      app.server.closeAllConnections();
+      server.closeAllConnections();
       await Promise.all([closed, endRenewals?.()]);
     },
   };
@@ -69,3 +76,5 @@ function addressOf(server: Server): { address: string; port: number } {
   if (address === null || typeof address === "string") throw new Error("the listener has no address");
   return address;
 }
+
+const ignore = (): void => {};

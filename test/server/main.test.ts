@@ -12,7 +12,7 @@ import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
 import { auditOfKey } from "../store/questions.ts";
-import { openCaller } from "./http/sockets.ts";
+import { answers, openCaller, statusesOf } from "./http/sockets.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 import { requestHead } from "./raw-http.ts";
 
@@ -150,6 +150,24 @@ describeOnEachEngine("a running server", (store) => {
     caller.socket.destroy();
     const [, , second = ""] = caller.text().split("HTTP/1.1 ");
     expect(second).toMatch(/^200 OK\r\n[\s\S]*^connection: close\r\n[\s\S]*\{"items":\[\]\}$/im);
+    await closed;
+  });
+
+  test("a server that is told to end answers a call that is on its way on a connection that is idle, and closes it then", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const server = await start(store());
+    await server.whenCurrent;
+    const caller = openCaller(Number(new URL(server.url).port));
+    const call = requestHead("GET /atoms HTTP/1.1", [`X-API-Key: ${key.plaintext}`]);
+    caller.socket.write(call);
+    await answers(caller, 1);
+    const closed = server.close();
+    await expect(server.get("/atoms", key.plaintext)).rejects.toThrow();
+    caller.socket.write(call);
+    await until("the connection is closed", () => caller.state() !== "open");
+    expect(statusesOf(caller)).toEqual([200, 200]);
+    expect(caller.text()).toMatch(/^connection: keep-alive\r\n[\s\S]*^connection: close\r\n/im);
+    caller.socket.destroy();
     await closed;
   });
 
