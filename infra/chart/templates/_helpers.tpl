@@ -21,7 +21,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{/* The labels that pods are found by. They never change: a Deployment's selector cannot. */}}
 {{- define "keyplane.selector" -}}
 app.kubernetes.io/name: keyplane
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 {{- with .component }}
 app.kubernetes.io/component: {{ . }}
 {{- end }}
@@ -72,8 +72,8 @@ capabilities:
 - name: KEYPLANE_DATABASE_URL
   valueFrom:
     secretKeyRef:
-      name: {{ .root.Values.database.existingSecret }}
-      key: {{ .root.Values.database.key }}
+      name: {{ .root.Values.database.existingSecret | quote }}
+      key: {{ .root.Values.database.key | quote }}
 {{- if .root.Values.trustedCa.existingConfigMap }}
 - name: NODE_EXTRA_CA_CERTS
   value: /etc/keyplane/trusted-ca/ca.crt
@@ -102,7 +102,7 @@ capabilities:
 {{- if .existingConfigMap -}}
 - name: trusted-ca
   configMap:
-    name: {{ .existingConfigMap }}
+    name: {{ .existingConfigMap | quote }}
     items: [{key: {{ .key | quote }}, path: ca.crt}]
 {{- end }}
 {{- end }}
@@ -112,7 +112,7 @@ capabilities:
 {{- define "keyplane.secretVolume" -}}
 - name: {{ .name }}
   secret:
-    secretName: {{ .secret }}
+    secretName: {{ .secret | quote }}
     # Read by the pod's group alone.
     defaultMode: 0440
     items: [{key: {{ .key | quote }}, path: {{ .path }}}]
@@ -124,7 +124,7 @@ capabilities:
 {{- end -}}
 {{- end -}}
 
-{{/* Where pods go: apart from their like if it can be, and as the values say. */}}
+{{/* Where pods that go on go: apart from their like if it can be, and as the values say. */}}
 {{- define "keyplane.placement" -}}
 topologySpreadConstraints:
   {{- range $key := list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
@@ -136,20 +136,27 @@ topologySpreadConstraints:
         {{- include "keyplane.selector" $ | nindent 8 }}
     matchLabelKeys: [pod-template-hash]
   {{- end }}
-{{- with .of.nodeSelector }}
+{{- with include "keyplane.nodes" .of | trim }}
+{{ . }}
+{{- end }}
+{{- end -}}
+
+{{/* The nodes that pods go to, as the values of a component say. */}}
+{{- define "keyplane.nodes" -}}
+{{- with .nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .of.tolerations }}
+{{- with .tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .of.affinity }}
+{{- with .affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .of.priorityClassName }}
-priorityClassName: {{ . }}
+{{- with .priorityClassName }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -180,5 +187,5 @@ roleRef:
 subjects:
   - kind: ServiceAccount
     name: {{ include "keyplane.fullname" .root }}-controller
-    namespace: {{ .root.Release.Namespace }}
+    namespace: {{ .root.Release.Namespace | quote }}
 {{- end -}}

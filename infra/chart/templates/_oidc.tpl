@@ -10,13 +10,13 @@
 {{- $clientIds = append $clientIds ($issuer.clientId | default "-") }}
 {{- $secretFiles = append $secretFiles (ternary (printf "/etc/keyplane/oidc/%d/secret" $i) "-" (hasKey $issuer "clientSecret")) }}
 {{- end }}
-- --oidc-issuer={{ join "," $urls }}
-- --oidc-audience={{ .audience }}
+- {{ printf "--oidc-issuer=%s" (join "," $urls) | quote }}
+- {{ printf "--oidc-audience=%s" .audience | quote }}
 {{- with .adminGroups }}
 - {{ printf "--oidc-admin-groups=%s" (join "," .) | quote }}
 {{- end }}
 {{- if without $clientIds "-" }}
-- --oidc-client-id={{ join "," $clientIds }}
+- {{ printf "--oidc-client-id=%s" (join "," $clientIds) | quote }}
 {{- if without $secretFiles "-" }}
 - --oidc-client-secret-file={{ join "," $secretFiles }}
 {{- end }}

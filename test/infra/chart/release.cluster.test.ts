@@ -94,6 +94,10 @@ describe("A release of infra/chart", () => {
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=5");
     await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("5");
+    // Which would turn the autoscaler off.
+    await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=0");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
+    expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("3");
   });
 
   it("has what its values ask for: an ingress, and the rights in each namespace of keys", async () => {

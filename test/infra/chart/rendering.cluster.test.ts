@@ -23,11 +23,20 @@ const EVERYTHING = [
   ...["server.extraArgs={--vendor-header=x-acme-api-key}", "controller.nodeSelector.disk=ssd"],
   ...["image.digest=sha256:3f79bb7b435b05321651daefd374cdc681dc06faa65e374e38337b88ca046dea"],
 ].flatMap((setting) => ["--set", setting]);
+/** Texts that YAML takes for a number, a truth value or the key of a map where they are not in quotes. */
+const AMBIGUOUS = [
+  ...["adminHost=::", "keyNamespaces={2024}", "controller.mode=namespaced", "image.pullSecrets={1}"],
+  ...["database.existingSecret=1e3", "database.key=on", "encryptionKey.existingSecret=1", "tls.existingSecret=2"],
+  ...["trustedCa.existingConfigMap=3", "controller.priorityClassName=4", "oidc.audience=a: b #c"],
+  ...["oidc.issuers[0].url=https://a.example.com", "oidc.issuers[0].clientId=a #b"],
+  ...["ingress.className=5", "ingress.host=6", "ingress.tlsSecret=7"],
+].flatMap((setting) => ["--set-string", setting]);
 
 const VARIANTS: [string, string[]][] = [
   ["the default", []],
   ...values.map((file): [string, string[]] => [file, ["--values", join(EXAMPLES, file)]]),
   ["everything", EVERYTHING],
+  ["ambiguous texts", ["--set", "ingress.enabled=true", ...AMBIGUOUS]],
 ];
 
 describeOnKubernetes("infra/chart", (kubernetes) => {
@@ -40,7 +49,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
     helm = await openHelm(home);
-    for (const name of ["keyplane-system", "team-a", "team-b"]) {
+    for (const name of ["keyplane-system", "team-a", "team-b", "2024"]) {
       // Those of this run share the cluster.
       await kubernetes().runKubectl(["create", "namespace", name]);
     }
@@ -121,6 +130,11 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     ],
     ["an issuer without an audience", "oidc.issuers[0].url=https://a.example.com", "say in oidc.audience"],
     ["an audience without an issuer", "oidc.audience=keyplane", "name it in oidc.issuers"],
+    [
+      "a value that is taken away",
+      "networkPolicy.metricsFrom=null",
+      "at '/networkPolicy': missing property 'metricsFrom'",
+    ],
     ["an autoscaler upside down", "server.autoscaling.minReplicas=20", "minReplicas must be at most maxReplicas"],
   ];
 
@@ -128,6 +142,23 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     const { code, stderr } = await helm.runHelm("template", "keyplane", CHART, "--set", setting);
     expect(code).toBe(1);
     expect(stderr).toContain(said);
+  });
+
+  it.each(["keyplane.prod", "1"])(
+    "refuses to be a release whose Service could not be called so: %s",
+    async (release) => {
+      const { code, stderr } = await helm.runHelm("template", release, CHART);
+      expect(code).toBe(1);
+      expect(stderr).toContain("set fullnameOverride to a name that begins with a letter and has no dot");
+      await helm.helm("template", release, CHART, "--set=fullnameOverride=keyplane");
+    },
+  );
+
+  it("migrates where controllers may run", async () => {
+    const settings = { nodeSelector: { pool: "platform" }, tolerations: [{ key: "pool", operator: "Exists" }] };
+    const rendered = manifestsIn(await helm.render("--set-json", `controller=${JSON.stringify(settings)}`));
+    const job = rendered.find(({ kind }) => kind === "Job");
+    expect(job && podOf(job)?.spec).toMatchObject(settings);
   });
 
   it.each([
