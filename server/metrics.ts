@@ -11,6 +11,8 @@ export type IndexFigures = {
   readonly seq: number;
   /** Seconds since the head was last asked for. */
   readonly age: number;
+  /** How old that may be. Seconds. */
+  readonly lease: number;
   readonly current: boolean;
   /** How full the database's queue of notifications is, from 0 to 1. */
   readonly notificationQueue: number;
@@ -225,6 +227,11 @@ const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: Inde
   },
   { name: "keyplane_index_seq", help: "The last change applied", value: ({ seq }) => seq },
   { name: "keyplane_index_age_seconds", help: "Seconds since the head was last asked for", value: ({ age }) => age },
+  {
+    name: "keyplane_index_lease_seconds",
+    help: "Age of the index at which the replica answers 503: its lease",
+    value: ({ lease }) => lease,
+  },
   {
     name: "keyplane_index_current",
     help: "1 while the replica may decide, 0 while it answers 503",

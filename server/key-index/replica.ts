@@ -152,6 +152,7 @@ export class Replica {
       unreadableGateways: this.#state.unreadableGateways,
       seq: this.#state.lastSeq(),
       age: this.#lease.age() / 1_000,
+      lease: this.#leaseMs() / 1_000,
       current: this.#lease.holds(),
       notificationQueue: this.#notificationQueue,
     };

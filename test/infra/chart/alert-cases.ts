@@ -18,6 +18,11 @@ const condition = (type: string, reason: string, kind = "PlatformKey", status = 
 const reconciled = (result: string) =>
   `controller_runtime_reconcile_total{controller="keyplane",result="${result}",${A}}`;
 const confirmedWithin = (le: string) => `keyplane_confirmation_seconds_bucket{le="${le}",${A}}`;
+const indexOf = (figures: { readonly age: number; readonly lease: number; readonly current: number }): Series => ({
+  [`keyplane_index_age_seconds{${A}}`]: constant(figures.age),
+  [`keyplane_index_lease_seconds{${A}}`]: constant(figures.lease),
+  [`keyplane_index_current{${A}}`]: constant(figures.current),
+});
 
 /** Of each alert, series that fire it and some that are near to that and must not. */
 export const ALERT_CASES: Readonly<
@@ -36,11 +41,12 @@ export const ALERT_CASES: Readonly<
     quiet: [{ [`up{job="keyplane",${A}}`]: "1x80 0x2 1x8", 'up{job="other",instance="c:9090"}': constant(0) }],
   },
   KeyplaneFeedLagging: {
-    fires: [{ [`keyplane_index_age_seconds{${A}}`]: constant(4), [`keyplane_index_current{${A}}`]: constant(1) }],
+    fires: [indexOf({ age: 4, lease: 5, current: 1 }), indexOf({ age: 40, lease: 60, current: 1 })],
     quiet: [
-      { [`keyplane_index_age_seconds{${A}}`]: constant(1.5), [`keyplane_index_current{${A}}`]: constant(1) },
+      indexOf({ age: 1.5, lease: 5, current: 1 }),
+      indexOf({ age: 14, lease: 60, current: 1 }),
       // This is told by another alert.
-      { [`keyplane_index_age_seconds{${A}}`]: constant(60), [`keyplane_index_current{${A}}`]: constant(0) },
+      indexOf({ age: 60, lease: 5, current: 0 }),
     ],
   },
   KeyplaneDatabaseErrors: {
