@@ -6,6 +6,8 @@ export type ReplicaHealth = {
   readonly id: string;
   /** Since its last sign of life, by the database's clock, in milliseconds. */
   readonly silentMs: number;
+  /** How long it may be without an answer of the database. */
+  readonly leaseMs: number;
   /** The fingerprint of the encryption key that is sealed under, where it does not have that; null where it does. */
   readonly lacksKey: string | null;
 };
@@ -14,6 +16,7 @@ export type ReplicaHealth = {
 export async function replicaHealth(db: Db): Promise<ReplicaHealth[]> {
   const { rows } = await sql<ReplicaHealth>`
     select id, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "silentMs",
+      lease_ms as "leaseMs",
       (select fingerprint from encryption_key where not fingerprint = any(coalesce(encryption_keys, '{}'))) as "lacksKey"
     from replicas order by seen_at, id`.execute(db);
   return rows;

@@ -62,6 +62,9 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     await registerReplica(store(), "without", { keyring: other ?? [] });
     await registerReplica(store(), "dead", { keyring: other ?? [] });
     await sql`update replicas set seen_at = clock_timestamp() - interval '1 minute' where id = 'dead'`.execute(db);
+    // It gives a sign of life each 12 s.
+    await registerReplica(store(), "patient", { keyring: own ?? [], leaseMs: 60_000 });
+    await sql`update replicas set seen_at = clock_timestamp() - interval '40 seconds' where id = 'patient'`.execute(db);
     expect(await checkReplicas({ db })).toMatchObject([
       { name: "replicas", severity: "error", message: expect.stringMatching(/^the server dead gave no sign of life/) },
       {
