@@ -8,6 +8,7 @@ import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./key-cli
 import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
 import { findNamedKey } from "./named-key.ts";
 import { outputText, type StructuredFormat } from "./output.ts";
+import { plainText } from "./plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Flags = KeyChoice &
@@ -41,7 +42,11 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     .action(async (scope: string, { output, ...flags }: Flags) => {
       refuseArguments("can-i", command.args.slice(1));
       const { allowed, reason } = await ask(env, questionOf(scope, flags), flags);
-      out(output === undefined ? `${allowed ? "yes" : "no"}: ${reason}` : outputText({ allowed, reason }, output));
+      out(
+        output === undefined
+          ? plainText(`${allowed ? "yes" : "no"}: ${reason}`)
+          : outputText({ allowed, reason }, output),
+      );
       if (!allowed) exit(1);
     });
 };

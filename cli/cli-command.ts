@@ -2,6 +2,7 @@ import { Command, type ErrorOptions, Option } from "commander";
 import { redactKeys } from "../domain/redact.ts";
 import { variableOf } from "./config.ts";
 import { ERROR_PREFIX } from "./describe-error.ts";
+import { plainText } from "./plain-text.ts";
 
 /** A flag that is a variable too: its command reads it with `setting` or `required`. */
 export class Setting extends Option {
@@ -66,7 +67,7 @@ export class CliCommand extends Command {
       .replace(/^error: /, "")
       .replace(/\s*\n\(Did you mean (.*)\?\)/, ": did you mean $1?")
       .replace(/(?<!\.)\.$/, "");
-    super.error(`${ERROR_PREFIX}${what}: see ${pathOf(this)} --help`, options);
+    super.error(`${ERROR_PREFIX}${plainText(what)}: see ${pathOf(this)} --help`, options);
   }
 }
 

@@ -5,6 +5,7 @@ import { hasCode } from "../runtime/error-code.ts";
 import { ConfigError } from "../server/config.ts";
 import { DISK_FULL, ListenError, SchemaVersionError, ServerVersionError } from "../store/database/errors.ts";
 import { databaseAdvice } from "./database-advice.ts";
+import { plainText } from "./plain-text.ts";
 
 /** What to do about what the system refuses, by its code. */
 const ADVICE: readonly (readonly [readonly string[], string])[] = [
@@ -29,7 +30,7 @@ export const ERROR_PREFIX = "keyplane: ";
 /** What a person reads of an error: a line, or several where several flags are at fault. */
 export function errorLines(error: unknown): string[] {
   const faults = error instanceof ConfigError ? error.faults.map(redactKeys) : [describeError(error)];
-  return faults.map((fault) => `${ERROR_PREFIX}${fault.replaceAll(/\s*\n\s*/g, " ")}`);
+  return faults.map((fault) => `${ERROR_PREFIX}${plainText(fault.replaceAll(/\s*\n\s*/g, " "))}`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { ManagementClient } from "./management-client.ts";
+import { plainText } from "./plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** How a command takes a key; its argument's description. */
@@ -29,8 +30,8 @@ export async function findNamedKey(client: ManagementClient, text: string): Prom
   return found;
 }
 
-/** A key as messages name it. */
+/** A key as messages name it: without what a terminal obeys. */
 export function keyTitle({ namespace, name, team, prefix }: KeyJson): string {
   const title = namespace === "" ? `${name} of team ${team}` : `${namespace}/${name}`;
-  return `${title}${prefix === null ? "" : ` (${prefix}...)`}`;
+  return plainText(`${title}${prefix === null ? "" : ` (${prefix}...)`}`);
 }

@@ -2,6 +2,7 @@
 import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
 import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
+import { hasCode } from "../runtime/error-code.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
 import { ConfigError } from "../server/config.ts";
@@ -61,8 +62,21 @@ function ofThisProcess(): Surroundings {
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
   const { stdout } = process;
+  stdout.on("error", (error) => {
+    // Whoever has read enough, as `head` has, is told nothing.
+    if (!hasCode(error, "EPIPE")) writeError(new Error(`standard output cannot be written: ${error.message}`), err);
+    process.exit(1);
+  });
   const terminal = stdout.isTTY ? { terminal: { hasColours: stdout.hasColors() } } : {};
   return { env, out, err, ...terminal, stopSignal: (tell) => stopSignal(env, tell) };
+}
+
+function writeError(error: unknown, err: Surroundings["err"]): void {
+  err(
+    errorLines(error)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
 }
 
 /** No line of help is longer, on whatever it is shown. */
@@ -115,13 +129,9 @@ export async function main(args: readonly string[], surroundings: Surroundings =
       out("stopped");
       return 0;
     }
-    const wrongUse = args.includes(DETAILED_EXIT_CODE) ? 1 : 2;
+    const wrongUse = args.some((arg) => arg.startsWith(DETAILED_EXIT_CODE)) ? 1 : 2;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUse;
-    err(
-      errorLines(error)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+    writeError(error, err);
     return [UsageError, ConfigError, KubeconfigError, DataLockedError].some((kind) => error instanceof kind)
       ? wrongUse
       : 1;

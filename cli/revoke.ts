@@ -2,6 +2,7 @@ import type { Environment } from "../domain/environment.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";
+import { plainText } from "./plain-text.ts";
 
 export const addRevoke: AddCommand = (program, { env, out }) => {
   serverOptions(
@@ -35,7 +36,7 @@ async function runRevoke(
 ): Promise<void> {
   const client = await openManagement(env, flags);
   const key = await findNamedKey(client, named);
-  if (key.state === "revoked") out(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`);
+  if (key.state === "revoked") out(plainText(`${keyTitle(key)} is revoked already (${key.revocation?.reason})`));
   const { sequence } = await client.revoke(key.id, flags.reason);
   if (key.state !== "revoked") out(`revoked ${keyTitle(key)}${sequence === null ? "" : `: change ${sequence}`}`);
   const { revocation } = await waitFor(

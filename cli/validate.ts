@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/find-files.ts";
-import { type Diagnostic, formatDiagnostic } from "../domain/manifest/diagnostic.ts";
+import { type Diagnostic, formatDiagnostic, printable } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
@@ -49,7 +49,7 @@ export async function runValidate(
   if (output !== undefined) out(outputText(found, output));
   else {
     for (const diagnostic of found.diagnostics) out(formatDiagnostic(diagnostic));
-    out(summarize(found, files, paths));
+    out(printable(summarize(found, files, paths)));
   }
   return found.errors > 0 || isNothing(found) ? 1 : 0;
 }

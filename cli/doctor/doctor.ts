@@ -8,6 +8,7 @@ import { type AddCommand, requiredDatabaseUrl } from "../command.ts";
 import { ENCRYPTION_KEY, encryptionKeys, namespaceList, setting } from "../config.ts";
 import { openManagement } from "../management-client.ts";
 import { outputText, type StructuredFormat } from "../output.ts";
+import { plainText } from "../plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkCertificateFiles } from "./certificate.ts";
 import { type ClusterPlace, CONTROLLER, checkCluster } from "./cluster.ts";
@@ -155,8 +156,8 @@ const STYLES = { ok: "green", note: "yellow", error: "red" } as const;
 /** A line for each finding with what is so, and below it what to do. */
 function inLines(findings: readonly Finding[], hasColours: boolean): string {
   const lines = findings.flatMap(({ name, severity, message, action }) => [
-    `${styled(hasColours, STYLES[severity], severity.padEnd(5))}  ${name}: ${message}`,
-    ...(action === null ? [] : [`       ${action}`]),
+    `${styled(hasColours, STYLES[severity], severity.padEnd(5))}  ${name}: ${plainText(message)}`,
+    ...(action === null ? [] : [`       ${plainText(action)}`]),
   ]);
   const count = findings.filter(({ severity }) => severity === "error").length;
   const sum = count === 0 ? "nothing is wrong" : `${count} ${count === 1 ? "thing is" : "things are"} wrong`;

@@ -1,4 +1,5 @@
 import { connectionErrorText } from "../../domain/error-text.ts";
+import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 
 /** How long an answer may take. Milliseconds. */
@@ -13,7 +14,7 @@ export async function checkReadiness(adminUrl: string): Promise<Finding> {
   try {
     const answer = await fetch(`${adminUrl}/readyz`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
     if (answer.ok) return ok("readiness", "the server is ready: its view of the keys is current");
-    const why = (await answer.text()).trim().slice(0, 200);
+    const why = sanitizeUntrusted((await answer.text()).trim(), 200);
     return wrong("readiness", `the server is not ready: ${why}`, "look at the server's log, and at the database");
   } catch (error) {
     const step = "start the server again, and see that nothing else has its ports";

@@ -1,5 +1,6 @@
 import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
 import { outputText, type StructuredFormat, streamedText } from "../output.ts";
+import { plainText } from "../plain-text.ts";
 import type { Seen } from "../source/source.ts";
 import { coloured } from "./coloured.ts";
 import { columnsOf } from "./columns.ts";
@@ -72,5 +73,5 @@ export function createPrinter(format: Format, { isColoured, now }: PrintOptions)
 
 /** `platformkey.keyplane.dev/agent` */
 function nameOf({ kind, metadata }: Seen): string {
-  return `${kind.toLowerCase()}.${API_VERSION.split("/")[0]}/${metadata.name}`;
+  return plainText(`${kind.toLowerCase()}.${API_VERSION.split("/")[0]}/${metadata.name}`);
 }

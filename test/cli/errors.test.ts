@@ -206,6 +206,10 @@ describe("an error of a command, in one line:", () => {
     expect(await refusal(args, env)).toEqual({ code, said: expect.stringMatching(said) });
   });
 
+  test("a plan that was asked for with --detailed-exitcode=yes is no plan with changes", async () => {
+    expect(await refusal(["plan", "-f", folder, "--detailed-exitcode=yes"])).toMatchObject({ code: 1 });
+  });
+
   test("several flags at fault are a line each", async () => {
     const { code, err } = await keyplane(server("--port", "x", "--workers", "0"));
     expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: --port: .*\nkeyplane: --workers: .*\n$/)]);
