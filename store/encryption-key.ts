@@ -7,10 +7,9 @@ import { rfc3339 } from "../domain/rfc3339.ts";
 import { change, type Db, type Tx } from "./database/change.ts";
 import { EncryptionKeyError } from "./database/errors.ts";
 import type { Store } from "./database/store.ts";
+import { MAY_SERVE } from "./feed/replica-health.ts";
 import { type Keyring, seal, unseal } from "./keyring.ts";
 
-/** A replica that gave no sign of life for so long serves no more. Milliseconds. */
-const LIVING_MS = 10_000;
 /** What {@link forgetEncryptionKey} leaves in the place of a credential: no key opens it. */
 const LOST = Buffer.from([0]);
 /** Where sealed texts are, and the column that each is sealed with. */
@@ -86,7 +85,7 @@ async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
   const lacking = await tx
     .selectFrom("replicas")
     .select("id")
-    .where(sql<boolean>`seen_at > clock_timestamp() - make_interval(secs => ${LIVING_MS / 1_000})`)
+    .where(MAY_SERVE)
     .where(sql<boolean>`not (${fingerprint} = any(coalesce(encryption_keys, '{}')))`)
     .orderBy("id")
     .execute();
@@ -161,9 +160,7 @@ export async function forgetEncryptionKey(store: Store, key: string): Promise<nu
   }
   const { result } = await change(store, null, async (tx) => {
     const { rows } = await sql<{ id: string }>`select id from replicas, unnest(encryption_keys) has
-      where has like ${`${short}%`} and seen_at > clock_timestamp() - make_interval(secs => ${LIVING_MS / 1_000})`.execute(
-      tx,
-    );
+      where has like ${`${short}%`} and ${MAY_SERVE}`.execute(tx);
     if (rows[0] !== undefined) {
       throw new EncryptionKeyError(`the encryption key ${key} is not lost: the server ${rows[0].id} has it`);
     }

@@ -4,7 +4,7 @@ import type { Db } from "../../store/database/change.ts";
 import { StoreError } from "../../store/database/errors.ts";
 import { declaredClusters } from "../../store/declared-clusters.ts";
 import { checkKeyring } from "../../store/encryption-key.ts";
-import { type ReplicaHealth, replicaHealth } from "../../store/feed/replica-health.ts";
+import { replicaHealth } from "../../store/feed/replica-health.ts";
 import { replicasWithSpareToken } from "../../store/feed/replicas.ts";
 import type { Keyring } from "../../store/keyring.ts";
 import { livingLeaks } from "../../store/keys/key-leaks.ts";
@@ -26,8 +26,6 @@ export const CONTENT_CHECKS: readonly Check<Contents>[] = [
   checkSessions,
 ];
 
-/** A replica that gave no sign of life for so much longer than its lease serves no more. Milliseconds. */
-const MAX_SILENT_MS = 5_000;
 /** How many of a kind are named. */
 const MAX_NAMED = 10;
 
@@ -47,8 +45,7 @@ export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Pro
 /** Those who serve, and those who are waited for though they serve no more. */
 export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const all = await replicaHealth(db);
-  const isSilent = ({ silentMs, leaseMs }: ReplicaHealth) => silentMs > leaseMs + MAX_SILENT_MS;
-  const [silent, living] = [all.filter(isSilent), all.filter((one) => !isSilent(one))];
+  const [silent, living] = [all.filter(({ mayServe }) => !mayServe), all.filter(({ mayServe }) => mayServe)];
   const findings = silent.map(({ id, silentMs }) =>
     wrong(
       "replicas",

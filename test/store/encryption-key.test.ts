@@ -86,6 +86,21 @@ describeOnEachEngine("c54: the encryption keys", (opened) => {
     expect(await adoptFirstKey(store, keys(B))).toBe(0);
   });
 
+  test("count as those of a server too that has been silent for a part of its long lease", async () => {
+    const store = opened();
+    await makeGateway(store, keys(B));
+    await registerReplica(store, "patient", { keyring: keys(B), leaseMs: 60_000 });
+    const silentFor = (seconds: number) =>
+      sql`update replicas set seen_at = clock_timestamp() - make_interval(secs => ${seconds})`.execute(store.db);
+    await silentFor(40);
+    await expect(adoptFirstKey(store, keys(C, B))).rejects.toThrow(/is not given to 1 of the servers \(patient\)/);
+    await expect(forgetEncryptionKey(store, printOf(B))).rejects.toThrow(/is not lost: the server patient has it/);
+    await silentFor(70);
+    expect(await adoptFirstKey(store, keys(C, B))).toBeGreaterThan(0);
+    expect(await adoptFirstKey(store, keys(B, C))).toBeGreaterThan(0);
+    await deregisterReplica(store, "patient");
+  });
+
   test("seal nothing under another key than the database's, by those who started before it took its place", async () => {
     const store = opened();
     const both = await makeGateway(store, keys(A, B));
