@@ -132,6 +132,12 @@ describe("the admission policies, on Kubernetes", () => {
     });
     const more = '{"metadata":{"finalizers":["keyplane.dev/finalizer","a.example.com/other"]}}';
     expect(await patch("pkey/agent", more, ...ALICE)).toMatchObject({ code: 0 });
+    // As kubectl replace does, and whatever else sends a manifest in the object's place.
+    const replaced = await kubernetes.runKubectl(
+      ["replace", "--namespace=dev", "--filename=-", ...ALICE],
+      keyManifest("agent", "deletionProtection: true"),
+    );
+    expect(replaced).toMatchObject({ code: 1, stderr: expect.stringContaining("send the finalizer along") });
     const back =
       '{"metadata":{"finalizers":["keyplane.dev/finalizer"],"labels":{"seen":"yes"}},"spec":{"displayName":"Agent"}}';
     expect(await patch("pkey/agent", back, ...ALICE)).toMatchObject({ code: 0 });
@@ -146,6 +152,18 @@ describe("the admission policies, on Kubernetes", () => {
     expect(await patch("secret/agent", '{"metadata":{"labels":{"keyplane.dev/key":null}}}', ...ALICE)).toMatchObject(
       told,
     );
+    // As whoever changes the key that etcd is encrypted with writes every Secret once more.
+    const whole = await kubectl("get", "secret", "agent", "--namespace=dev", "--output=json");
+    const rewrite = (text: string) => kubernetes.runKubectl(["replace", "--filename=-", ...ALICE], text);
+    expect(await rewrite(whole)).toMatchObject({ code: 0 });
+    for (const change of [
+      { data: { more: "" } },
+      { immutable: true },
+      { metadata: { finalizers: ["a.example.com/other"] } },
+      ...["labels", "annotations", "ownerReferences"].map((part) => ({ metadata: { [part]: null } })),
+    ]) {
+      expect(await patch("secret/agent", JSON.stringify(change), ...ALICE)).toMatchObject(told);
+    }
     const remove = (name: string, ...args: string[]) =>
       run("delete", "secret", name, "--namespace=dev", "--wait=false", ...args);
     expect(await remove("agent", ...GUARDIAN)).toMatchObject(told);
