@@ -91,8 +91,8 @@ export class Lease {
 
   holds(): boolean {
     const monotonic = this.#clock.monotonic();
-    if (monotonic - this.#cell(ASKED_AT) >= this.#cell(LENGTH)) return false;
-    return Math.abs(this.#clock.now() - monotonic - this.#cell(WALL_OFFSET)) <= MAX_JUMP_MS;
+    const isYoung = monotonic - this.#cell(ASKED_AT) < this.#cell(LENGTH);
+    return isYoung && Math.abs(this.#clock.now() - monotonic - this.#cell(WALL_OFFSET)) <= MAX_JUMP_MS;
   }
 
   /** Milliseconds since the epoch by the database's clock, as far as this replica can know. */

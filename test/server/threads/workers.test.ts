@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LEASE_MS } from "../../../domain/protocol.ts";
+import { LEASE_MS, LEASE_RANGE_MS } from "../../../domain/protocol.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
@@ -164,4 +164,13 @@ test("c38: a worker stops deciding when the main thread, stalled, renews the lea
   expect(read.holds()).toBe(true);
   kept.end();
   expect(read.holds()).toBe(false);
+
+  kept.renew(kept.moment(), LEASE_RANGE_MS.most);
+  clock.advance(LEASE_RANGE_MS.most - 1);
+  expect([read.holds(), read.remaining()]).toEqual([true, 1]);
+  clock.advance(1);
+  expect(read.holds()).toBe(false);
+  kept.renew(kept.moment(), LEASE_MS);
+  const cut = new Float64Array(cells.lease.subarray(0, -1));
+  expect(Lease.read(clock, cut).holds(), "of a length that cannot be read").toBe(false);
 });
