@@ -1,4 +1,5 @@
 import type { Environment } from "../domain/environment.ts";
+import { LEASE_RANGE_MS } from "../domain/protocol.ts";
 import type { AddCommand } from "./command.ts";
 import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
 import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";
@@ -20,8 +21,8 @@ export const addRevoke: AddCommand = (program, { env, out }) => {
     .action((key, flags) => runRevoke(key, flags, env, out));
 };
 
-/** Longer than a replica can go on without proof that its view is current. Milliseconds. */
-const CONFIRMATION_MS = 15_000;
+/** Longer than any replica can go on without proof that its view is current. Milliseconds. */
+const CONFIRMATION_MS = LEASE_RANGE_MS.most + 10_000;
 
 /**
  * `keyplane revoke`: ends a key, and waits until every replica refuses it.

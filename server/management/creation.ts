@@ -18,7 +18,10 @@ export type Made<Shown> = {
   readonly change: Receipt;
 };
 
-/** Longer than a replica can go on without proof that its view is current: what is answered works everywhere. */
+/**
+ * Longer than a replica can go on without proof that its view is current, unless it was started with a longer lease:
+ * what is answered works everywhere, or the receipt says that this is not confirmed.
+ */
 const PATIENCE_MS = 10_000;
 /** What may be sent as Idempotency-Key. */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
