@@ -53,6 +53,15 @@ describe("the docs", () => {
     expect(missing.map(([link]) => link)).toEqual([]);
   });
 
+  it("have nobody commit a secret that they have readers save in a checkout", () => {
+    const saved = documents.flatMap((file) =>
+      [...read(file).matchAll(/\(umask 077;.*> ([\w.-]+)\)/g)].map(([, name = ""]) => `/${name}`),
+    );
+    expect(saved).toContain("/encryption-key");
+    const ignored = read(".gitignore").split("\n");
+    expect(saved.filter((name) => !ignored.includes(name))).toEqual([]);
+  });
+
   it("draw the folders that there are", () => {
     const [, layout = ""] = /```\n([\s\S]*?)```/.exec(read("docs/architecture.md")) ?? [];
     let room = "";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, mkdir, realpath, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, readdir, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { copyCheckout } from "./package.ts";
@@ -40,6 +40,10 @@ export async function makeImageRoot(folder: string): Promise<void> {
   const [node] = readImageConfig().entrypoint;
   const checkout = `${folder}-checkout`;
   await copyCheckout(checkout);
+  const sent = readFileSync(join(ROOT, ".dockerignore"), "utf8").split("\n");
+  for (const name of await readdir(checkout)) {
+    if (!sent.includes(`!${name}`)) await rm(join(checkout, name), { recursive: true });
+  }
   await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));
   // What is mounted there finds its folder, since nothing can be made on a root that is read only.
   for (const path of ["data", "dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });

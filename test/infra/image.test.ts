@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { read } from "../architecture/sources.ts";
+import { ROOT, read } from "../architecture/sources.ts";
 
 const dockerfile = read("Dockerfile");
 const lines = dockerfile.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -39,12 +40,12 @@ describe("the Dockerfile", () => {
     expect([...valuesOf("ARG"), ...valuesOf("ENV")]).toEqual(["KEYPLANE_COMMIT", "NODE_ENV=production"]);
   });
 
-  test("is built without what git does not keep, and without git", () => {
-    const kept = read(".dockerignore").split("\n");
-    const ofGit = read(".gitignore")
-      .trim()
-      .split("\n")
-      .map((line) => line.replace(/\/$/, ""));
-    expect([".git", ...ofGit].filter((line) => !kept.includes(line))).toEqual([]);
+  test("is built of what .dockerignore names, and of no key or data that lies beside it in a checkout", () => {
+    const [all, ...kept] = read(".dockerignore").trim().split("\n").slice(1);
+    expect(all).toBe("*");
+    const inGit = new Set(
+      execFileSync("git", ["ls-tree", "--name-only", "HEAD"], { cwd: ROOT, encoding: "utf8" }).split("\n"),
+    );
+    expect(kept.filter((line) => !line.startsWith("!") || !inGit.has(line.slice(1)))).toEqual([]);
   });
 });
