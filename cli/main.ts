@@ -3,5 +3,7 @@
 import { assertNodeVersion } from "../runtime/node-version.ts";
 
 assertNodeVersion("keyplane");
+const { endFirstProcess } = await import("../runtime/stop-signal.ts");
+endFirstProcess();
 const { main } = await import("./program.ts");
 process.exitCode = await main(process.argv.slice(2));

@@ -1,5 +1,20 @@
+import { constants } from "node:os";
+
 /** What the command is told by: a person's Ctrl-C, or whatever runs it. */
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/**
+ * Has a signal end this process where it is the first one of a container, until it drains: others end by it anyway, but
+ * of the first one the kernel keeps away every signal that it does not handle.
+ */
+export function endFirstProcess(): void {
+  if (process.pid !== 1) return;
+  for (const signal of SIGNALS) process.on(signal, end);
+}
+
+/** The exit code is what a shell says of a process that was ended by a signal. */
+const end = (signal: (typeof SIGNALS)[number]): void => process.exit(128 + constants.signals[signal]);
+
 /**
  * npm passes on the Ctrl-C that its script has had from the terminal itself: two signals for one, so close together.
  * Milliseconds.
@@ -26,7 +41,7 @@ export function stopSignal(
     out("stopping; once more ends it at once");
     stop.abort();
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal).off(signal, end);
   // Node that ends by itself takes its handlers away some time before it is gone: a signal that is passed on late would
   // kill it then. This way it keeps them to the end.
   process.once("exit", () => process.exit());
