@@ -10,6 +10,8 @@ import type { ListenConnection, Store } from "./store.ts";
 
 type PostgresOptions = {
   readonly maxConnections?: number;
+  /** Whether one connection is kept however long nothing is asked; all are closed after 10 s otherwise. */
+  readonly keepsOne?: boolean;
   /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
   readonly answerTimeoutMs?: number;
   /**
@@ -51,7 +53,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   };
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
-  const pool = openPool(connection, options.maxConnections ?? 10, answerTimeoutMs, settings);
+  const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
+  const pool = openPool(kept, options.maxConnections ?? 10, answerTimeoutMs, settings);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
   const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
   const db = databaseOn(pool);
@@ -92,7 +95,7 @@ function databaseOn(pool: pg.Pool): Kysely<Database> {
  * @param settings of each connection's session
  */
 function openPool(
-  connection: pg.ClientConfig,
+  connection: pg.PoolConfig,
   max: number,
   answerTimeoutMs: number,
   settings: readonly string[] = [],

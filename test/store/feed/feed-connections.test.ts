@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { LEASE_RANGE_MS } from "../../../domain/protocol.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import { changesAfter } from "../../../store/feed/change-feed.ts";
@@ -25,4 +26,19 @@ test("a connection of the feed plans what it asks all the time once, not with ea
     { anew: 0, kept: 3 },
     { anew: 0, kept: 3 },
   ]);
+});
+
+test("a connection of the feed is kept from one beat of the longest lease to the next", async (context) => {
+  const { url, drop } = await freshDatabase();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const store = await openPostgres(url, FEED_CONNECTIONS);
+  context.onTestFinished(async () => {
+    vi.useRealTimers();
+    await store.close();
+    await drop();
+  });
+  const session = async () => (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(store.db)).rows;
+  const first = await session();
+  await vi.advanceTimersByTimeAsync(LEASE_RANGE_MS.most / 5);
+  expect(await session()).toEqual(first);
 });
