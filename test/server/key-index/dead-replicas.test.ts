@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { LEASE_MS, LEASE_RANGE_MS } from "../../../domain/protocol.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
 import { passTime, simulateTimers, turns } from "./simulation/time.ts";
@@ -11,13 +12,16 @@ afterAll(() => {
 });
 
 /** So many replicas that decide, on a simulated database that counts how often all of them were read. */
-async function startReplicas(count: number) {
+async function startReplicas(count: number, leasesMs: readonly number[] = [LEASE_MS]) {
   const time = { now: 0 };
   const database = new SimDatabase(time);
   const reading = vi.spyOn(database, "readReplicas");
   database.commit("key", () => ({ revision: 1, revoked: false }));
   const scheduler = { schedule: <T>(task: Promise<T>) => task };
-  const replicas = Array.from({ length: count }, (_, i) => new SimReplica(`replica-${i}`, time, database, scheduler));
+  const replicas = Array.from(
+    { length: count },
+    (_, i) => new SimReplica(`replica-${i}`, time, database, scheduler, leasesMs[i % leasesMs.length]),
+  );
   const pass = async (ms: number) => {
     const processes = replicas.map(({ process }) => process);
     // Each has its turn before the next moment comes.
@@ -30,13 +34,16 @@ async function startReplicas(count: number) {
   return { replicas, pass, names, reading, end: () => replicas.forEach(({ process }) => void process.end()) };
 }
 
-test("replicas that live look at no other than the one before them: their table is read by none", async () => {
-  const { pass, names, reading, end } = await startReplicas(5);
-  await pass(MINUTE_MS);
-  expect(reading).not.toHaveBeenCalled();
-  expect(names()).toHaveLength(5);
-  end();
-});
+test.for([[LEASE_MS], [LEASE_MS, LEASE_RANGE_MS.most]])(
+  "replicas that live look at no other than the one before them: their table is read by none, with leases of %j ms",
+  async (leasesMs) => {
+    const { pass, names, reading, end } = await startReplicas(5, leasesMs);
+    await pass(3 * MINUTE_MS);
+    expect(reading).not.toHaveBeenCalled();
+    expect(names()).toHaveLength(5);
+    end();
+  },
+);
 
 test.for([
   { dead: [2], what: "one that has died" },

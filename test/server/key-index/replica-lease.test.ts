@@ -57,6 +57,18 @@ test("a lease that is longer than the usual one begins a minute after the regist
   self.process.end();
 });
 
+test("a replica that was taken for dead begins with the usual lease again", async () => {
+  const { self, database, pass } = await startReplica(LEASE_RANGE_MS.most);
+  await pass(2 * LEASE_RANGE_MS.most);
+  database.deregister("replica");
+  await pass(LEASE_RANGE_MS.most / 5 + 1_000);
+  expect(database.readReplicas(0).replicas).toHaveLength(1);
+  self.setWay("cut");
+  await pass(LEASE_MS);
+  expect(self.replica.view.isCurrent()).toBe(false);
+  self.process.end();
+});
+
 test("a lease that is shorter than the usual one begins at once", async () => {
   const { self, decidesFor } = await startReplica(LEASE_RANGE_MS.least);
   expect(await decidesFor()).toBeLessThanOrEqual(LEASE_RANGE_MS.least);
@@ -98,6 +110,23 @@ test("c37: a replica of a long lease decides again within two seconds of its dat
   expect(self.replica.view.isCurrent()).toBe(true);
   self.process.end();
 });
+
+test.for([LEASE_MS, LEASE_RANGE_MS.most])(
+  "b24: streams go on for a lease of %i ms without the database, and no longer",
+  async (leaseMs) => {
+    const { self, pass } = await startReplica(leaseMs);
+    await pass(2 * LEASE_RANGE_MS.most);
+    self.openStream("key");
+    await pass(leaseMs);
+    expect(self.openStreams.size, "at rest").toBe(1);
+    self.setWay("cut");
+    await pass(0.7 * leaseMs);
+    expect(self.openStreams.size, "while the lease holds").toBe(1);
+    while (self.replica.view.isCurrent()) await pass(100);
+    expect(self.openStreams.size, "after it").toBe(0);
+    self.process.end();
+  },
+);
 
 test("b24: streams are cut when a machine that was suspended runs again and cannot reach its database", async () => {
   const { time, self, pass } = await startReplica(LEASE_RANGE_MS.most);
