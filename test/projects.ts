@@ -73,6 +73,7 @@ const APART = [
   "test/server/mcp/routes.test.ts",
   "test/server/memory/routes.test.ts",
   "test/server/threads/*.test.ts",
+  "test/store/feed/feed-connections.test.ts",
   "test/store/memory/atoms.test.ts",
 ];
 
