@@ -10,6 +10,8 @@ export type Target = {
   readonly credential: string;
   /** What a person is told where the credential is refused. */
   readonly refused: string;
+  /** Ends what is not answered yet. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
@@ -41,12 +43,17 @@ export function serverUrl(flag: string, text: string): string {
   );
 }
 
-async function send({ url, credential }: Target, method: string, path: string, body?: object): Promise<Response> {
+async function send(
+  { url, credential, signal }: Target,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
   try {
     return await fetch(`${url}/api/v1/${path}`, {
       method,
       redirect: "error",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
       headers: {
         authorization: `Bearer ${credential}`,
         ...(body === undefined ? {} : { "content-type": "application/json" }),

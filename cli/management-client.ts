@@ -86,9 +86,16 @@ export type AuditFilter = {
   readonly to?: number | undefined;
 };
 
-/** @throws UsageError where it is not said which server, or with what token */
-export async function openManagement(env: Environment, flags: ServerChoice): Promise<ManagementClient> {
-  const target = await chooseTarget(env, flags);
+/**
+ * @param signal ends what is not answered yet
+ * @throws UsageError where it is not said which server, or with what token
+ */
+export async function openManagement(
+  env: Environment,
+  flags: ServerChoice,
+  signal?: AbortSignal,
+): Promise<ManagementClient> {
+  const target = { ...(await chooseTarget(env, flags)), signal };
 
   const call = <T>(method: "GET" | "POST", path: string, body?: object) => callApi<T>(target, method, path, body);
 

@@ -8,7 +8,7 @@ import type { Seen } from "../source/source.ts";
  * @param pollMs milliseconds from one list to the next
  * @param known what was there when it began
  * @param onChange told of what has gone with its last state
- * @throws where they can no longer be listed
+ * @throws where they can no longer be listed before the signal
  */
 export async function follow(
   { list, pollMs }: { list(): Promise<readonly Seen[]>; readonly pollMs: number },
@@ -20,7 +20,11 @@ export async function follow(
   while (!signal.aborted) {
     await delay(pollMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
-    const now = byIdentity(await list());
+    const listed = await list().catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+    if (listed === undefined) return;
+    const now = byIdentity(listed);
     for (const [identity, object] of before) if (!now.has(identity)) onChange(object, true);
     for (const [identity, object] of now) {
       const last = before.get(identity);

@@ -78,7 +78,10 @@ async function runGet(
   else for (const object of objects) out(printer.change(object));
   const onChange = (object: Seen, isGone: boolean) => out(printer.change(isGone ? asGone(object) : object));
   const list = async () => (await Promise.all(kinds.map((kind) => listWanted(source, kind, wanted)))).flat();
-  await follow({ list, pollMs: source.pollMs }, objects, onChange, interrupt());
+  const end = interrupt();
+  // Whoever asks for its end does not wait for a server that does not answer.
+  end.addEventListener("abort", () => source.close());
+  await follow({ list, pollMs: source.pollMs }, objects, onChange, end);
 }
 
 /** All of a kind that are wanted, or the one. */

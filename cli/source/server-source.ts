@@ -13,7 +13,8 @@ import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
  * @throws UsageError where the token is missing, or the URL is none
  */
 export async function serverSource(env: Environment, choice: ServerChoice): Promise<Source> {
-  const client = await openManagement(env, choice);
+  const closing = new AbortController();
+  const client = await openManagement(env, choice, closing.signal);
 
   async function list(kind: Kind, wanted: Wanted): Promise<Seen[]> {
     if (kind === "PlatformKey") return (await client.listKeys(wanted)).map(seenKey);
@@ -27,7 +28,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
     events: (wanted) => auditEvents(client, wanted),
     notes: async () => [],
     pollMs: 2_000,
-    close() {},
+    close: () => closing.abort(),
   };
 }
 

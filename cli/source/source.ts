@@ -17,6 +17,7 @@ export type Source = {
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /** How long whoever waits for a change lets pass before asking again. Milliseconds. */
   readonly pollMs: number;
+  /** Ends what is asked and not answered yet, too: that throws. */
   close(): void;
 };
 

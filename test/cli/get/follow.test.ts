@@ -25,3 +25,18 @@ test("a watch tells of what comes, changes and goes, each once, and of nothing t
     '{"name":"comes","version":1} false',
   ]);
 });
+
+test("a watch ends with its signal while it waits for an answer, and whatever becomes of that", async () => {
+  const stop = new AbortController();
+  let asked = 0;
+  const list = () => {
+    asked++;
+    return new Promise<never>((_, reject) => {
+      stop.signal.addEventListener("abort", () => setImmediate(() => reject(new Error("the server has gone"))));
+    });
+  };
+  const following = follow({ list, pollMs: 1 }, [], () => {}, stop.signal);
+  await until("it asks", () => asked === 1);
+  stop.abort();
+  await following;
+});
