@@ -25,7 +25,7 @@ export async function welcome(data: string, url: string, link: string): Promise<
       "",
     );
   }
-  const caller = keyWith(keys, "gateway:generate");
+  const caller = keyWith(keys, "gateway:generate", "gateway:routes");
   const gateway = gateways.find(({ metadata }) => metadata.namespace === caller?.metadata.namespace);
   const model = gateway?.spec?.routes[0]?.model;
   if (caller !== undefined && gateway !== undefined && model !== undefined) {
@@ -48,8 +48,11 @@ function isReady({ status }: StatusObject<"PlatformKey"> | StatusObject<"ModelGa
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
-function keyWith(keys: readonly StatusObject<"PlatformKey">[], scope: Scope): StatusObject<"PlatformKey"> | undefined {
-  return keys.find(({ status }) => status?.effectiveScopes?.includes(scope));
+function keyWith(
+  keys: readonly StatusObject<"PlatformKey">[],
+  ...scopes: Scope[]
+): StatusObject<"PlatformKey"> | undefined {
+  return keys.find(({ status }) => scopes.every((scope) => status?.effectiveScopes?.includes(scope)));
 }
 
 /** The header comes from a file descriptor: a key in an argument would be in the list of processes. */
@@ -60,5 +63,5 @@ function curl(data: string, { metadata, status }: StatusObject<"PlatformKey">): 
 }
 
 function json(body: unknown): string {
-  return `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  return `-H 'Content-Type: application/json' -d ${shellWord(JSON.stringify(body))}`;
 }

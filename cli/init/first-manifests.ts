@@ -95,8 +95,8 @@ metadata:
   namespace: ${namespace}
 spec:
   displayName: First app
-  # Not more than it needs: it remembers, searches, and asks models through the one gateway.
-  scopes: [memory:read, memory:write, gateway:generate]
+  # Not more than it needs: it remembers, searches, and asks models through the one gateway, by the names of its routes.
+  scopes: [memory:read, memory:write, gateway:generate, gateway:routes]
   gatewayRef: { name: main }
   libraryAccess:
     mode: Restricted

@@ -41,6 +41,7 @@ async function runInit(
     }
   }
   // Git's own is not in the way, nor what an editor keeps.
+  if (dir === "") throw new UsageError("init: name a folder, or leave it out for manifests");
   const taken = (await readdir(dir).catch(whenMissing([]))).filter(
     (name) => !name.startsWith(".") || name === ".gitignore",
   );

@@ -65,6 +65,11 @@ describe("keyplane init", () => {
     expect((await keyplane(["init", join(folder, "new")])).code).toBe(2);
   });
 
+  test("takes no empty path, as of a variable that is not set, for a folder", async () => {
+    const { code, err } = await keyplane(["init", ""]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: init: name a folder/)]);
+  });
+
   test.each([
     ["--team", "My Team"],
     ["--namespace", "a: b"],
@@ -87,6 +92,9 @@ describe("keyplane init", () => {
         const { out } = await keyplane(["get", "gateways", "--data", home.data]);
         return /^research +main +True +Ready/m.test(out);
       });
+      const model = ["--gateway", "research-main", "--model", "fast-chat"];
+      const canI = ["can-i", "gateway:generate", ...model, "--as-key", "research/first-app", "--data", home.data];
+      expect((await keyplane(canI)).out).toMatch(/^yes: /);
     } finally {
       await up.stop();
       home.remove();
