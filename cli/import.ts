@@ -9,6 +9,7 @@ import { type ManagementClient, openManagement, type ServerChoice, serverOptions
 import { keyTitle } from "./named-key.ts";
 import { plainText } from "./plain-text.ts";
 import { shellWord } from "./shell-word.ts";
+import { UsageError } from "./usage-error.ts";
 
 type Flags = ServerChoice & { readonly team?: string; readonly namespace?: string };
 
@@ -24,6 +25,7 @@ export const addImport: AddCommand = (program, { env, out, exit }) => {
     .example("keyplane import --team research --data .keyplane", "which keys could be declared, and which not, and why")
     .example("keyplane import manifests --team research --data .keyplane", "write their manifests")
     .action(async (dir: string | undefined, { team, namespace, ...flags }: Flags) => {
+      if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");
       const client = await openManagement(env, flags);
       const keys = (await client.listKeys()).filter((key) => team === undefined || key.team === team);
       await runImport(client, { dir, namespace, keys }, { out, exit });

@@ -28,7 +28,7 @@ function builtIn() {
     commit: COMMIT,
     node: process.versions.node,
     schema: { version: SCHEMA_VERSION, oldest: MIN_SCHEMA_VERSION },
-    crds: KINDS.map((kind) => ({ kind, apiVersions: API_VERSIONS })),
+    crds: KINDS.map((kind) => ({ kind, apiVersions: [...API_VERSIONS] })),
   };
 }
 

@@ -7,6 +7,7 @@ import { KINDS } from "../../domain/manifest/kinds.ts";
 import { assertDataFolder, bootstrapTokenFile, encryptionKeyFile, isRunning, readServerFile } from "../data-folder.ts";
 import { heldGroups, heldText } from "../held.ts";
 import { openManagement } from "../management-client.ts";
+import { shellWord } from "../shell-word.ts";
 import { readiness, readStatusFiles } from "../status-files.ts";
 import { UsageError } from "../usage-error.ts";
 import { runValidate } from "../validate.ts";
@@ -40,7 +41,7 @@ async function checkModes({ data }: Embedded): Promise<Finding[]> {
   }
   if (await isOpenToOthers(encryptionKeyFile(data))) open.push(encryptionKeyFile(data));
   const findings = open.map((path) =>
-    wrong("file-modes", `${path} is open to others on this machine`, `chmod go= '${path}'`),
+    wrong("file-modes", `${path} is open to others on this machine`, `chmod go= ${shellWord(path)}`),
   );
   if (!isThere(bootstrapTokenFile(data))) {
     const missing = `${bootstrapTokenFile(data)} is missing`;
@@ -81,7 +82,7 @@ async function checkManifests({ data }: Embedded): Promise<Finding[]> {
   });
   if (code === 0) return [ok("manifests", `the manifests in ${manifests} are valid`)];
   const message = `${lines.at(-1)}: what is faulty goes on as it was before`;
-  return [wrong("manifests", message, `keyplane validate -f '${manifests}'`)];
+  return [wrong("manifests", message, `keyplane validate -f ${shellWord(manifests)}`)];
 }
 
 /** What goes on as it was before though its declaration is gone or faulty, which no condition says. */

@@ -7,9 +7,10 @@ import { KIND_WORDS } from "./kind-words.ts";
  * What an argument and -n mean.
  *
  * @param named NAME or NAMESPACE/NAME; undefined for all
- * @throws UsageError where both name a namespace
+ * @throws UsageError where both name a namespace, or one is empty, as a variable that is not set
  */
 export function wantedOf(named: string | undefined, namespace: string | undefined): Wanted {
+  if (namespace === "") throw new UsageError("-n: name a namespace, or leave it out for all of them");
   if (named === undefined) return { namespace };
   // Of a secret nothing is said.
   if (named.startsWith("inf_")) throw new UsageError("that is the beginning of a secret: name the key instead");

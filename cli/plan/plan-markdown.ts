@@ -9,8 +9,9 @@ export const PLAN_MARK = "<!-- keyplane plan -->";
 
 /** GitHub refuses a comment of more than 65,536 characters. */
 const MAX_CHARACTERS = 60_000;
-/** So many rows, and so many warnings, are shown; the lines below have them all. */
+/** So many rows, and so many warnings, are shown, and so many characters of each; the lines below have them all. */
 const MAX_ROWS = 100;
+const MAX_ROWS_CHARACTERS = 20_000;
 
 const WORDS: Readonly<Record<PlannedObject["action"], string>> = {
   create: "created",
@@ -51,19 +52,24 @@ export function planMarkdown(plan: Plan): string {
 }
 
 function cut(lines: readonly string[], begin: string): string[] {
-  const more = lines.length - MAX_ROWS;
-  return more > 0 ? [...lines.slice(0, MAX_ROWS), `${begin}and ${more} more`] : [...lines];
+  const shown = fitting(lines.slice(0, MAX_ROWS), MAX_ROWS_CHARACTERS);
+  const more = lines.length - shown.length;
+  return more > 0 ? [...shown, `${begin}and ${more} more`] : shown;
+}
+
+/** The first of the lines, as many as have no more characters than there is room for. */
+function fitting(lines: readonly string[], room: number): string[] {
+  let left = room;
+  const end = lines.findIndex((line) => {
+    left -= line.length + 1;
+    return left < 0;
+  });
+  return lines.slice(0, end === -1 ? lines.length : end);
 }
 
 /** As many of the lines as there is room for. Each begins with its sign, so that none ends the block. */
 function folded(lines: readonly string[], room: number): string {
-  const shown: string[] = [];
-  let length = 0;
-  for (const line of lines) {
-    length += line.length + 1;
-    if (length > room) break;
-    shown.push(line);
-  }
+  const shown = fitting(lines, room);
   const more = lines.length - shown.length;
   const rest = more === 0 ? [] : ["", `${more} more lines are in the output of \`keyplane plan\`.`];
   return [

@@ -32,6 +32,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("keyplane import takes no empty path, as of a variable that is not set, for a folder", async () => {
+  metadata = { namespace: "dev", name: "reader" };
+  const { code, out, err } = await keyplane(["import", "", "--server", url], { KEYPLANE_TOKEN: "t" });
+  expect([code, out, err]).toEqual([2, "", expect.stringMatching(/^keyplane: import: name a folder/)]);
+});
+
 test.each([
   { namespace: "..", name: "evil" },
   { namespace: "dev", name: "../../evil" },

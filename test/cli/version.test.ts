@@ -41,6 +41,7 @@ describe("keyplane version", () => {
   test("tells it as YAML too", async () => {
     const [yaml, json] = [await keyplane(["version", "-o", "yaml"]), await keyplane(["version", "-o", "json"])];
     expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
+    expect(yaml.out).not.toContain("&");
   });
 
   test("takes no other form", async () => {

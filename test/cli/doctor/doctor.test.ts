@@ -56,7 +56,7 @@ describe("keyplane doctor", () => {
       const shown = file.replace(home.data, "DATA");
       expect([code, wrong]).toEqual([
         1,
-        [`file-modes: ${shown} is open to others on this machine: chmod go= '${shown}'`],
+        [`file-modes: ${shown} is open to others on this machine: chmod go= ${shown}`],
       ]);
       chmodSync(file, 0o700);
     }
@@ -80,7 +80,7 @@ describe("keyplane doctor", () => {
     home.write("lost.yaml", "kind: PlatformKee\n");
     const { code, wrong } = await doctor();
     expect(code).toBe(1);
-    expect(wrong).toContainEqual(expect.stringMatching(/1 error.*keyplane validate -f 'DIR'/));
+    expect(wrong).toContainEqual(expect.stringMatching(/1 error.*keyplane validate -f DIR$/));
     home.write("lost.yaml", "");
   });
 

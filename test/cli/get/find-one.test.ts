@@ -22,6 +22,10 @@ describe("a name", () => {
     expect(() => wantedOf("dev/agent", "prod")).toThrow("dev/agent and -n prod name two namespaces");
   });
 
+  test("of a namespace that is empty, as a variable that is not set, is refused", () => {
+    for (const named of [undefined, "agent"]) expect(() => wantedOf(named, "")).toThrow(/^-n: name a namespace/);
+  });
+
   test("that is a secret is refused without being shown", () => {
     expect(() => wantedOf("inf_0123456789abcdef", undefined)).toThrow(/^that is the beginning of a secret/);
   });
