@@ -32,10 +32,16 @@ const AMBIGUOUS = [
   ...["ingress.className=5", "ingress.host=6", "ingress.tlsSecret=7"],
 ].flatMap((setting) => ["--set-string", setting]);
 
+/** Maps that a default is taken out of, so that nothing is left in them. */
+const EMPTIED = ["metrics.dashboard.enabled=true", "metrics.dashboard.labels.grafana_dashboard=null"].flatMap(
+  (setting) => ["--set", setting],
+);
+
 const VARIANTS: [string, string[]][] = [
   ["the default", []],
   ...values.map((file): [string, string[]] => [file, ["--values", join(EXAMPLES, file)]]),
   ["everything", EVERYTHING],
+  ["emptied maps", EMPTIED],
   ["ambiguous texts", ["--set", "ingress.enabled=true", ...AMBIGUOUS]],
 ];
 
