@@ -30,9 +30,16 @@ describeOnEachEngine("A change is acknowledged", (store) => {
   /** Asks on a clock that passes only when told to. */
   const watch = () => {
     const clock = { now: 0 };
-    const database = { incarnation: "first" };
+    const database = { incarnation: "first", answersAfterMs: 0 };
     const { read, remove } = replicaRegister(store());
-    const register = { remove, read: async (seq: number) => ({ ...(await read(seq)), ...database }) };
+    const register = {
+      remove,
+      async read(seq: number) {
+        const answer = await read(seq);
+        clock.now += database.answersAfterMs;
+        return { ...answer, incarnation: database.incarnation };
+      },
+    };
     return { clock, database, ask: watchReplicas(register, () => clock.now) };
   };
   const acknowledged = async () => (await watch().ask(0)).acknowledged;
@@ -91,6 +98,17 @@ describeOnEachEngine("A change is acknowledged", (store) => {
     clock.now += 1;
     expect((await ask(0)).acknowledged).toBe((await head()).seq);
     expect((await ask(0)).longestLeaseMs).toBe(LEASE_MS);
+  });
+
+  test("by no replica less where an answer comes so late that what it tells is old", async () => {
+    const { clock, database, ask } = watch();
+    await registerReplica(store(), "alive");
+    await makeTeam(store());
+    await ask(0);
+    clock.now += LEASE_MS;
+    database.answersAfterMs = LEASE_AND_MARGIN_MS;
+    expect((await ask(0)).acknowledged).toBe(0);
+    expect((await heartbeat(store(), "alive", await head())).registered).toBe(true);
   });
 
   test("c39: by no replica less when the database's clock is set: who is dead is told by one's own clock", async () => {
