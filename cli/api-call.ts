@@ -1,5 +1,6 @@
 /** One call of a server's API, and what a person is told where it fails. */
 import { connectionErrorText } from "../domain/error-text.ts";
+import { containsKey } from "../domain/redact.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Whom a call is made to, and as whom. */
@@ -21,8 +22,10 @@ const TIMEOUT_MS = 30_000;
  * Asks for what is below /api/v1.
  *
  * @throws Error where it is refused, or there is no answer that is one
+ * @throws UsageError for a path or a query with a key in it
  */
 export async function callApi<T>(target: Target, method: "GET" | "POST", path: string, body?: object): Promise<T> {
+  refuseKeyIn(path);
   const answer = await send(target, method, path, body);
   const text = await answer.text();
   if (!answer.ok) throw new Error(refusalMessage(target, answer.status, text));
@@ -32,15 +35,23 @@ export async function callApi<T>(target: Target, method: "GET" | "POST", path: s
 /**
  * A URL that a flag names, without a slash at its end.
  *
- * @throws UsageError for anything else than http or https, and for one with a password
+ * @throws UsageError for anything else than http or https, and for one with a password, a query or a fragment
  */
 export function serverUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.username === "" && url.password === "") return text.replace(/\/+$/, "");
-  // It is not shown: there may be a password in it.
+  if (url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === ""))
+    return text.replace(/\/+$/, "");
+  // It is not shown: there may be a password in it, or a key.
   throw new UsageError(
-    `--${flag}: must be an http or https URL without a user or a password, such as https://keys.example.com`,
+    `--${flag}: must be an http or https URL without a user, a password or a query, such as https://keys.example.com`,
   );
+}
+
+/** What is typed comes into URLs, and these into the logs of whatever is in between. */
+function refuseKeyIn(path: string): void {
+  const { pathname, searchParams } = new URL(path, "http://localhost");
+  if (![decodeURIComponent(pathname), ...searchParams.values()].some(containsKey)) return;
+  throw new UsageError("a key belongs on no command line, which others can list, and in no URL: nothing was sent");
 }
 
 async function send(

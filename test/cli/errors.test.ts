@@ -144,6 +144,23 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /^--server: must be an http or https URL without a user/,
   ],
+  "a server's URL with a query, as of an MCP client that has its key there": [
+    get("--server", `http://127.0.0.1:1/mcp?key=${PASSWORD}`),
+    2,
+    /^--server: must be an http or https URL without/,
+    { KEYPLANE_TOKEN: "t" },
+  ],
+  "a key in the middle of an argument, which is not sent": [
+    ["revoke", `dev/${KEY}`, "--server", "http://127.0.0.1:1"],
+    2,
+    /^a key belongs on no command line/,
+    { KEYPLANE_TOKEN: "t" },
+  ],
+  "a certificate without its key for doctor": [
+    ["doctor", "--tls-cert", file("x.pem")],
+    2,
+    /^--tls-cert: give it together with --tls-key$/,
+  ],
   "a token's file that is missing": [
     get("--server", "http://127.0.0.1:1", "--token-file", file("nope")),
     2,
