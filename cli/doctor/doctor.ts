@@ -94,7 +94,7 @@ const PLACES = ["data", "server", "adminUrl", "tlsCert", "databaseUrl", "kubecon
  */
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
   const isFlagged = PLACES.some((place) => flags[place] !== undefined);
-  const { data, server, adminUrl, tls, databaseUrl, kubeconfig } = choosePlaces(flags, isFlagged ? {} : env);
+  const { data, server, adminUrl, tls, databaseUrl, kubeconfig } = choosePlaces(flags, env, isFlagged);
   const hasDatabase = databaseUrl !== undefined || flags.afterRestore === true;
   const database = hasDatabase ? requiredDatabaseUrl(env, databaseUrl) : undefined;
   const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
@@ -119,18 +119,21 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   ];
 }
 
-function choosePlaces(flags: DoctorFlags, env: Environment) {
-  const [cert, key] = [setting(env, "tls-cert", flags.tlsCert), setting(env, "tls-key", flags.tlsKey)];
+/** @param isFlagged whether flags name places: then no variable does, and variables only say more of those */
+function choosePlaces(flags: DoctorFlags, env: Environment, isFlagged: boolean) {
+  const places = isFlagged ? {} : env;
+  const cert = setting(places, "tls-cert", flags.tlsCert);
+  const key = setting(isFlagged && cert === undefined ? {} : env, "tls-key", flags.tlsKey);
   if ((cert === undefined) !== (key === undefined)) throw new UsageError("--tls-cert: give it together with --tls-key");
-  const publicUrl = setting(env, "public-url", flags.publicUrl);
+  const publicUrl = setting(cert === undefined ? {} : env, "public-url", flags.publicUrl);
   const host = publicUrl === undefined ? undefined : serverUrl("public-url", publicUrl);
   return {
-    data: setting(env, "data", flags.data),
-    server: setting(env, "server", flags.server),
-    adminUrl: setting(env, "admin-url", flags.adminUrl),
+    data: setting(places, "data", flags.data),
+    server: setting(places, "server", flags.server),
+    adminUrl: setting(places, "admin-url", flags.adminUrl),
     tls: cert === undefined || key === undefined ? undefined : { cert, key, publicUrl: host },
-    databaseUrl: setting(env, "database-url", flags.databaseUrl),
-    kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
+    databaseUrl: setting(places, "database-url", flags.databaseUrl),
+    kubeconfig: setting(places, "kubeconfig", flags.kubeconfig),
   };
 }
 

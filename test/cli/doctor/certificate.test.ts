@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { checkCertificateFiles, checkServedCertificate } from "../../../cli/doctor/certificate.ts";
 import { makeCertificate } from "../../env/certificate.ts";
+import { keyplane } from "../up.ts";
 
 const DAY = 24 * 3_600_000;
 const folder = mkdtempSync(join(tmpdir(), "keyplane-certificate-"));
@@ -70,4 +71,10 @@ test("doctor sees the certificate that a server shows", async (context) => {
     (await checkServedCertificate(new URL(`https://127.0.0.1:${port}`), now)).map(({ severity }) => severity);
   expect(await look(Date.now())).toEqual(["note", "note"]);
   expect(await look(Date.now() + 2 * DAY)).toEqual(["error"]);
+});
+
+test("doctor takes the key and the public URL from their variables where a flag names the certificate", async () => {
+  const env = { KEYPLANE_TLS_KEY: files.key, KEYPLANE_PUBLIC_URL: "https://elsewhere.example.com" };
+  const { code, out } = await keyplane(["doctor", "--tls-cert", files.cert], env);
+  expect([code, out]).toEqual([1, expect.stringContaining("does not name elsewhere.example.com")]);
 });
