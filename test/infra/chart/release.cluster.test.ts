@@ -118,6 +118,33 @@ describe("A release of infra/chart", () => {
     expect(notes).toContain("--controller-namespace keyplane-system");
   });
 
+  it("goes beside another one only where the policies of each know the controller of the other", async () => {
+    const second = ["second", CHART, "--namespace", "team-b", "--no-hooks", "--set", "crds.install=false"];
+    const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];
+    const unknownThere = await helm.runHelm("install", ...second, ...naming(`${NAMESPACE}:keyplane-controller`));
+    expect(unknownThere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        "release keyplane would deny what this one's controller writes: name system:serviceaccount:team-b:second-keyplane-controller in its admissionPolicies.controllers",
+      ),
+    });
+    const first = ["upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next"];
+    await helm.helm(...first, ...naming("team-b:second-keyplane-controller"));
+    const unknownHere = await helm.runHelm("install", ...second);
+    expect(unknownHere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        `what the controller of release keyplane writes would be denied: name system:serviceaccount:${NAMESPACE}:keyplane-controller in admissionPolicies.controllers`,
+      ),
+    });
+    await helm.helm("install", ...second, ...naming(`${NAMESPACE}:keyplane-controller`));
+    expect((await helm.runHelm(...first)).stderr).toContain(
+      "would be denied: name system:serviceaccount:team-b:second-",
+    );
+    await helm.helm("uninstall", "second", "--namespace", "team-b");
+    await helm.helm(...first);
+  });
+
   it("leaves the old version at work where the migration of the new one does not end", async () => {
     const upgrade = ["upgrade", ...RELEASE, ...VALUES("production"), "--set", "image.tag=broken", "--timeout=2s"];
     const { code, stderr } = await helm.runHelm(...upgrade);
