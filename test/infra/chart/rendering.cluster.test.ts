@@ -141,6 +141,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       "networkPolicy.metricsFrom=null",
       "at '/networkPolicy': missing property 'metricsFrom'",
     ],
+    ["a budget that no node could be drained by", "podDisruptionBudget.maxUnavailable=0%", "does not match pattern"],
     ["an autoscaler upside down", "server.autoscaling.minReplicas=20", "minReplicas must be at most maxReplicas"],
   ];
 
