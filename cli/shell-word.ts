@@ -1,4 +1,5 @@
-/** A text as a shell takes it for one word. */
+/** A text as a shell takes it for one word; a path that begins with - is no flag. */
 export function shellWord(text: string): string {
+  if (text.startsWith("-")) return shellWord(`./${text}`);
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { whenMissing } from "../../controller/cluster/files/disk.ts";
+import { errorMessage } from "../../domain/error-text.ts";
 import type { AddCommand } from "../command.ts";
 import { shellWord } from "../shell-word.ts";
 import { UsageError } from "../usage-error.ts";
@@ -42,11 +42,8 @@ async function runInit(
   }
   // Git's own is not in the way, nor what an editor keeps.
   if (dir === "") throw new UsageError("init: name a folder, or leave it out for manifests");
-  const taken = (await readdir(dir).catch(whenMissing([]))).filter(
-    (name) => !name.startsWith(".") || name === ".gitignore",
-  );
+  const taken = (await makeFolder(dir)).filter((name) => !name.startsWith(".") || name === ".gitignore");
   if (taken.length > 0) throw new UsageError(`${dir} has ${taken[0]} in it: name a folder with nothing in it`);
-  await mkdir(dir, { recursive: true });
   const files = firstManifests(team, namespace);
   const width = Math.max(...files.map(({ file }) => join(dir, file).length));
   for (const { file, text, is } of files) {
@@ -67,4 +64,19 @@ or on a cluster in which Keyplane runs, and has namespace ${namespace} among the
   kubectl apply --server-side -f ${word}
 
 The first key works as it is; what it may do is yours to edit in ${join(dir, "30-keys.yaml")}.`);
+}
+
+/**
+ * Makes a folder where there is none.
+ *
+ * @returns what is in it
+ * @throws UsageError where there can be none, or this user may not look into it
+ */
+async function makeFolder(dir: string): Promise<string[]> {
+  try {
+    await mkdir(dir, { recursive: true });
+    return await readdir(dir);
+  } catch (error) {
+    throw new UsageError(`init ${dir}: ${errorMessage(error)}: name another folder`);
+  }
 }

@@ -65,6 +65,14 @@ describe("keyplane init", () => {
     expect((await keyplane(["init", join(folder, "new")])).code).toBe(2);
   });
 
+  test("says of a file where the folder should be to name another folder, and no flag that it has not", async () => {
+    writeFileSync(join(folder, "file"), "");
+    for (const dir of [join(folder, "file"), join(folder, "file/below")]) {
+      const { code, err } = await keyplane(["init", dir]);
+      expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: init \S+: .*: name another folder\n$/)]);
+    }
+  });
+
   test("takes no empty path, as of a variable that is not set, for a folder", async () => {
     const { code, err } = await keyplane(["init", ""]);
     expect([code, err]).toEqual([2, expect.stringMatching(/^keyplane: init: name a folder/)]);
