@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readImageConfig } from "./image-root.ts";
 
 /**
@@ -39,4 +39,17 @@ export function runContained(
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH, ...ofImage, ...env },
   });
+}
+
+/** The first process of a container, as this machine sees it. */
+export function firstProcessOf(container: ChildProcess): number {
+  return Number(execFileSync("ps", ["-o", "pid=", "--ppid", String(container.pid)], { encoding: "utf8" }));
+}
+
+/**
+ * Ends a container at once, if it runs. Its first process would outlive what has started it: with the change of its user
+ * Linux forgets that the one is to end with the other.
+ */
+export function killContainer(container: ChildProcess): void {
+  if (container.exitCode === null) process.kill(firstProcessOf(container), "SIGKILL");
 }

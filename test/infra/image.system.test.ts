@@ -1,5 +1,5 @@
 /** The image, without a container engine: its root file system, run as a restricted pod runs it. */
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chownSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { ROOT } from "../architecture/sources.ts";
-import { runContained } from "../env/contained.ts";
+import { firstProcessOf, killContainer, runContained } from "../env/contained.ts";
 import { makeDatabaseFolder } from "../env/database-folder.ts";
 import { freshDatabase } from "../env/engines.ts";
 import { makeImageRoot } from "../env/image-root.ts";
@@ -79,15 +79,14 @@ describe("a container of the image", () => {
     let output = "";
     for (const stream of [container.stdout, container.stderr]) stream?.on("data", (chunk) => (output += String(chunk)));
     context.onTestFinished(async () => {
-      if (container.exitCode === null) container.kill("SIGKILL");
+      killContainer(container);
       await ended;
     });
     const url = await until("it serves", () => {
       if (container.exitCode !== null) throw new Error(output);
       return /^ready (http:\S+)$/m.exec(output)?.[1];
     });
-    const pid = Number(execFileSync("ps", ["-o", "pid=", "--ppid", String(container.pid)], { encoding: "utf8" }));
-    return { pid, url, ended, output: () => output };
+    return { pid: firstProcessOf(container), url, ended, output: () => output };
   }
 
   test("has one unprivileged process on a read-only root", async (context) => {
