@@ -145,8 +145,11 @@ export function createMetrics(): ServerMetrics {
   return {
     registry,
     countRequest(operation, status, tookMs) {
-      const answered = requests.get(operation) ?? { byStatus: new Map(), durations: durations.labels(operation) };
-      requests.set(operation, answered);
+      let answered = requests.get(operation);
+      if (answered === undefined) {
+        answered = { byStatus: new Map(), durations: durations.labels(operation) };
+        requests.set(operation, answered);
+      }
       answered.byStatus.set(status, (answered.byStatus.get(status) ?? 0) + 1);
       answered.durations.observe(tookMs / 1_000);
     },
