@@ -1,6 +1,7 @@
 /**
- * The log: lines for people on a terminal, JSON everywhere else, with a closed list of fields. A field that is not in {@link LogFields} cannot be
- * written, so that no header, URL or body enters a line by way of an object that happens to hold one.
+ * The log: lines for people on a terminal, JSON everywhere else, with a closed list of fields. A field that is not in
+ * {@link LogFields} cannot be written, so that no header, URL or body enters a line by way of an object that happens to
+ * hold one.
  */
 import { isatty } from "node:tty";
 import { type DestinationStream, pino } from "pino";

@@ -97,7 +97,7 @@ export async function checkServedCertificate(url: URL, now: number): Promise<Fin
 function judge(where: string, certificate: X509Certificate, host: string | undefined, now: number): Finding[] {
   const findings: Finding[] = [];
   const [begins, ends] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-  const step = "renew it: servers read its files again when they start";
+  const step = "renew it: servers read its files again as they change";
   if (now >= ends) findings.push(wrong("certificate", `the certificate of ${where} has expired on ${day(ends)}`, step));
   else if (now < begins) {
     findings.push(
