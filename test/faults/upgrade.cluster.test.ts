@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { freshDatabase } from "../env/engines.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { takeOutPrevious, thisVersion, type Version } from "../env/previous-version.ts";
@@ -25,16 +26,7 @@ const PRE_STOP_MS = 200;
 /** How long each state of the world is looked at. Milliseconds. */
 const STAYS_MS = 1_500;
 
-const MANIFESTS = `
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformTeam
-metadata: { name: research }
-spec: { namespaces: [default] }
----
-apiVersion: keyplane.dev/v1alpha1
-kind: MemoryLibrary
-metadata: { name: handbook }
-spec: {}
+const MANIFESTS = `${teamManifest("research", "default")}${LIBRARY}
 ---
 apiVersion: keyplane.dev/v1alpha1
 kind: PlatformKey

@@ -9,25 +9,12 @@ import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
 
-const MANIFESTS = `
-apiVersion: keyplane.dev/v1beta1
-kind: PlatformTeam
-metadata: { name: research }
-spec: { namespaces: [default] }
----
-apiVersion: keyplane.dev/v1beta1
-kind: PlatformKey
-metadata: { name: reader }
-spec: { preset: MCPReadOnly }
----
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformKey
-metadata: { name: writer }
-spec: { preset: MCPReadWrite }
-`;
+const BETA = (teamManifest("research", "default") + keyManifest("reader")).replaceAll("v1alpha1", "v1beta1");
+const MANIFESTS = BETA + keyManifest("writer");
 
 describe("the versions of a kind", () => {
   let kubernetes: StartedKubernetes;

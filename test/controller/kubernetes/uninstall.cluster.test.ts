@@ -11,6 +11,7 @@ import { keyplane } from "../../cli/up.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
 import { freshDatabase } from "../../env/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { keyManifest, LIBRARY, teamManifest } from "../../env/kubernetes/manifests.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
 
@@ -78,19 +79,8 @@ describe("uninstalling", () => {
   });
 });
 
-const MANIFESTS = `
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformTeam
-metadata: { name: research }
-spec: { namespaces: [default] }
----
-apiVersion: keyplane.dev/v1alpha1
-kind: MemoryLibrary
-metadata: { name: handbook }
-spec: {}
----
-apiVersion: keyplane.dev/v1alpha1
-kind: PlatformKey
-metadata: { name: reader }
-spec: { preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ name: handbook }] } }
-`;
+const MANIFESTS = [
+  teamManifest("research", "default"),
+  LIBRARY,
+  keyManifest("reader", "libraryAccess: { mode: Restricted, libraryRefs: [{ name: handbook }] }"),
+].join("");
