@@ -1,11 +1,13 @@
 import type { FoundAudit, StoredAuditEvent } from "../../../store/audit-search.ts";
+import type { EventNames } from "../../management/audit/audit-json.ts";
+import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { ACTIONS } from "../../management/audit/event-text.ts";
 import { teamField } from "../asked-teams.ts";
 import { type Content, flag, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { type Column, table } from "../table.ts";
 import { exactly } from "../times.ts";
-import { type AuditQuery, auditUrl, MAX_ACTOR_LENGTH, momentText } from "./audit-query.ts";
+import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";
 
 /** What a page of the audit log shows. */
@@ -13,9 +15,7 @@ export type AuditPage = FoundAudit & {
   readonly query: AuditQuery;
   /** Names to choose from. */
   readonly teams: readonly string[];
-  readonly teamNames: ReadonlyMap<string, string>;
-  /** The keys that are spoken of, by their ids. */
-  readonly keys: ReadonlyMap<string, { readonly name: string }>;
+  readonly names: EventNames;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
@@ -86,12 +86,12 @@ function action({ kind }: StoredAuditEvent): Html {
   return html`<span class="badge ${toneOfAction(kind)}">${ACTIONS[kind] ?? kind}</span><span class="line small"><a href="${auditUrl({ action: kind }, PATH)}">${kind}</a></span>`;
 }
 
-function about({ keyId, teamId, detail }: StoredAuditEvent, { keys, teamNames }: AuditPage): Content {
+function about({ keyId, teamId, detail }: StoredAuditEvent, { names }: AuditPage): Content {
   const { id, name } = detail;
-  const team = teamId === null ? undefined : (teamNames.get(teamId) ?? teamId);
+  const team = teamId === null ? undefined : (names.teams.get(teamId) ?? teamId);
   const whose = team !== undefined && html`<span class="line muted small">${team}</span>`;
   if (keyId !== null) {
-    return html`<a class="name" href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${whose}`;
+    return html`<a class="name" href="/dashboard/keys/${keyId}">${names.keys.get(keyId)?.name ?? keyId}</a>${whose}`;
   }
   if (typeof name !== "string") return whose || "The installation";
   const search = typeof id === "string" ? id : name;

@@ -1,14 +1,16 @@
 import { PREFIX_LENGTH } from "../../../domain/key/key-format.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { AuditPosition } from "../../../store/audit-search.ts";
-import { type AuditQuestion, cursorOf, readAuditCursor } from "../../management/audit/audit-question.ts";
+import {
+  type AuditQuestion,
+  cursorOf,
+  MAX_ACTOR_LENGTH,
+  readAuditCursor,
+} from "../../management/audit/audit-question.ts";
 import { MAX_NAME_LENGTH, queryText } from "../query-text.ts";
 
 /** What the audit log is asked for, as its address has it. */
 export type AuditQuery = AuditQuestion & { readonly after: AuditPosition | undefined };
-
-/** An issuer and a subject: longer ones are no link. */
-export const MAX_ACTOR_LENGTH = 2_000;
 
 /** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
 export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQuery {

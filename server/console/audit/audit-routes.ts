@@ -1,12 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { searchAudit } from "../../../store/audit-search.ts";
-import { refsOfKeys } from "../../../store/keys/key-lists.ts";
-import { teamNames } from "../../../store/teams.ts";
 import { authenticateManagement } from "../../auth/authenticate-management.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ServerDeps } from "../../deps.ts";
 import { askedTeams } from "../../management/asked-teams.ts";
+import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
 import { principalOf } from "../../management/author.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
@@ -35,12 +34,10 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
       ...(await auditSearchOf(store.db, rights, query)),
       ...{ after: query.after, limit: PAGE },
     });
-    const { events } = found;
     const page = {
       ...{ ...found, query },
       teams: await offeredTeams(store.db, rights),
-      teamNames: await teamNames(store.db, unique(events.map(({ teamId }) => teamId))),
-      keys: await refsOfKeys(store.db, unique(events.map(({ keyId }) => keyId)), visibleTeams(rights)),
+      names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
       now: clock.now(),
     };
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });
@@ -72,8 +69,4 @@ export function auditRoutes(app: FastifyInstance, deps: ServerDeps): void {
     if ("cause" in found) throw new Error("the session has ended");
     return found.principal;
   }
-}
-
-function unique(ids: readonly (string | null)[]): string[] {
-  return [...new Set(ids.flatMap((id) => id ?? []))];
 }

@@ -1,3 +1,4 @@
+import type { NamedRef } from "../../../domain/key/declared-key.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredAuditEvent } from "../../../store/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
@@ -32,13 +33,30 @@ export async function auditJson(
   events: readonly StoredAuditEvent[],
   teamIds: readonly string[] | undefined,
 ): Promise<AuditJson[]> {
-  const teams = await teamNames(db, unique(events.map(({ teamId }) => teamId)));
-  const keys = await refsOfKeys(db, unique(events.map(({ keyId }) => keyId)), teamIds);
+  const { teams, keys } = await namesOfEvents(db, events, teamIds);
   return events.map(({ id, at, kind, actor, teamId, keyId, detail }) => {
     const { namespace = null, name = null } = (keyId === null ? textsOf(detail) : keys.get(keyId)) ?? {};
     const team = teamId === null ? null : (teams.get(teamId) ?? null);
     return { id, at: rfc3339Millis(at), action: kind, actor, teamId, team, keyId, namespace, name, detail };
   });
+}
+
+/** By their ids, what teams are called that events are of, and keys that they are about. */
+export type EventNames = {
+  readonly teams: ReadonlyMap<string, string>;
+  readonly keys: ReadonlyMap<string, NamedRef>;
+};
+
+/** @param teamIds whose keys may be named; undefined for all */
+export async function namesOfEvents(
+  db: Db,
+  events: readonly StoredAuditEvent[],
+  teamIds: readonly string[] | undefined,
+): Promise<EventNames> {
+  return {
+    teams: await teamNames(db, unique(events.map(({ teamId }) => teamId))),
+    keys: await refsOfKeys(db, unique(events.map(({ keyId }) => keyId)), teamIds),
+  };
 }
 
 /** The name that is kept with an event, as what is no longer there has it too. */

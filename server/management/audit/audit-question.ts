@@ -4,6 +4,9 @@ import { problem } from "../../http/errors.ts";
 import { askedTeams } from "../asked-teams.ts";
 import type { Rights } from "../rights.ts";
 
+/** An issuer and a subject: longer ones are nobody. */
+export const MAX_ACTOR_LENGTH = 2_000;
+
 /** What the audit log is asked for: empty or undefined for whatever it is. */
 export type AuditQuestion = {
   /** A team's name or id. */

@@ -9,11 +9,9 @@ import { NAME, PAGE, type PageQuery } from "../request-schemas.ts";
 import { closed, pageSchema, TEXT, TIME } from "../response-schemas.ts";
 import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
-import { auditSearchOf, cursorOf, readAuditCursor } from "./audit-question.ts";
+import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, readAuditCursor } from "./audit-question.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
-/** Of an issuer and a subject. */
-const MAX_ACTOR_LENGTH = 2_000;
 
 const EVENT = closed("AuditEvent", {
   id: { type: "integer" },
