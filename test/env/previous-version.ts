@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const CHECKOUT = join(import.meta.dirname, "../..");
 
 /** What an upgrade comes from, and may have to go back to: to be moved on with each release. */
-const PREVIOUS = "295b54ae928a1a5b885d35a8df7ea93424fa7d32";
+const PREVIOUS = "e31e13707ae4265063869f85c1fbbf6358d90bd8";
 
 /** A folder with a version of Keyplane that can be run. */
 export type Version = { readonly root: string; remove(): Promise<void> };
