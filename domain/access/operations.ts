@@ -19,8 +19,11 @@ export const OPERATIONS = {
   "mcp.memory_recall": { product: "memory", scope: "memory:read" },
   "mcp.memory_wake_up": { product: "memory", scope: "memory:read" },
   "mcp.memory_list": { product: "memory", scope: "memory:read" },
+  "mcp.memory_history": { product: "memory", scope: "memory:read" },
+  "mcp.memory_libraries": { product: "memory", scope: "memory:read" },
   "mcp.memory_save_atom": { product: "memory", scope: "memory:write" },
   "mcp.memory_correct_atom": { product: "memory", scope: "memory:write" },
+  "mcp.memory_forget_atom": { product: "memory", scope: "memory:write" },
 
   "gateway.chat_completions": { product: "gateway", scope: "gateway:generate" },
   "gateway.completions": { product: "gateway", scope: "gateway:generate" },

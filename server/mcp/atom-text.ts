@@ -1,4 +1,4 @@
-import type { AtomJson } from "../memory/atom-json.ts";
+import type { AtomJson, AtomRevisionJson } from "../memory/atom-json.ts";
 
 /** The output schema of one atom. */
 export const ATOM_OUTPUT = {
@@ -19,6 +19,22 @@ export const ATOM_OUTPUT = {
   },
 } as const;
 
+export const REVISIONS_OUTPUT = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["revision", "content", "tags", "source", "importance", "updated"],
+    properties: {
+      revision: { type: "integer" },
+      content: { type: "string" },
+      tags: { type: "array", items: { type: "string" } },
+      source: { type: ["string", "null"] },
+      importance: { type: "number" },
+      updated: { type: "string", description: "Since when it was so." },
+    },
+  },
+} as const;
+
 export const ATOMS_OUTPUT = { type: "array", items: ATOM_OUTPUT } as const;
 
 /** Atoms for a reader: one paragraph each, with what a later call needs. */
@@ -27,10 +43,17 @@ export function atomsText(atoms: readonly AtomJson[], none: string): string {
 }
 
 export function atomText(atom: AtomJson): string {
+  return withFacts(atom, [`id ${atom.id}`, `revision ${atom.revision}`, `library ${atom.library}`]);
+}
+
+/** One revision, for a reader of the list of an atom's. */
+export function revisionText(revision: AtomRevisionJson): string {
+  return withFacts(revision, [`revision ${revision.revision}`]);
+}
+
+function withFacts(atom: AtomRevisionJson, which: readonly string[]): string {
   const facts = [
-    `id ${atom.id}`,
-    `revision ${atom.revision}`,
-    `library ${atom.library}`,
+    ...which,
     `importance ${atom.importance}`,
     ...(atom.tags.length === 0 ? [] : [`tags ${atom.tags.join(", ")}`]),
     ...(atom.source === null ? [] : [`source ${atom.source}`]),

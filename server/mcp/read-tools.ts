@@ -3,12 +3,10 @@ import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
 import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
-import { ATOM_ID, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
+import { ATOM_ID, CURSOR, LIBRARY, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
-import { defineTool, libraryOf, ToolFault } from "./tool.ts";
+import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
 
-const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
-const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
 const BRIEF = 600;
 
@@ -143,14 +141,14 @@ export const memoryList = defineTool<{ library?: string; tag?: string; limit: nu
       "Lists the atoms of one library page by page, newest first. Use it to go through everything, or everything with one tag; to find something use memory_search or memory_recall.",
     annotations: READS,
     input: { library: LIBRARY, tag: { ...TAG, description: "Only atoms with this tag." }, limit: FEW, cursor: CURSOR },
-    output: { items: ATOMS_OUTPUT, nextCursor: { type: ["string", "null"], description: "Null on the last page." } },
+    output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR },
   },
   async (context, { library: named, tag, limit, cursor }) => {
     const { db, key } = context;
     const library = await libraryOf(context, named);
     const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: tag ?? null };
     const after = cursor ? readCursor(scope, cursor) : null;
-    if (typeof after === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
+    if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
     const page = { libraryId: library.id, tag: tag ?? null, after, limit: limit + 1 };
     const atoms = await listAtoms(db, reachOf(key), page);
     const items = atoms.slice(0, limit).map((atom) => atomJson(key, atom));

@@ -5,21 +5,23 @@ import type { Db } from "../../store/database/change.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problemOf } from "../http/errors.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
+import { memoryHistory } from "./history-tool.ts";
+import { memoryLibraries } from "./library-tools.ts";
 import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
 import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
-import { memoryCorrectAtom, memorySaveAtom } from "./write-tools.ts";
+import { memoryCorrectAtom, memoryForgetAtom, memorySaveAtom } from "./write-tools.ts";
 
 /** The tools by name. A map: no name that a caller makes up finds what it inherits. */
 export const TOOLS: ReadonlyMap<string, MemoryTool> = new Map(
-  [memorySearch, memoryRecall, memoryWakeUp, memoryList, memorySaveAtom, memoryCorrectAtom].map((tool) => [
-    tool.definition.name,
-    tool,
-  ]),
+  [
+    ...[memorySearch, memoryRecall, memoryWakeUp, memoryList, memoryHistory, memoryLibraries],
+    ...[memorySaveAtom, memoryCorrectAtom, memoryForgetAtom],
+  ].map((tool) => [tool.definition.name, tool]),
 );
 
 const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", version: "1.0.0" };
 const INSTRUCTIONS =
-  "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need. Without the argument library, the default library of the key or of its team is meant.";
+  "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need; correct what has changed, and forget what should never have been kept. Without the argument library, the default library of the key or of its team is meant.";
 
 /** The request that a protocol server is for. */
 type MemoryRequest = {

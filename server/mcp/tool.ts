@@ -7,6 +7,7 @@ import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts
 import type { ServerDeps } from "../deps.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
+import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
@@ -83,6 +84,17 @@ export function defineTool<Args>(
     },
   };
 }
+
+/** The annotations of a tool that only reads. */
+export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
+/** How many a list gives a model, where it does not say. */
+export const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
+/** The output of a list, besides its items. */
+export const NEXT_CURSOR = { type: ["string", "null"], description: "Null on the last page." } as const;
+export const WRONG_CURSOR = "The cursor is not of this list: begin again without one.";
+
+/** What a model is told of an id that names no atom, or one that the key may not reach. */
+export const NO_ATOM = "There is no atom of this id for this key: look it up with memory_search.";
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {

@@ -1,4 +1,4 @@
-import { correctAtom, insertAtom } from "../../store/memory/atoms.ts";
+import { correctAtom, deleteAtom, insertAtom } from "../../store/memory/atoms.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary } from "../memory/libraries.ts";
 import {
@@ -15,12 +15,14 @@ import {
   SOURCE,
   TAGS,
 } from "../memory/schemas.ts";
-import { correctedLibrary } from "../memory/write-as.ts";
+import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
-import { defineTool, libraryOf, ToolFault } from "./tool.ts";
+import { defineTool, libraryOf, NO_ATOM, ToolFault } from "./tool.ts";
 
 /** Saving twice makes two atoms; a correction keeps the earlier revision. */
 const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
+/** What is forgotten does not come back; nothing more happens the second time. */
+const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
 const FIELDS = {
   content: CONTENT,
   tags: { ...TAGS, description: "Labels, at most 32 of 64 characters." },
@@ -77,11 +79,9 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     switch (correction?.kind) {
       case undefined:
       case "absent":
-        throw new ToolFault("There is no atom of this id for this key: look it up with memory_search.");
+        throw new ToolFault(NO_ATOM);
       case "conflict":
-        throw new ToolFault(
-          `The atom is at revision ${correction.revision}, not ${revision}: read it again with memory_recall and its id, and correct that.`,
-        );
+        throw new ToolFault(`${movedOn(correction.revision, revision)} correct that.`);
       case "corrected": {
         const corrected = atomJson(key, correction.atom);
         return { structured: { atom: corrected }, text: `Corrected: ${atomText(corrected)}` };
@@ -89,3 +89,38 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     }
   },
 );
+
+export const memoryForgetAtom = defineTool<{ id: string; revision?: number }>(
+  {
+    operation: "mcp.memory_forget_atom",
+    title: "Forget an atom",
+    description:
+      "Deletes an atom with all its revisions, for ever. Use it for what should never have been kept, such as a secret or what somebody asked you to forget; what is only wrong or outdated is corrected with memory_correct_atom, which keeps the history. Pass the revision that you have read, so that another's correction in between is not lost.",
+    annotations: DELETES,
+    input: {
+      id: ATOM_ID,
+      revision: { ...REVISION, description: "The revision that you have read; left out, the latest is deleted." },
+    },
+    requires: ["id"],
+    output: { forgotten: { type: "string", description: "The id of the atom that is gone." } },
+  },
+  async ({ write }, { id, revision }) => {
+    const deletion = await write("mcp.memory_forget_atom", {
+      write: (tx, reach) => deleteAtom(tx, reach, id, revision ?? null),
+      libraryOf: deletedLibrary,
+    });
+    switch (deletion?.kind) {
+      case undefined:
+      case "absent":
+        throw new ToolFault(NO_ATOM);
+      case "conflict":
+        throw new ToolFault(`${movedOn(deletion.revision, revision)} forget it with that revision.`);
+      case "deleted":
+        return { structured: { forgotten: id }, text: `Forgotten, with its revisions: atom ${id}.` };
+    }
+  },
+);
+
+function movedOn(present: number, seen: number | undefined): string {
+  return `The atom is at revision ${present}, not ${seen}: read it again with memory_recall and its id, and`;
+}

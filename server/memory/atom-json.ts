@@ -32,7 +32,8 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
   };
 }
 
-type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
+/** A revision of an atom. */
+export type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
 
 export function revisionJson(revision: AtomRevision): AtomRevisionJson {
   return {

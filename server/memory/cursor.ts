@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
-  readonly list: "atoms" | "revisions";
+  readonly list: "atoms" | "revisions" | "libraries";
   readonly teamId: string;
   /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
@@ -10,7 +10,7 @@ export type CursorScope = {
   readonly filter: string | null;
 };
 
-/** Where the next page begins: of atoms the time and the id of the last one, of revisions its number alone. */
+/** Where the next page begins: of atoms the time and the id of the last one, of revisions its number alone, of libraries the id. */
 export type CursorPosition = { readonly at: number; readonly id: string };
 
 /**
@@ -23,6 +23,7 @@ type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 const POSITIONS = {
   atoms: { last: 253_402_300_799_999, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
   revisions: { last: 2_147_483_647, id: /^$/ },
+  libraries: { last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
 
 /** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */

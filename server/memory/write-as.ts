@@ -3,7 +3,7 @@ import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
-import type { Correction } from "../../store/memory/atoms.ts";
+import type { Correction, Deletion } from "../../store/memory/atoms.ts";
 import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
@@ -91,4 +91,9 @@ async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, l
 /** The library of an atom that was corrected. */
 export function correctedLibrary(correction: Correction): string | undefined {
   return correction.kind === "corrected" ? correction.atom.library.id : undefined;
+}
+
+/** The library of an atom that was deleted. */
+export function deletedLibrary(deletion: Deletion): string | undefined {
+  return deletion.kind === "deleted" ? deletion.libraryId : undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from "./request-schemas.ts";
 import { ATOM } from "./response-schemas.ts";
 import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
-import { correctedLibrary, writeAs } from "./write-as.ts";
+import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
 /** Atoms to save, to correct and to delete: decided again behind the write, by the database. */
 export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -90,13 +90,13 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
     "/atoms/:id",
     { config: { operation: "atoms.delete", docs: { summary: "Delete an atom and its revisions", status: 204 } } },
     async (request, reply) => {
-      const library = await callMemory(deps, request, reply, (db) =>
+      const deletion = await callMemory(deps, request, reply, (db) =>
         writeAs(deps, db, request, {
-          write: (tx, reach) => deleteAtom(tx, reach, request.params.id),
-          libraryOf: (deleted) => deleted,
+          write: (tx, reach) => deleteAtom(tx, reach, request.params.id, null),
+          libraryOf: deletedLibrary,
         }),
       );
-      if (library === undefined) throw NO_ATOM;
+      if (deletion?.kind !== "deleted") throw NO_ATOM;
       return reply.code(204).send();
     },
   );

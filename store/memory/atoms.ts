@@ -4,11 +4,10 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomFields, AtomPosition, AtomRevision, Reach } from "./atom.ts";
 import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
 
-export type Correction =
-  | { readonly kind: "corrected"; readonly atom: Atom }
-  /** The atom has moved on: `revision` is the present one. */
-  | { readonly kind: "conflict"; readonly revision: number }
-  | { readonly kind: "absent" };
+/** Why an atom was not changed: `revision` is the present one. */
+type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
+export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | MovedOn;
+export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | MovedOn;
 
 /** Ids come from callers: anything that is no id of ours names no atom, rather than failing in the database. */
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -155,8 +154,7 @@ export async function correctAtom(
       and (${expected}::integer is null or a.revision = ${expected}::integer)
     returning ${ATOM_COLUMNS}`.execute(db);
   if (rows[0]) return { kind: "corrected", atom: toAtom(rows[0]) };
-  const [present] = await findAtoms(db, reach, [id]);
-  return present ? { kind: "conflict", revision: present.revision } : { kind: "absent" };
+  return whatStands(db, reach, id);
 }
 
 /** An atom's revisions, newest first, those below `before` where it is given; undefined when there is no such atom. */
@@ -189,11 +187,28 @@ export async function listRevisions(
   }));
 }
 
-/** Deletes an atom with its revisions. Gives the id of its library, or undefined when there is no such atom. */
-export async function deleteAtom(db: QueryExecutorProvider, reach: Reach, id: string): Promise<string | undefined> {
-  if (!ATOM_ID.test(id)) return undefined;
+/**
+ * Deletes an atom with its revisions.
+ *
+ * @param expected the revision that the caller has seen, or null to delete whichever is present
+ */
+export async function deleteAtom(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  id: string,
+  expected: number | null,
+): Promise<Deletion> {
+  if (!ATOM_ID.test(id)) return { kind: "absent" };
   const { rows } = await sql<{ library_id: string }>`
     delete from atoms a using libraries l
-    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} returning a.library_id`.execute(db);
-  return rows[0]?.library_id;
+    where l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)}
+      and (${expected}::integer is null or a.revision = ${expected}::integer)
+    returning a.library_id`.execute(db);
+  if (rows[0]) return { kind: "deleted", libraryId: rows[0].library_id };
+  return whatStands(db, reach, id);
+}
+
+async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): Promise<MovedOn> {
+  const [present] = await findAtoms(db, reach, [id]);
+  return present ? { kind: "conflict", revision: present.revision } : { kind: "absent" };
 }

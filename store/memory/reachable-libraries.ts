@@ -42,10 +42,20 @@ export async function findLibraryById(
   return found;
 }
 
+/** One page of the active libraries of a reach, in the order of their ids, from behind `after`. */
+export async function listLibraries(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<ReachableLibrary[]> {
+  return select(db, reach, sql`(${after}::text is null or l.id > ${after})`, limit);
+}
+
 async function select(
   db: QueryExecutorProvider,
   reach: Reach,
   which: RawBuilder<unknown>,
+  limit = 2,
 ): Promise<ReachableLibrary[]> {
   const { rows } = await sql<ReachableLibrary>`
     select l.id, l.namespace, l.name, l.display_name as "displayName", l.description,
@@ -53,6 +63,7 @@ async function select(
     from libraries l
     where ${which} and l.team_id = ${reach.teamId} and l.state = 'active'
       and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
-    limit 2`.execute(db);
+    order by l.id
+    limit ${limit}`.execute(db);
   return rows;
 }

@@ -11,8 +11,11 @@ import { type Harness, startHarness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
 
 const IDENTITY = { name: "a-client", version: "1.0.0" };
-const READ_TOOLS = ["memory_list", "memory_recall", "memory_search", "memory_wake_up"];
-const ALL_TOOLS = [...READ_TOOLS, "memory_correct_atom", "memory_save_atom"].sort();
+const READ_TOOLS = [
+  ...["memory_history", "memory_libraries", "memory_list"],
+  ...["memory_recall", "memory_search", "memory_wake_up"],
+];
+const ALL_TOOLS = [...READ_TOOLS, "memory_correct_atom", "memory_forget_atom", "memory_save_atom"].sort();
 
 type ToolResult = {
   isError?: boolean | undefined;
@@ -85,7 +88,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
   ["client 2.x by itself", (key) => connectModern(key, "auto"), "2026-07-28"],
   ["client 2.x of 2026-07-28", (key) => connectModern(key, { pin: "2026-07-28" }), "2026-07-28"],
 ])("an unmodified MCP client: %s", (_name, connect, version) => {
-  test("connects with nothing but URL and key, and calls all six tools", async () => {
+  test("connects with nothing but URL and key, and calls every tool", async () => {
     const client = await connect(server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
     expect(client.version()).toBe(version);
     expect((await client.listTools()).map(({ name }) => name).sort()).toEqual(ALL_TOOLS);
@@ -126,6 +129,11 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
       important: [found],
       recent: [],
     });
+    expect(await call("memory_history", { id })).toMatchObject({ items: [{ revision: 2 }, { revision: 1 }] });
+    const { items } = await call("memory_libraries");
+    expect(items).toContainEqual(expect.objectContaining({ name: "handbook", isDefault: true }));
+    expect(await call("memory_forget_atom", { id })).toEqual({ forgotten: id });
+    expect(await call("memory_list")).toMatchObject({ items: [] });
     await client.close();
   });
 

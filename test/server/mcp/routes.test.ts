@@ -364,7 +364,7 @@ describe("abuse", () => {
     const replay = { "last-event-id": "_GET_stream_1" };
     expect((await send({ method: "GET", headers: { ...TYPES, ...replay, ...bearer(key) } })).status).toBe(405);
     const { json } = await rpc(LIST, key, replay);
-    expect(json.result.tools).toHaveLength(6);
+    expect(json.result.tools).toHaveLength(9);
   });
 
   test("b52: the tool that is authorised is the tool that runs, whatever else the message says", async () => {
@@ -517,12 +517,16 @@ describe("abuse", () => {
 
   test("b57: write tools are absent from a read-only key's list, and calling one by name is 403", async () => {
     const listed = (await rpc(LIST, reader)).json.result.tools.map((tool: { name: string }) => tool.name);
-    expect(listed.sort()).toEqual(["memory_list", "memory_recall", "memory_search", "memory_wake_up"]);
+    expect(listed.sort()).toEqual([
+      ...["memory_history", "memory_libraries", "memory_list"],
+      ...["memory_recall", "memory_search", "memory_wake_up"],
+    ]);
     const saved = (await rpc(toolCall("memory_save_atom", { content: "seen" }))).json.result.structuredContent.atom;
     for (const [name, args] of [
       ["memory_save_atom", { content: "x" }],
       ["memory_correct_atom", { id: saved.id, revision: 1, content: "x" }],
       ["memory_correct_atom", "not even an object"],
+      ["memory_forget_atom", { id: saved.id }],
     ] as const) {
       for (const id of [0, "a-text", 42]) {
         const answer = await rpc(toolCall(name, args, id), reader);
@@ -542,7 +546,7 @@ describe("abuse", () => {
   test("b57: a write-only key sees and calls the write tools alone", async () => {
     const writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
     const listed = (await rpc(LIST, writer)).json.result.tools.map((tool: { name: string }) => tool.name);
-    expect(listed).toEqual(["memory_save_atom", "memory_correct_atom"]);
+    expect(listed).toEqual(["memory_save_atom", "memory_correct_atom", "memory_forget_atom"]);
     const read = await rpc(toolCall("memory_list"), writer);
     expect(read.status).toBe(403);
     expect(read.headers["www-authenticate"]).toContain('scope="memory:read"');

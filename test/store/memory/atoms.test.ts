@@ -65,7 +65,7 @@ describeOnEachEngine("atoms", (opened) => {
       expect(await correctAtom(opened().db, reach, ours.id, { content: "stolen", expected: 1, at: NOON })).toEqual({
         kind: "absent",
       });
-      expect(await deleteAtom(opened().db, reach, ours.id)).toBeUndefined();
+      expect(await deleteAtom(opened().db, reach, ours.id, null)).toEqual({ kind: "absent" });
       expect(await countAtoms(opened().db, reach, "lib-handbook")).toEqual({ atoms: 0, isMore: false });
       expect(await insertAtom(opened().db, reach, { ...ours, libraryId: "lib-handbook", at: NOON })).toBeUndefined();
       expect(await findLibraryById(opened().db, reach, "lib-handbook")).toBeUndefined();
@@ -229,8 +229,9 @@ describeOnEachEngine("atoms", (opened) => {
   test("a deleted atom is gone with its revisions, and ids that are none of ours find nothing", async () => {
     const { id } = await save("lib-diary");
     await correctAtom(opened().db, TEAM_A, id, { content: "x", expected: 1, at: NOON });
-    expect(await deleteAtom(opened().db, TEAM_A, id)).toBe("lib-diary");
-    expect(await deleteAtom(opened().db, TEAM_A, id)).toBeUndefined();
+    expect(await deleteAtom(opened().db, TEAM_A, id, 99)).toMatchObject({ kind: "conflict" });
+    expect(await deleteAtom(opened().db, TEAM_A, id, null)).toEqual({ kind: "deleted", libraryId: "lib-diary" });
+    expect(await deleteAtom(opened().db, TEAM_A, id, null)).toEqual({ kind: "absent" });
     const { rows } = await sql`select 1 from atom_revisions where atom_id = ${id}::uuid`.execute(opened().db);
     expect(rows).toEqual([]);
     for (const wrong of [UNKNOWN, "", "1", "x'; drop table atoms; --", `${id}\u0000`]) {
@@ -238,7 +239,7 @@ describeOnEachEngine("atoms", (opened) => {
       expect(await correctAtom(opened().db, TEAM_A, wrong, { content: "x", expected: null, at: NOON })).toEqual({
         kind: "absent",
       });
-      expect(await deleteAtom(opened().db, TEAM_A, wrong)).toBeUndefined();
+      expect(await deleteAtom(opened().db, TEAM_A, wrong, null)).toEqual({ kind: "absent" });
     }
   });
 

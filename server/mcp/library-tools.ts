@@ -1,0 +1,57 @@
+import { defaultLibraryOf } from "../../domain/access/library-access.ts";
+import { listLibraries } from "../../store/memory/reachable-libraries.ts";
+import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
+import { libraryName, reachOf } from "../memory/libraries.ts";
+import { CURSOR } from "../memory/schemas.ts";
+import { defineTool, FEW, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
+
+const LIBRARY_OUTPUT = {
+  type: "object",
+  required: ["name", "displayName", "description", "isDefault"],
+  properties: {
+    name: { type: "string", description: 'What the argument "library" takes.' },
+    displayName: { type: "string" },
+    description: { type: "string", description: "What the library is for." },
+    isDefault: { type: "boolean", description: "It is meant where a call names none." },
+  },
+} as const;
+
+type LibraryJson = { name: string; displayName: string; description: string; isDefault: boolean };
+
+export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
+  {
+    operation: "mcp.memory_libraries",
+    title: "List libraries",
+    description:
+      'Lists the libraries that you may use, what each is for, and which one is meant where a call names none. Use it before you save something that may not belong in the default library, and when a call says that there is no such library: a name goes into the argument "library" of the other tools.',
+    annotations: READS,
+    input: { limit: { ...FEW, default: 100 }, cursor: CURSOR },
+    output: { items: { type: "array", items: LIBRARY_OUTPUT }, nextCursor: NEXT_CURSOR },
+  },
+  async ({ db, key }, { limit, cursor }) => {
+    const scope: CursorScope = { list: "libraries", teamId: key.teamId, library: null, filter: null };
+    const after = cursor ? readCursor(scope, cursor) : null;
+    if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
+    const libraries = await listLibraries(db, reachOf(key), { after: after?.id ?? null, limit: limit + 1 });
+    const defaultId = defaultLibraryOf(key);
+    const items = libraries.slice(0, limit).map((library) => ({
+      name: libraryName(key, library),
+      displayName: library.displayName,
+      description: library.description,
+      isDefault: library.id === defaultId,
+    }));
+    const last = libraries.length > limit ? libraries[limit - 1] : undefined;
+    const nextCursor = last === undefined ? null : writeCursor(scope, { at: 0, id: last.id });
+    const more = nextCursor === null ? "" : `\n\nThere are more: pass cursor ${nextCursor}`;
+    const text = items.length === 0 ? NO_LIBRARIES : items.map(libraryText).join("\n");
+    return { structured: { items, nextCursor }, text: text + more };
+  },
+);
+
+const NO_LIBRARIES =
+  "This key may reach no library: a MemoryLibrary has to be declared for its team, and allowed by the PlatformKey's libraryAccess.";
+
+function libraryText({ name, displayName, description, isDefault }: LibraryJson): string {
+  const title = displayName === "" || displayName === name ? name : `${name} (${displayName})`;
+  return `- ${title}${isDefault ? ", the default" : ""}${description === "" ? "" : `: ${description}`}`;
+}

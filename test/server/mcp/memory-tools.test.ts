@@ -1,0 +1,112 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import type { Harness } from "../harness.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
+import { callTool, startMcp } from "./tool-calls.ts";
+
+let store: Store;
+let server: Harness;
+let key: string;
+let teamB: string;
+beforeAll(async () => {
+  store = await openMemoryStore();
+  server = await startMcp(store);
+  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+  teamB = server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+});
+beforeEach(async () => {
+  await sql`delete from atoms`.execute(store.db);
+});
+
+const call = (name: string, args: Readonly<Record<string, unknown>> = {}, as = key) => callTool(server, as, name, args);
+
+async function saved(content: string, as = key): Promise<string> {
+  const { structured, text, isError } = await call("memory_save_atom", { content }, as);
+  expect(isError, text).toBe(false);
+  return structured.atom.id;
+}
+
+test("memory_history tells what an atom said before, page by page", async () => {
+  const id = await saved("one");
+  for (const content of ["two", "three"]) await call("memory_correct_atom", { id, content });
+  const first = await call("memory_history", { id, limit: 2 });
+  expect(first.structured.items.map((item: { content: string }) => item.content)).toEqual(["three", "two"]);
+  expect(first.text).toContain("pass cursor");
+  const { nextCursor } = first.structured;
+  const second = await call("memory_history", { id, limit: 2, cursor: nextCursor });
+  expect(second.structured).toMatchObject({ items: [{ content: "one", revision: 1 }], nextCursor: null });
+  const other = await saved("another");
+  expect(await call("memory_history", { id: other, cursor: nextCursor })).toMatchObject({ isError: true });
+});
+
+test("b58: memory_history and memory_forget_atom find no atom of another team", async () => {
+  const id = await saved("ours");
+  const unknown = "00000000-0000-7000-8000-000000000000";
+  for (const name of ["memory_history", "memory_forget_atom"]) {
+    const theirs = await call(name, { id }, teamB);
+    expect(theirs).toMatchObject({ isError: true, text: expect.stringContaining("memory_search") });
+    expect(theirs).toEqual(await call(name, { id: unknown }, teamB));
+    expect(await call(name, { id: "x" })).toEqual(theirs);
+  }
+  expect((await call("memory_recall", { ids: [id] })).structured.items).toHaveLength(1);
+});
+
+test("memory_forget_atom deletes an atom with its revisions, and not one that has moved on", async () => {
+  const id = await saved("one");
+  await call("memory_correct_atom", { id, content: "two" });
+  const stale = await call("memory_forget_atom", { id, revision: 1 });
+  expect(stale).toMatchObject({ isError: true, text: expect.stringContaining("revision 2") });
+  expect((await call("memory_forget_atom", { id, revision: 2 })).structured).toEqual({ forgotten: id });
+  expect((await call("memory_recall", { ids: [id] })).structured.missing).toEqual([id]);
+  const { rows } = await sql`select from atom_revisions where atom_id = ${id}::uuid`.execute(store.db);
+  expect(rows).toEqual([]);
+  expect((await call("memory_forget_atom", { id })).isError).toBe(true);
+});
+
+test("memory_libraries lists those of the key's reach, as the key names them, and which is the default", async () => {
+  const all = await call("memory_libraries");
+  const names = all.structured.items.map((item: { name: string }) => item.name).sort();
+  expect(names).toEqual(["a-prod/ops", "diary", "handbook"]);
+  expect(all.structured.items).toContainEqual({
+    ...{ name: "handbook", displayName: "handbook", description: "What handbook is for.", isDefault: true },
+  });
+  expect(all.text).toContain("- handbook, the default: What handbook is for.");
+  const restricted = server.addKey({ libraryIds: ["lib-diary"], teamDefaultLibraryId: "lib-handbook" });
+  const few = await call("memory_libraries", {}, restricted);
+  expect(few.structured.items).toMatchObject([{ name: "diary", isDefault: false }]);
+  const none = await call("memory_libraries", {}, server.addKey({ libraryIds: [] }));
+  expect(none).toMatchObject({ structured: { items: [] }, text: expect.stringContaining("libraryAccess") });
+});
+
+test("memory_libraries comes in pages, and takes no cursor of another team or list", async () => {
+  const first = await call("memory_libraries", { limit: 2 });
+  const { nextCursor } = first.structured;
+  const second = await call("memory_libraries", { limit: 2, cursor: nextCursor });
+  const names = [...first.structured.items, ...second.structured.items].map((item) => item.name);
+  expect(names.sort()).toEqual(["a-prod/ops", "diary", "handbook"]);
+  expect(second.structured.nextCursor).toBeNull();
+  expect((await call("memory_libraries", { cursor: nextCursor }, teamB)).isError).toBe(true);
+  expect((await call("memory_list", { cursor: nextCursor })).isError).toBe(true);
+});
+
+test("memory_forget_atom is not shown to a key that reads, and says that it destroys", async () => {
+  const reader = server.addKey({ scopes: scopeSet(["memory:read"]) });
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+  const tools = async (as: string) => {
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const response = await fetch(`${server.url}/api/v1/memory/mcp`, {
+      ...{ method: "POST", body, headers: { ...headers, authorization: `Bearer ${as}` } },
+    });
+    const text = await response.text();
+    return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result.tools;
+  };
+  const isForget = ({ name }: { name: string }) => name === "memory_forget_atom";
+  expect((await tools(reader)).some(isForget)).toBe(false);
+  expect((await tools(key)).find(isForget).annotations).toMatchObject({ destructiveHint: true, readOnlyHint: false });
+});

@@ -1,0 +1,42 @@
+import { Ajv } from "ajv";
+import { expect } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { TOOLS } from "../../../server/mcp/server.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { type Harness, startHarness } from "../harness.ts";
+
+const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+
+/** What a tool answered: its text, and where it succeeded what is structured. */
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into as JavaScript is, by many shapes.
+export type ToolResult = { readonly text: string; readonly isError: boolean; readonly structured: any };
+
+/** A server of the memory over MCP. */
+export function startMcp(store: Store): Promise<Harness> {
+  return startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
+}
+
+/** Calls a tool by one message. What is structured fits the schema that the tool is listed with. */
+export async function callTool(
+  server: Harness,
+  key: string,
+  name: string,
+  args: Readonly<Record<string, unknown>> = {},
+): Promise<ToolResult> {
+  const response = await fetch(`${server.url}/api/v1/memory/mcp`, {
+    method: "POST",
+    headers: { ...HEADERS, authorization: `Bearer ${key}` },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+  });
+  const body = await response.text();
+  const { result } = JSON.parse(/^data: (.*)$/m.exec(body)?.[1] ?? body);
+  expect(result, body).toBeDefined();
+  const isError = result.isError === true;
+  if (!isError) {
+    const schema: Record<string, unknown> = { ...TOOLS.get(name)?.definition.outputSchema };
+    const validate = ajv.compile(schema);
+    expect(validate(result.structuredContent), ajv.errorsText(validate.errors)).toBe(true);
+  }
+  return { text: result.content[0].text, isError, structured: result.structuredContent };
+}
