@@ -42,6 +42,8 @@ export type ReflectorOptions<T> = {
   readonly onFailed?: (error: unknown) => void;
   /** Rejects where it is not the right server that answers: nothing of what it has just said is taken. */
   readonly confirm?: () => Promise<void>;
+  /** Told that the server's store is older than what was heard of it: it was restored from a backup. */
+  readonly onRestored?: () => void;
   /** Whether the last list was found to be wrong: asked before each watch, and answered with yes once. */
   readonly mustList?: () => boolean;
 };
@@ -156,7 +158,10 @@ async function watchOnce<T>(options: ReflectorOptions<T>, state: WatchState, sig
     state.fresh,
     {
       async onOpen() {
-        if (state.fresh) await confirm?.();
+        if (state.fresh) {
+          await confirm?.();
+          await checkStore(options, state, signal);
+        }
         onHeard();
       },
       onValue(event) {
@@ -170,7 +175,7 @@ async function watchOnce<T>(options: ReflectorOptions<T>, state: WatchState, sig
     },
   );
   if (heard || signal.aborted) return;
-  await checkSilence(options, state, signal);
+  await checkStore(options, state, signal);
 }
 
 function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: unknown): void {
@@ -185,14 +190,17 @@ function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: 
 }
 
 /**
- * A watch that ended without a word, not even a bookmark, may be ahead of a server whose store was restored from a
- * backup: it would stay silent until that has caught up. So the present version is asked for.
+ * A watch that begins later than its server's store has come, one restored from a backup, stays silent until that has
+ * caught up, and then goes on as if nothing had been. So the store's version is asked for where that may be: after a
+ * failure, and after a watch that ended without a word, not even a bookmark.
+ *
+ * @throws Error when the store is older than what was heard of it: everything is to be listed again
  */
-async function checkSilence<T>(
-  { api, path, accept, onHeard }: ReflectorOptions<T>,
+async function checkStore<T>(
+  { api, path, accept, onHeard, onRestored }: ReflectorOptions<T>,
   state: WatchState,
   signal: AbortSignal,
-) {
+): Promise<void> {
   const page = await api.request({
     method: "GET",
     path,
@@ -203,5 +211,8 @@ async function checkSilence<T>(
   onHeard();
   const { resourceVersion } = isRecord(page) && isRecord(page.metadata) ? page.metadata : {};
   const now = typeof resourceVersion === "string" ? resourceVersion : "";
-  if (state.version !== undefined && now !== state.version && isLater(state.version, now)) state.version = undefined;
+  if (state.version === undefined || now === state.version || !isLater(state.version, now)) return;
+  state.version = undefined;
+  onRestored?.();
+  throw new Error("the API server's store is older than what was heard of it, as after a restore: all is listed again");
 }

@@ -1,5 +1,7 @@
 /**
  * The reflectors of one cluster: what each of them is given, when it last heard of the server, and that all have ended.
+ * Where one finds that the cluster was restored from a backup, all list again: another that is reopened only after the
+ * restored store has overtaken what it heard cannot find out by itself.
  */
 import type { LogLine } from "../../log-line.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -37,6 +39,8 @@ export function createReflectors(options: {
   const { api, clock, random, log, confirm } = options;
   const running = new Set<Promise<void>>();
   const heardAt = new Map<string, number>();
+  /** How many restores of the cluster were found. */
+  let restores = 0;
 
   function keep(task: Promise<void>): void {
     running.add(task);
@@ -49,8 +53,19 @@ export function createReflectors(options: {
         heardAt.set(collection.what, clock.monotonic());
         onHeard?.();
       };
+      /** Of those, the ones since which this collection was listed, or is being listed. */
+      let listedSince = restores;
+      const onRestored = () => {
+        // Another may have found it first.
+        if (listedSince === restores) listedSince = ++restores;
+      };
+      const mustList = () => {
+        const wasRestored = listedSince < restores;
+        listedSince = restores;
+        return collection.mustList?.() === true || wasRestored;
+      };
       const reflector = reflect(
-        { ...collection, ...{ api, random, log, confirm, onHeard: heard } },
+        { ...collection, ...{ api, random, log, confirm, onHeard: heard, onRestored, mustList } },
         onListed,
         signal,
       ).finally(() => heardAt.delete(collection.what));

@@ -11,16 +11,24 @@ const page = (resourceVersion: string, names: readonly string[], token?: string)
   items: names.map((name) => object(name, resourceVersion)),
 });
 const isWatch = ({ query }: Call) => query.get("watch") === "1";
+/** It asks for the store's version alone. */
+const isCheck = ({ query }: Call) => query.get("limit") === "1";
 
-/** A reflector on a fake API server that answers as told; what is present, and every removal that it told of. */
+/**
+ * A reflector on a fake API server that answers as told; what is present, and every removal that it told of.
+ *
+ * @param storeVersion what the server's store has come to
+ */
 async function reflecting(
   context: TestContext,
   lists: (call: Call, count: number) => void,
   watches: (call: Call, count: number) => void,
   options: Partial<Pick<ReflectorOptions<unknown>, "confirm" | "mustList">> = {},
+  storeVersion = "999",
 ) {
   const counts = { list: 0, watch: 0, open: 0, mostOpen: 0 };
   const fake = await startFakeApiServer((call) => {
+    if (isCheck(call)) return call.answer(200, page(storeVersion, []));
     if (!isWatch(call)) return lists(call, ++counts.list);
     const open = fake.calls.filter((one) => isWatch(one) && one.isOpen()).length;
     counts.mostOpen = Math.max(counts.mostOpen, open);
@@ -238,21 +246,29 @@ describe.concurrent("a reflector", () => {
     await until("it is there", () => present.has("grün"));
   });
 
-  it("c25: lists again when the server's store is older than what was heard of it", async (context) => {
-    const { present, removed, counts } = await reflecting(
-      context,
-      (call, count) => {
-        if (count === 1) call.answer(200, page("900", ["a", "newer"]));
-        else call.answer(200, page("400", ["a"]));
-      },
-      (call, count) => {
-        if (count === 1) call.end();
-      },
-    );
-    await until("it watches again", () => counts.watch === 2);
-    expect([...present]).toEqual(["a"]);
-    expect(removed).toEqual(["newer"]);
-  });
+  for (const [what, ends] of [
+    ["ended without a word", (call: Call) => call.end()],
+    ["was cut", (call: Call) => call.event("BOOKMARK", bookmark("901")) ?? call.cut()],
+  ] as const) {
+    it(`c25: lists again when the store is older than what was heard of it, after a watch that ${what}`, async (context) => {
+      const { fake, present, removed, counts } = await reflecting(
+        context,
+        (call, count) => call.answer(200, count === 1 ? page("900", ["a", "newer"]) : page("400", ["a"])),
+        (call, count) => {
+          if (count === 1) ends(call);
+          // The store has overtaken what was heard.
+          else call.event("BOOKMARK", bookmark("1000"));
+        },
+        {},
+        "400",
+      );
+      await until("it lists again", () => counts.list === 2);
+      await until("what is newer than the store is gone", () => removed.length === 1);
+      expect([...present]).toEqual(["a"]);
+      expect(removed).toEqual(["newer"]);
+      expect(fake.lines).toContainEqual(expect.stringContaining("store is older than what was heard"));
+    });
+  }
 
   it("c48: takes no list of a server that is another's, and the next one that is not", async (context) => {
     let confirmations = 0;
