@@ -9,6 +9,9 @@ create table atom_revisions (
   source text,
   importance double precision not null,
   updated_at timestamp(3) with time zone not null,
+  metadata jsonb default '{}'::jsonb not null,
+  links jsonb default '[]'::jsonb not null,
+  expires_at timestamp(3) with time zone,
   constraint atom_revisions_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
   constraint atom_revisions_pkey PRIMARY KEY (atom_id, revision)
 );
@@ -24,6 +27,9 @@ create table atoms (
   updated_at timestamp(3) with time zone not null,
   revision integer default 1 not null,
   search tsvector generated always as to_tsvector('english'::regconfig, content) stored not null,
+  metadata jsonb default '{}'::jsonb not null,
+  links jsonb default '[]'::jsonb not null,
+  expires_at timestamp(3) with time zone,
   constraint atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint atoms_pkey PRIMARY KEY (id)
 );
@@ -375,8 +381,10 @@ CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into atom_revisions (atom_id, revision, content, tags, source, importance, updated_at)
-  values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at);
+  insert into atom_revisions (atom_id, revision, content, tags, source, importance, updated_at, metadata, links,
+    expires_at)
+  values (old.id, old.revision, old.content, old.tags, old.source, old.importance, old.updated_at, old.metadata,
+    old.links, old.expires_at);
   return new;
 end $function$;
 CREATE OR REPLACE FUNCTION public.keep_end_of_version()
@@ -547,6 +555,7 @@ create view key_records as
      LEFT JOIN gateways g ON (((g.id = k.gateway_id) AND (g.team_id = k.team_id) AND (g.state = 'active'::text))))
      LEFT JOIN libraries d ON (((d.cluster = t.cluster) AND (d.namespace = t.default_library_namespace) AND (d.name = t.default_library_name) AND (d.team_id = t.id) AND (d.state = 'active'::text))));
 
+CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
@@ -593,6 +602,8 @@ alter table atoms alter column content set statistics 0;
 alter table atoms alter column tags set statistics 0;
 alter table atoms alter column source set statistics 0;
 alter table atoms alter column search set statistics 0;
+alter table atoms alter column metadata set statistics 0;
+alter table atoms alter column links set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
 
 -- sequence audit_events_id_seq;

@@ -11,6 +11,7 @@ import { sql as managedBy } from "../migrations/026-managed-by.ts";
 import { sql as upstreamOutcomes } from "../migrations/027-upstream-outcomes.ts";
 import { sql as sessionsOfADatabase } from "../migrations/028-sessions-of-a-database.ts";
 import { sql as leases } from "../migrations/029-leases.ts";
+import { sql as memory } from "../migrations/030-memory.ts";
 import type { Db } from "./change.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
@@ -36,6 +37,7 @@ const MIGRATIONS = [
   { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
   { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
   { version: 29, name: "leases", script: leases },
+  { version: 30, name: "memory", script: memory },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
