@@ -8,7 +8,8 @@ type Names = Set<string> | null;
 
 /**
  * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. Of those each
- * parser keeps one or the other, and whoever decides by one may act on the other (threats b94).
+ * parser keeps one or the other, and whoever decides by one may act on the other (threats b94). A `__proto__` the parser
+ * would refuse as JSON that is broken, which it is not.
  *
  * @throws BodyFault from its slices
  */
@@ -17,6 +18,7 @@ export function memberScan(body: Buffer): JsonScanner<Names> {
     open: (_context, isObject) => (isObject ? new Set() : null),
     member: (names, start, end) => {
       const name = decodeName(body, start, end);
+      if (name === "__proto__") throw PROTOTYPE;
       if (names?.has(name)) throw DUPLICATE;
       names?.add(name);
       return null;
@@ -26,6 +28,7 @@ export function memberScan(body: Buffer): JsonScanner<Names> {
   return new JsonScanner(body, API_BOUNDS, visitor, null);
 }
 
+const PROTOTYPE = new BodyFault('The body has a member "__proto__", which nothing here takes: leave it out.');
 const DUPLICATE = new BodyFault("The body has an object with two members of one name.");
 
 function decodeName(body: Buffer, start: number, end: number): string {

@@ -21,6 +21,7 @@ const RPC_CODES: Readonly<Record<number, number>> = {
   429: -32_000,
 };
 const INSUFFICIENT_SCOPE = -32_003;
+const INVALID_PARAMS = -32_602;
 /** No method here takes a URI; a long one is an attack on whoever parses it (threats b55). */
 const MAX_URI = 2_048;
 
@@ -53,6 +54,8 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
         recordRefusal(deps, request, PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
         return refuseTool(reply, message, denied);
       }
+      const fault = faultOfCall(message);
+      if (fault !== undefined) return rpcError(message.id, INVALID_PARAMS, fault);
       deps.usage.countRequest(request.principal, operation ?? "mcp.connect", deps.clock.now());
       return exchange(deps, request, reply, message);
     },
@@ -94,6 +97,14 @@ function isObject(value: unknown): value is Message {
 function toolOf({ method, params }: Message) {
   if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
   return TOOLS.get(params.name);
+}
+
+/** Why a message is no call of a tool, though it says so: in words that a model can mend it by. */
+function faultOfCall({ method, params }: Message): string | undefined {
+  if (method !== "tools/call" || !isObject(params)) return undefined;
+  if (typeof params.name !== "string") return 'The "name" of a call must be a string: one of the names in tools/list.';
+  if (params.arguments === undefined || isObject(params.arguments)) return undefined;
+  return 'The "arguments" of a call must be an object: {} where nothing is to be said.';
 }
 
 /** The scope that a call of a tool lacks; undefined for anything that may go on. */

@@ -23,6 +23,8 @@ const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", vers
 const INSTRUCTIONS =
   "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need; correct what has changed, and forget what should never have been kept. Without the argument library, the default library of the key or of its team is meant.";
 
+const NO_TOOL = "There is no tool of this name for this key: tools/list has the names of those that there are.";
+
 /** The request that a protocol server is for. */
 type MemoryRequest = {
   /** Aborted when nobody waits for the answer any more. */
@@ -45,7 +47,7 @@ export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRe
   server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no tool of this name.");
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_TOOL);
     const { signal, present, write, refuse } = request;
     // Its turn was waited for: the key may have been narrowed meanwhile.
     const run = async (db: Db) =>

@@ -9,6 +9,7 @@ import { examples } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
+import { envelope } from "./messages.ts";
 
 const PATH = "/api/v1/memory/mcp";
 const TYPES = { accept: "application/json, text/event-stream", "content-type": "application/json" };
@@ -558,12 +559,3 @@ describe("abuse", () => {
     }
   });
 });
-
-/** What a request of 2026-07-28 says of itself in `_meta`. */
-function envelope(version: string): Record<string, unknown> {
-  return {
-    "io.modelcontextprotocol/protocolVersion": version,
-    "io.modelcontextprotocol/clientInfo": { name: "c", version: "1" },
-    "io.modelcontextprotocol/clientCapabilities": {},
-  };
-}

@@ -160,7 +160,7 @@ describe("the memory over REST", () => {
       ["content of more than 65,536 characters", { content: "x".repeat(65_537) }, "65536"],
       ["a NUL in the content", { content: "a\u0000b" }, "NUL"],
       ["a NUL in a tag", { content: "x", tags: ["\u0000"] }, "NUL"],
-      ["__proto__", '{"content":"x","__proto__":{"teamId":"team-b"}}', "not valid JSON"],
+      ["__proto__", '{"content":"x","__proto__":{"teamId":"team-b"}}', 'a member "__proto__"'],
     ])("POST /atoms with %s", async (_what, body, detail) => {
       const { status, json } = await call("POST", "/atoms", key, body);
       expect(status).toBe(400);

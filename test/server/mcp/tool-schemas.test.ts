@@ -1,0 +1,189 @@
+import { Ajv } from "ajv";
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { TOOLS } from "../../../server/mcp/server.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
+import { callAs, ERAS, type Era, type Told } from "./messages.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, Schema>>;
+
+// What a format is, the tools tell by themselves.
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false });
+
+/** Every tool there is, with its two schemas. */
+const tools = [...TOOLS].map(([name, { definition }]) => {
+  const input = definition.inputSchema as { properties: Fields; required: readonly string[] };
+  return { name, fields: input.properties, required: input.required, output: definition.outputSchema as Schema };
+});
+
+let store: Store;
+let server: Harness;
+let key: string;
+/** An atom that is there. */
+let id: string;
+beforeAll(async () => {
+  store = await openMemoryStore();
+  server = await startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
+  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+});
+beforeEach(async () => {
+  await sql`delete from atoms`.execute(store.db);
+  const { result } = await call("2025-11-25", "memory_save_atom", { content: "Deployments roll out on Tuesdays." });
+  id = /\bid ([\w-]+)/.exec(result?.content[0]?.text ?? "")?.[1] ?? "";
+});
+
+const call = (era: Era, name: unknown, args: unknown) =>
+  callAs(era, { url: server.url, key }, name, typeof args === "string" ? args : JSON.stringify(args));
+
+/** What a tool says to a model that has to do something else: never that it is us who failed. */
+function faultOf({ status, result }: Told, what: string): string {
+  expect([status, result?.isError], what).toEqual([200, true]);
+  const text = result?.content[0]?.text ?? "";
+  expect(text, what).toMatch(/\.$/);
+  expect(text, what).not.toContain("failed here");
+  return text;
+}
+
+describe.each(ERAS)("the tools, in the era of %s", (era) => {
+  test.each(tools)("$name answers what its output schema says", async ({ name, fields, required, output }) => {
+    const validate = ajv.compile(output);
+    const least = validOf(required, fields);
+    let answers = 0;
+    for (const more of [undefined, ...Object.keys(fields)]) {
+      const args = more === undefined ? least : { ...least, [more]: valid(more, fields[more] ?? {}) };
+      const told = await call(era, name, args);
+      if (told.result?.isError) {
+        // What goes with what, no schema says.
+        const fault = faultOf(told, JSON.stringify(args));
+        expect(
+          Object.keys(fields).filter((field) => new RegExp(`\\b${field}\\b`).test(fault)),
+          fault,
+        ).not.toEqual([]);
+        continue;
+      }
+      expect(
+        validate(told.result?.structuredContent),
+        `${JSON.stringify(args)}: ${ajv.errorsText(validate.errors)}`,
+      ).toBe(true);
+      expect(told.result?.content[0]?.text).toBeTruthy();
+      answers++;
+    }
+    expect(answers).toBeGreaterThan(0);
+  });
+
+  test.each(tools)(
+    "$name names the argument that is wrong, and what would be right",
+    async ({ name, fields, required }) => {
+      const least = validOf(required, fields);
+      for (const [field, schema] of Object.entries(fields)) {
+        for (const wrong of wrongValues(schema)) {
+          const what = `${field}: ${JSON.stringify(wrong).slice(0, 80)}`;
+          const fault = faultOf(await call(era, name, { ...least, [field]: wrong }), what);
+          expect(fault, what).toContain(`${name}'s "${field}`);
+        }
+      }
+      for (const field of required) {
+        const { [field]: _, ...others } = least;
+        expect(faultOf(await call(era, name, others), field)).toContain(`lacks "${field}"`);
+      }
+    },
+  );
+
+  test.each(tools)("$name takes no argument that it does not know", async ({ name, fields, required }) => {
+    const least = validOf(required, fields);
+    for (const field of ["constructor", "prototype", "toString", "hasOwnProperty", "an argument", "x".repeat(10_000)]) {
+      const fault = faultOf(await call(era, name, { ...least, [field]: "x" }), field);
+      expect(fault).toContain(`It takes ${Object.keys(fields).join(", ")}.`);
+    }
+    const inherited = await call(era, name, '{"__proto__": {"content": "x"}}');
+    expect(inherited).toMatchObject({ status: 400, error: { message: expect.stringContaining("__proto__") } });
+  });
+
+  test.each(tools)("$name takes an object of arguments, and nothing else", async ({ name }) => {
+    for (const args of ["null", "[]", '["x"]', '"x"', "5", "true"]) {
+      const { error } = await call(era, name, args);
+      expect(error, args).toEqual({ code: -32_602, message: expect.stringMatching(/^The "arguments" .* an object/) });
+    }
+  });
+
+  test("a tool that there is not is an error that says where the names are", async () => {
+    for (const name of [
+      "memory_delete_all",
+      "constructor",
+      "__proto__",
+      "toString",
+      "MEMORY_LIST",
+      " memory_list",
+      "x".repeat(1_000),
+    ]) {
+      const { error } = await call(era, name, {});
+      expect(error, name).toMatchObject({ code: -32_602, message: expect.stringContaining("tools/list") });
+    }
+    for (const name of [null, 5, ["memory_list"], { name: "memory_list" }, true]) {
+      const { error } = await call(era, name, {});
+      expect(error).toEqual({ code: -32_602, message: expect.stringMatching(/^The "name" .*tools\/list/) });
+    }
+  });
+});
+
+/** Arguments for some of a tool's fields. */
+function validOf(names: readonly string[], fields: Fields): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(names.map((name) => [name, valid(name, fields[name] ?? {})]));
+}
+
+/** An argument that a field takes: of what is there, where it names something. */
+function valid(field: string, schema: Schema): unknown {
+  if (field === "id") return id;
+  if (field === "ids") return [id];
+  if (field === "library") return "handbook";
+  if (field === "query") return "deployments";
+  if (field === "content") return "The deploy freeze ends on Monday.";
+  if (field === "cursor") return "";
+  return fitting(schema);
+}
+
+/** A value that a schema takes. */
+function fitting({ type, enum: choices, items, minimum, format, properties, required }: Schema): unknown {
+  if (Array.isArray(choices)) return choices[0];
+  switch ([type].flat()[0]) {
+    case "integer":
+    case "number":
+      return minimum ?? 1;
+    case "boolean":
+      return true;
+    case "array":
+      return [fitting((items ?? {}) as Schema)];
+    case "object":
+      return Object.fromEntries(
+        [required ?? []]
+          .flat()
+          .map((field) => [field, valid(String(field), (properties as Fields)[String(field)] ?? {})]),
+      );
+    default:
+      return format === "date-time" ? "2030-01-01T00:00:00Z" : "word";
+  }
+}
+
+/** Values that a schema does not take: of other types, and beyond its bounds. */
+function wrongValues(schema: Schema): unknown[] {
+  const { minLength, maxLength, minimum, maximum, minItems, maxItems, items } = schema;
+  const bounds = [
+    ...(typeof minLength === "number" ? [""] : []),
+    ...(typeof maxLength === "number" ? ["x".repeat(maxLength + 1), "\0"] : []),
+    ...(typeof minimum === "number" ? [minimum - 1, -1e308] : []),
+    ...(typeof maximum === "number" ? [maximum + 1, 1e308] : []),
+    ...(typeof minItems === "number" ? [[]] : []),
+    ...(typeof maxItems === "number" ? [Array.from({ length: maxItems + 1 }, (_, i) => `${i}`)] : []),
+    ...(items === undefined ? [] : [[null], [{}], [[]], ...wrongValues(items as Schema).map((wrong) => [wrong])]),
+  ];
+  const validate = ajv.compile(schema);
+  return [null, "x", 1.5, -1, true, [], ["x"], {}, { constructor: "x" }, ...bounds].filter((value) => !validate(value));
+}
