@@ -2,12 +2,13 @@ import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/deleted-libraries.ts";
+import { expiredDeletion } from "../store/memory/expired-atoms.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
- * Looks after the database while the server runs: deletes what deleted libraries held, bit by bit, and keeps the
- * embedded database analysed and vacuumed. What fails is tried again with the next round.
+ * Looks after the database while the server runs: deletes what deleted libraries held and what has expired, bit by
+ * bit, and keeps the embedded database analysed and vacuumed. What fails is tried again with the next round.
  */
 export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTERVAL_MS): { close(): Promise<void> } {
   let isClosed = false;
@@ -19,6 +20,8 @@ export function startUpkeep(store: Store, log: Logger, intervalMs = UPKEEP_INTER
     try {
       const deletion = libraryDeletion(store);
       while (!isClosed && (await deletion.next()));
+      const expired = expiredDeletion(store);
+      while (!isClosed && (await expired.next()));
       if (!isClosed && store.engine === "pglite") await maintainTables(store);
     } catch (error) {
       if (!isClosed) log.warn({ error }, "the database could not be looked after; it is tried again");

@@ -3,6 +3,7 @@ import type { Logger } from "../../runtime/log.ts";
 import {
   CallerLeftError,
   DatabaseUnavailableError,
+  InvalidAtomError,
   MemoryBusyError,
   MemoryTimeoutError,
   SearchTextError,
@@ -209,7 +210,9 @@ export function problemOf(error: unknown, method = "GET"): Problem {
   if (error instanceof DatabaseUnavailableError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
   if (error instanceof MemoryTimeoutError) return SAFE_METHODS.has(method) ? UNREAD_MEMORY : MEMORY_IN_DOUBT;
-  if (error instanceof SearchTextError) return problem("invalid_request", error.message);
+  if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
+    return problem("invalid_request", error.message);
+  }
   // Nobody reads it.
   if (error instanceof CallerLeftError) return problem("unavailable");
   if (error instanceof Error) {

@@ -4,11 +4,21 @@ import { PATTERNS } from "../../domain/manifest/schema-check.ts";
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
 export function describeSchemaError(fault: ErrorObject | undefined, whole: string): string {
   if (fault === undefined) return `${whole} is not valid.`;
-  const where = fault.instancePath === "" ? whole : `${whole}'s "${fault.instancePath.slice(1).replaceAll("/", ".")}"`;
+  const where = whereOf(fault, whole);
   const params: Record<string, unknown> = fault.params;
   const describe = MESSAGES[fault.keyword];
   return describe?.(where, params, fault) ?? `${where} ${fault.message ?? "is not valid"}.`;
 }
+
+/** Fields of a map are named by callers: of those only what cannot be a secret in the wrong place is repeated. */
+function whereOf({ instancePath, propertyName }: ErrorObject, whole: string): string {
+  const path = instancePath.slice(1).split("/");
+  const shown = path.map((name) => (FIELD_NAME.test(name) ? name : "…")).join(".");
+  const where = instancePath === "" ? whole : `${whole}'s "${shown}"`;
+  return propertyName === undefined ? where : `${where} has a name in it that`;
+}
+
+const FIELD_NAME = /^[\w-]{1,40}$/;
 
 type Message = (where: string, params: Record<string, unknown>, fault: ErrorObject) => string;
 

@@ -1,16 +1,32 @@
 import type { AtomJson, AtomRevisionJson } from "../memory/atom-json.ts";
 
+/** What a writer has set, in the output of an atom and of a revision. */
+const FIELDS_OUTPUT = {
+  content: { type: "string" },
+  tags: { type: "array", items: { type: "string" } },
+  source: { type: ["string", "null"] },
+  importance: { type: "number" },
+  metadata: { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } },
+  links: {
+    type: "array",
+    items: {
+      type: "object",
+      required: ["rel", "id"],
+      properties: { rel: { type: "string" }, id: { type: "string", description: "For memory_recall." } },
+    },
+  },
+  expiresAt: { type: ["string", "null"], description: "From when on it is forgotten." },
+} as const;
+const FIELD_NAMES = Object.keys(FIELDS_OUTPUT);
+
 /** The output schema of one atom. */
 export const ATOM_OUTPUT = {
   type: "object",
-  required: ["id", "library", "content", "tags", "source", "importance", "created", "updated", "revision"],
+  required: ["id", "library", ...FIELD_NAMES, "created", "updated", "revision"],
   properties: {
     id: { type: "string" },
     library: { type: "string" },
-    content: { type: "string" },
-    tags: { type: "array", items: { type: "string" } },
-    source: { type: ["string", "null"] },
-    importance: { type: "number" },
+    ...FIELDS_OUTPUT,
     created: { type: "string" },
     updated: { type: "string" },
     revision: { type: "integer" },
@@ -23,13 +39,10 @@ export const REVISIONS_OUTPUT = {
   type: "array",
   items: {
     type: "object",
-    required: ["revision", "content", "tags", "source", "importance", "updated"],
+    required: ["revision", ...FIELD_NAMES, "updated"],
     properties: {
       revision: { type: "integer" },
-      content: { type: "string" },
-      tags: { type: "array", items: { type: "string" } },
-      source: { type: ["string", "null"] },
-      importance: { type: "number" },
+      ...FIELDS_OUTPUT,
       updated: { type: "string", description: "Since when it was so." },
     },
   },
@@ -57,6 +70,9 @@ function withFacts(atom: AtomRevisionJson, which: readonly string[]): string {
     `importance ${atom.importance}`,
     ...(atom.tags.length === 0 ? [] : [`tags ${atom.tags.join(", ")}`]),
     ...(atom.source === null ? [] : [`source ${atom.source}`]),
+    ...Object.entries(atom.metadata).map(([name, value]) => `${name}: ${value}`),
+    ...atom.links.map(({ rel, id }) => `${rel} ${id}`),
+    ...(atom.expiresAt === null ? [] : [`expires ${atom.expiresAt}`]),
     `updated ${atom.updated}`,
   ];
   return `${atom.content}\n(${facts.join("; ")})`;

@@ -1,4 +1,4 @@
-import { listRevisions } from "../../store/memory/atoms.ts";
+import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
 import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";

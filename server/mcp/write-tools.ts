@@ -1,20 +1,8 @@
-import { correctAtom, deleteAtom, insertAtom } from "../../store/memory/atoms.ts";
+import { correctAtom, deleteAtom, insertAtom } from "../../store/memory/atom-writes.ts";
+import { type AtomChanges, type AtomInput, atomChanges, atomFields, NOTHING_CHANGED } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary } from "../memory/libraries.ts";
-import {
-  ATOM_ID,
-  type AtomChanges,
-  type AtomInput,
-  atomChanges,
-  atomFields,
-  CONTENT,
-  IMPORTANCE,
-  LIBRARY,
-  NOTHING_CHANGED,
-  REVISION,
-  SOURCE,
-  TAGS,
-} from "../memory/schemas.ts";
+import { ATOM_ID, ATOM_INPUT, LIBRARY, REVISION, TAGS } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
 import { defineTool, libraryOf, NO_ATOM, ToolFault } from "./tool.ts";
@@ -23,12 +11,7 @@ import { defineTool, libraryOf, NO_ATOM, ToolFault } from "./tool.ts";
 const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
-const FIELDS = {
-  content: CONTENT,
-  tags: { ...TAGS, description: "Labels, at most 32 of 64 characters." },
-  source: SOURCE,
-  importance: IMPORTANCE,
-} as const;
+const FIELDS = { ...ATOM_INPUT, tags: { ...TAGS, description: "Labels, at most 32 of 64 characters." } } as const;
 
 export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
   {
@@ -43,9 +26,10 @@ export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
   },
   async (context, { library: named, ...input }) => {
     const { clock, key } = context;
+    const fields = atomFields(input, clock.now());
     const library = await libraryOf(context, named);
     const atom = await context.write("mcp.memory_save_atom", {
-      write: (tx, reach) => insertAtom(tx, reach, { ...atomFields(input), libraryId: library.id, at: clock.now() }),
+      write: (tx, reach) => insertAtom(tx, reach, { ...fields, libraryId: library.id, at: clock.now() }),
       libraryOf: (saved) => saved?.library.id,
     });
     if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
@@ -70,7 +54,7 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
     output: { atom: ATOM_OUTPUT },
   },
   async ({ clock, key, write }, { id, revision, ...input }) => {
-    const changes = atomChanges(input);
+    const changes = atomChanges(input, clock.now());
     if (Object.keys(changes).length === 0) throw new ToolFault(NOTHING_CHANGED);
     const correction = await write("mcp.memory_correct_atom", {
       write: (tx, reach) => correctAtom(tx, reach, id, { ...changes, expected: revision ?? null, at: clock.now() }),

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import type { Atom, AtomRevision } from "../../store/memory/atom.ts";
+import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/atom.ts";
 import { libraryName } from "./libraries.ts";
 
 /** An atom as REST and MCP show it. */
@@ -12,6 +12,11 @@ export type AtomJson = {
   readonly tags: readonly string[];
   readonly source: string | null;
   readonly importance: number;
+  readonly metadata: AtomMetadata;
+  /** To atoms that this key may read. */
+  readonly links: readonly AtomLink[];
+  /** RFC 3339; null for never. */
+  readonly expiresAt: string | null;
   /** RFC 3339. */
   readonly created: string;
   readonly updated: string;
@@ -22,13 +27,17 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
   return {
     id: atom.id,
     library: libraryName(key, atom.library),
-    content: atom.content,
-    tags: atom.tags,
-    source: atom.source,
-    importance: atom.importance,
+    ...fieldsJson(atom),
     created: rfc3339Millis(atom.createdAt),
     updated: rfc3339Millis(atom.updatedAt),
     revision: atom.revision,
+  };
+}
+
+function fieldsJson({ content, tags, source, importance, metadata, links, expiresAt }: AtomFields) {
+  return {
+    ...{ content, tags, source, importance, metadata, links },
+    expiresAt: expiresAt === null ? null : rfc3339Millis(expiresAt),
   };
 }
 
@@ -38,10 +47,7 @@ export type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
 export function revisionJson(revision: AtomRevision): AtomRevisionJson {
   return {
     revision: revision.revision,
-    content: revision.content,
-    tags: revision.tags,
-    source: revision.source,
-    importance: revision.importance,
+    ...fieldsJson(revision),
     updated: rfc3339Millis(revision.updatedAt),
   };
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { searchAtoms } from "../../store/memory/atom-search.ts";
-import { findAtoms, listAtoms, listRevisions } from "../../store/memory/atoms.ts";
+import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
 import type { ServerDeps } from "../deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";

@@ -1,18 +1,5 @@
-import {
-  ATOM_ID,
-  type AtomChanges,
-  type AtomInput,
-  CONTENT,
-  CURSOR,
-  IMPORTANCE,
-  LIBRARY,
-  LIMIT,
-  QUERY_TEXT,
-  REVISION,
-  SOURCE,
-  TAG,
-  TAGS,
-} from "./schemas.ts";
+import type { AtomChanges, AtomInput } from "./atom-fields.ts";
+import { ATOM_ID, ATOM_INPUT, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, REVISION, TAG } from "./schemas.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type PageQuery = { limit: number; cursor?: string };
@@ -33,23 +20,17 @@ export const SEARCH_QUERY = {
   properties: { q: QUERY_TEXT, ...FILTERS, limit: LIMIT, key: {} },
 } as const;
 
-const FIELDS = {
-  content: CONTENT,
-  tags: TAGS,
-  source: SOURCE,
-  importance: IMPORTANCE,
-} as const;
 export const CREATE_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["content"],
-  properties: { library: LIBRARY, ...FIELDS },
+  properties: { library: LIBRARY, ...ATOM_INPUT },
 } as const;
 export const UPDATE_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["id", "revision"],
-  properties: { id: ATOM_ID, revision: REVISION, ...FIELDS },
+  properties: { id: ATOM_ID, revision: REVISION, ...ATOM_INPUT },
 } as const;
 
 export const CREATE_EXAMPLE = {

@@ -7,6 +7,13 @@ const FIELDS = {
   tags: { type: "array", items: TEXT },
   source: { type: ["string", "null"] },
   importance: { type: "number" },
+  metadata: { type: "object", additionalProperties: { type: ["string", "number", "boolean"] } },
+  links: {
+    type: "array",
+    items: { type: "object", required: ["rel", "id"], properties: { rel: TEXT, id: TEXT } },
+    description: "To atoms that this key may read.",
+  },
+  expiresAt: { type: ["string", "null"], format: "date-time" },
 } as const;
 const ATOM_FIELDS = {
   id: TEXT,

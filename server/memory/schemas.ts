@@ -1,5 +1,3 @@
-import type { AtomFields } from "../../store/memory/atom.ts";
-
 /**
  * What REST and MCP take, as JSON Schema. The limits are those of docs/decisions/memory-api.md. The database stores no
  * NUL character, so none is let in.
@@ -41,7 +39,21 @@ export const IMPORTANCE = {
   maximum: 10,
   description: "From 0 (trivia) to 10 (never forget).",
 } as const;
-const DEFAULT_IMPORTANCE = 5;
+/** As JSON Schema says it; the bytes of all together are bounded beside it, in atom-fields.ts. */
+export const METADATA = {
+  type: "object",
+  maxProperties: 16,
+  propertyNames: { minLength: 1, maxLength: 64, pattern: TEXT },
+  additionalProperties: { type: ["string", "number", "boolean"], maxLength: 4_096, pattern: TEXT },
+  description: "Facts for programs: at most 16 names with a text, a number or a boolean each, of 4 KiB in all.",
+} as const;
+export const EXPIRES_AT = {
+  type: ["string", "null"],
+  maxLength: 64,
+  pattern:
+    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$",
+  description: "From when on the atom is forgotten by itself, such as 2027-01-31T00:00:00Z; null for never.",
+} as const;
 export const ATOM_ID = {
   type: "string",
   minLength: 1,
@@ -49,35 +61,33 @@ export const ATOM_ID = {
   pattern: TEXT,
   description: "The atom's id.",
 } as const;
+export const LINKS = {
+  type: "array",
+  maxItems: 32,
+  uniqueItems: true,
+  items: {
+    type: "object",
+    additionalProperties: false,
+    required: ["rel", "id"],
+    properties: {
+      rel: { ...TAG, description: "What the other atom is to this one, such as replaces, explains or source." },
+      id: ATOM_ID,
+    },
+  },
+  description: "Other atoms that this one has to do with, at most 32.",
+} as const;
+/** What a writer sets of an atom. */
+export const ATOM_INPUT = {
+  content: CONTENT,
+  tags: TAGS,
+  source: SOURCE,
+  importance: IMPORTANCE,
+  metadata: METADATA,
+  links: LINKS,
+  expiresAt: EXPIRES_AT,
+} as const;
 export const REVISION = { type: "integer", minimum: 1, maximum: 2_147_483_647 } as const;
 export const QUERY_TEXT = { type: "string", minLength: 1, maxLength: 1_000, pattern: TEXT } as const;
 export const CURSOR = { type: "string", maxLength: 512, description: "nextCursor of the page before." } as const;
 const DEFAULT_LIMIT = 20;
 export const LIMIT = { type: "integer", minimum: 1, maximum: 100, default: DEFAULT_LIMIT } as const;
-
-/** What may be changed of an atom. */
-export type AtomInput = { content: string; tags?: string[]; source?: string | null; importance?: number };
-export type AtomChanges = Partial<AtomInput>;
-
-/** A new atom's fields, with what was left out. */
-export function atomFields(input: AtomInput): AtomFields {
-  return {
-    content: input.content,
-    tags: input.tags ?? [],
-    source: input.source ?? null,
-    importance: input.importance ?? DEFAULT_IMPORTANCE,
-  };
-}
-
-/** What a caller is told that corrects nothing. */
-export const NOTHING_CHANGED = "Give at least one of content, tags, source and importance: nothing would change.";
-
-/** Only the fields that are given: to correct an atom. */
-export function atomChanges({ content, tags, source, importance }: AtomChanges): Partial<AtomFields> {
-  return {
-    ...(content === undefined ? {} : { content }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(source === undefined ? {} : { source }),
-    ...(importance === undefined ? {} : { importance }),
-  };
-}

@@ -3,7 +3,7 @@ import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
-import type { Correction, Deletion } from "../../store/memory/atoms.ts";
+import type { Correction, Deletion } from "../../store/memory/atom-writes.ts";
 import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
-import { type Correction, correctAtom, deleteAtom, insertAtom } from "../../store/memory/atoms.ts";
+import { type Correction, correctAtom, deleteAtom, insertAtom } from "../../store/memory/atom-writes.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
+import { atomChanges, atomFields, NOTHING_CHANGED } from "./atom-fields.ts";
 import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
@@ -16,7 +17,6 @@ import {
   type UpdateBody,
 } from "./request-schemas.ts";
 import { ATOM } from "./response-schemas.ts";
-import { atomChanges, atomFields, NOTHING_CHANGED } from "./schemas.ts";
 import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
 /** Atoms to save, to correct and to delete: decided again behind the write, by the database. */
@@ -41,11 +41,12 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
     },
     async (request, reply) => {
       const { library: named, ...input } = request.body;
+      const fields = atomFields(input, clock.now());
       const atom = await callMemory(deps, request, reply, async (db, key) => {
         const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
         if (library === undefined) return undefined;
         return writeAs(deps, db, request, {
-          write: (tx, reach) => insertAtom(tx, reach, { ...atomFields(input), libraryId: library.id, at: clock.now() }),
+          write: (tx, reach) => insertAtom(tx, reach, { ...fields, libraryId: library.id, at: clock.now() }),
           libraryOf: (saved) => saved?.library.id,
         });
       });
@@ -72,7 +73,7 @@ export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void 
     },
     async (request, reply) => {
       const { id, revision, ...input } = request.body;
-      const changes = atomChanges(input);
+      const changes = atomChanges(input, clock.now());
       if (Object.keys(changes).length === 0) throw problem("invalid_request", NOTHING_CHANGED);
       const correction = await callMemory(deps, request, reply, (db) =>
         writeAs(deps, db, request, {

@@ -69,6 +69,9 @@ export class DatabaseUnavailableError extends StoreError {}
 /** The text of a search cannot be read as one. */
 export class SearchTextError extends StoreError {}
 
+/** A field of an atom cannot be as it is given: the message names it, and says what would be right. */
+export class InvalidAtomError extends StoreError {}
+
 /** Too many calls of the memory wait for their turn: of the caller's team, or of all. */
 export class MemoryBusyError extends StoreError {
   readonly of: "team" | "all";

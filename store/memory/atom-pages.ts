@@ -3,6 +3,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
 import { ATOM_TERMS, owners } from "./candidates.ts";
+import { UNEXPIRED } from "./expired-atoms.ts";
 import { printTextQuery } from "./index-condition.ts";
 
 /** What one statement of a page looks at. */
@@ -40,7 +41,7 @@ function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
 export function newestOf(list: AtomList, limit: number): RawBuilder<unknown> {
   const after = list.after;
   return sql`libraries l cross join lateral (
-      select * from atoms a where a.library_id = l.id
+      select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
         ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
       order by a.created_at desc, a.id desc limit ${limit}
     ) a where ${librariesOf(list)} and a.team_id = l.team_id
@@ -90,12 +91,12 @@ async function askIndex(
   const after = list.after;
   const { rows } = await sql<{ tagged: number; ids: string[] }>`
     with tagged as materialized (
-      select a.id, a.library_id, a.team_id, a.created_at from atoms a
+      select a.id, a.library_id, a.team_id, a.created_at, a.expires_at from atoms a
       where ${ATOM_TERMS} @@ ${printTextQuery(condition)}::tsquery limit ${bounds.tagged + 1}
     )
     select (select count(*)::integer from tagged) as tagged, array(
       select a.id::text from tagged a
-      where a.team_id = ${list.reach.teamId} and a.library_id = any(${libraryIds}::text[])
+      where a.team_id = ${list.reach.teamId} and a.library_id = any(${libraryIds}::text[]) and ${UNEXPIRED}
         ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
       order by a.created_at desc, a.id desc limit ${limit}) as ids`.execute(tx);
   const [{ tagged, ids } = { tagged: 0, ids: [] }] = rows;

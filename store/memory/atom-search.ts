@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, Reach } from "./atom.ts";
-import { ATOM_COLUMNS, type AtomRow, atomOf, reachable, toAtom } from "./atoms.ts";
+import { type AtomRow, atomColumns, atomOf, reachable, toAtom } from "./atoms.ts";
 import {
   candidates,
   matches,
@@ -11,6 +11,7 @@ import {
   type SearchBounds,
   type SearchFilter,
 } from "./candidates.ts";
+import { UNEXPIRED } from "./expired-atoms.ts";
 import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
 
 /** An atom that a search found. */
@@ -121,8 +122,8 @@ export async function recallAtoms(
 export async function importantAtoms(db: Db, reach: Reach, libraryId: string, limit: number): Promise<Atom[]> {
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<AtomRow>`
-      select ${ATOM_COLUMNS} from libraries l cross join lateral (
-        select * from atoms a where a.library_id = l.id
+      select ${atomColumns(reach)} from libraries l cross join lateral (
+        select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
         order by a.importance desc, a.updated_at desc, a.id desc limit ${limit}
       ) a
       where ${reachable(reach)} and l.id = ${libraryId}
@@ -141,7 +142,7 @@ export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promi
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ atoms: number }>`
       select count(*)::integer as atoms from libraries l cross join lateral (
-        select a.team_id, a.library_id from atoms a where a.library_id = l.id
+        select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
         order by a.created_at desc, a.id desc limit ${MAX_COUNTED + 1}
       ) a
       where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),

@@ -17,14 +17,25 @@ export type Atom = {
   readonly tags: readonly string[];
   readonly source: string | null;
   readonly importance: number;
+  /** Facts for programs, flat. */
+  readonly metadata: AtomMetadata;
+  /** What it has to do with other atoms: of those that are there to who asks. */
+  readonly links: readonly AtomLink[];
+  /** From when on it is not there any more; null for never. */
+  readonly expiresAt: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** Counts from 1; a correction makes the next. */
   readonly revision: number;
 };
 
+export type AtomMetadata = Readonly<Record<string, string | number | boolean>>;
+
+/** How an atom stands to another one: `{ rel: "replaces", id }`. */
+export type AtomLink = { readonly rel: string; readonly id: string };
+
 /** What a writer sets. */
-export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance">;
+export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance" | "metadata" | "links" | "expiresAt">;
 
 /** An earlier or the present revision of one atom. */
 export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;

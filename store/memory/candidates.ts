@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { SearchTextError } from "../database/errors.ts";
 import type { Reach } from "./atom.ts";
+import { UNEXPIRED } from "./expired-atoms.ts";
 import {
   chooseIndexCondition,
   type IndexCondition,
@@ -84,7 +85,7 @@ function throwSearchTextError(error: unknown): never {
 }
 
 /** The columns that {@link candidates} has. */
-const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.importance, a.created_at, a.updated_at`;
+const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.importance, a.created_at, a.updated_at, a.expires_at`;
 
 /**
  * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index
@@ -184,5 +185,6 @@ function withinBytes(source: RawBuilder<unknown>, bounds: SearchBounds): RawBuil
 /** The condition of a candidate: within the reach, and what was asked for. */
 export function matches({ reach, libraryIds, tags, query }: Scope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
-    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and a.search @@ ${query}::tsquery`;
+    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and a.search @@ ${query}::tsquery
+    and ${UNEXPIRED}`;
 }

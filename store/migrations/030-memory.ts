@@ -25,5 +25,5 @@ begin
   return new;
 end $$;
 
-create index atoms_by_expiry on atoms (expires_at) where expires_at is not null;
+create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
 `;

@@ -9,7 +9,8 @@ import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
-import { insertAtom, listAtoms } from "../../store/memory/atoms.ts";
+import { insertAtom } from "../../store/memory/atom-writes.ts";
+import { listAtoms } from "../../store/memory/atoms.ts";
 import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import {
@@ -21,6 +22,7 @@ import {
   SOMETIMES,
   wordOfRank,
 } from "../store/memory/filled-library.ts";
+import { PLAIN } from "../store/memory/plain-atom.ts";
 import { figure, quantile, table } from "./table.ts";
 
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
@@ -74,12 +76,10 @@ const UPKEEP = "analyse and vacuum all of it, once";
 const DELETION = "delete some of a deleted library";
 
 const LARGE = {
+  ...PLAIN,
   content: Array.from({ length: 10_000 }, (_, i) => `w${i.toString(36)}`)
     .join(" ")
     .slice(0, 60_000),
-  tags: [],
-  source: null,
-  importance: 5,
 };
 
 type Cost = { readonly p50: number; readonly max: number; readonly statement: number };

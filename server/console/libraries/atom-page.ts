@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { Atom, AtomRevision } from "../../../store/memory/atom.ts";
+import type { Atom, AtomMetadata, AtomRevision } from "../../../store/memory/atom.ts";
 import { type Facts, factList } from "../facts.ts";
 import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
@@ -37,7 +37,7 @@ ${
 }
 
 function facts(
-  { id, tags, source, importance, createdAt, updatedAt, revision }: Atom,
+  { id, tags, source, importance, metadata, links, expiresAt, createdAt, updatedAt, revision }: Atom,
   library: StoredLibrary,
   now: number,
 ): Html {
@@ -45,6 +45,16 @@ function facts(
     ["Tags", tags.length === 0 ? "None" : tagChips(library.id, tags)],
     ["Source", source === null ? "Not said" : html`<bdi>${source}</bdi>`],
     ["Importance", `${importance} of 10`],
+    ["Metadata", Object.keys(metadata).length === 0 ? "None" : html`<bdi>${metadataText(metadata)}</bdi>`],
+    [
+      "Links",
+      links.length === 0
+        ? "None"
+        : links.map(
+            (link) => html`<a href="/dashboard/libraries/${library.id}/atoms/${link.id}"><bdi>${link.rel}</bdi></a> `,
+          ),
+    ],
+    ["Expires", expiresAt === null ? "Never" : moment(rfc3339Millis(expiresAt), now)],
     ["Revision", revision],
     ["Created", moment(rfc3339Millis(createdAt), now)],
     ["Updated", moment(rfc3339Millis(updatedAt), now)],
@@ -52,6 +62,12 @@ function facts(
     ["Id", html`<code>${id}</code>`],
   ];
   return factList(rows);
+}
+
+function metadataText(metadata: AtomMetadata): string {
+  return Object.entries(metadata)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join(", ");
 }
 
 function earlierRevision({ revision, content, tags, source, importance, updatedAt }: AtomRevision, now: number): Html {

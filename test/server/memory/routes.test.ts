@@ -55,7 +55,8 @@ describe("the memory over REST", () => {
       const created = await call("POST", `${at}/atoms`, key, input);
       expect(created.status).toBe(201);
       const now = new Date(server.clock.now()).toISOString();
-      const atom = { id: created.json.id, ...input, created: now, updated: now, revision: 1 };
+      const unsaid = { metadata: {}, links: [], expiresAt: null };
+      const atom = { id: created.json.id, ...input, ...unsaid, created: now, updated: now, revision: 1 };
       expect(created.json).toEqual(atom);
       expect((await call("GET", `${at}/atoms/${atom.id}`, key)).json).toEqual(atom);
       const corrected = await call("PATCH", `${at}/atoms`, key, { id: atom.id, revision: 1, content: "Version two." });
@@ -150,7 +151,11 @@ describe("the memory over REST", () => {
       ["no object", [], "must be object"],
       ["nothing", "", "must be object"],
       ["a misspelt field", { content: "x", libary: "diary" }, 'unknown field "libary". Did you mean "library"?'],
-      ["an unknown field", { content: "x", colour: "red" }, "It takes library, content, tags, source, importance."],
+      [
+        "an unknown field",
+        { content: "x", colour: "red" },
+        "It takes library, content, tags, source, importance, metadata, links, expiresAt.",
+      ],
       ["tags that are no list", { content: "x", tags: "t" }, '"tags" must be array'],
       ["a tag that is no text", { content: "x", tags: ["a", 5] }, '"tags.1" must be string'],
       ["a tag twice", { content: "x", tags: ["a", "a"] }, "twice"],

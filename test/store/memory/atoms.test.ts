@@ -1,19 +1,15 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { AtomFields, Reach } from "../../../store/memory/atom.ts";
+import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
-import {
-  correctAtom,
-  deleteAtom,
-  findAtoms,
-  insertAtom,
-  listAtoms,
-  listRevisions,
-} from "../../../store/memory/atoms.ts";
+import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
+import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
 import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { PLAIN } from "./plain-atom.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const TEAM_B: Reach = { teamId: "team-b", libraryIds: null };
@@ -29,7 +25,7 @@ describeOnEachEngine("atoms", (opened) => {
   });
 
   async function save(libraryId: string, fields: Partial<AtomFields> = {}, at = NOON, reach = TEAM_A) {
-    const all = { content: "A statement.", tags: [], source: null, importance: 5, ...fields };
+    const all = { ...PLAIN, ...fields };
     const atom = await insertAtom(opened().db, reach, { ...all, libraryId, at });
     if (atom === undefined) throw new Error(`no atom was stored in ${libraryId}`);
     return atom;
@@ -42,12 +38,15 @@ describeOnEachEngine("atoms", (opened) => {
       tags: ["a,b", 'c"d', "{e}"],
       source: "https://x.test/?a=1",
       importance: 0.1,
+      metadata: { "a b": 'c"d', n: -0.5, yes: true, __proto: "x" },
+      expiresAt: Date.UTC(2999, 0, 1, 0, 0, 0, 7),
     };
     const saved = await save("lib-handbook", fields, NOON + 123);
     expect(saved).toEqual({
       id: saved.id,
       library: { id: "lib-handbook", namespace: "a-dev", name: "handbook" },
       ...fields,
+      links: [],
       createdAt: NOON + 123,
       updatedAt: NOON + 123,
       revision: 1,

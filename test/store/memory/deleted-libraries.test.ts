@@ -2,13 +2,15 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import type { Reach } from "../../../store/memory/atom.ts";
-import { insertAtom, listAtoms } from "../../../store/memory/atoms.ts";
+import { insertAtom } from "../../../store/memory/atom-writes.ts";
+import { listAtoms } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
+import { PLAIN } from "./plain-atom.ts";
 
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const DIARY = { cluster: "c", namespace: "a-dev", name: "diary", ownerUid: "uid-1" };
@@ -39,7 +41,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     const again = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
     const { libraryId } = await run(opened(), (tx) => saveLibrary(tx, { ...again, ownerUid: "uid-2" }));
     expect(libraryId).not.toBe("lib-diary");
-    const fields = { content: "new", tags: [], source: null, importance: 5 };
+    const fields = { ...PLAIN, content: "new" };
     await insertAtom(opened().db, REACH, { ...fields, libraryId, at: Date.now() });
 
     // Each by another process, as after a restart.

@@ -1,0 +1,76 @@
+import { InvalidAtomError } from "../../store/database/errors.ts";
+import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/atom.ts";
+
+const DEFAULT_IMPORTANCE = 5;
+/** Bytes of metadata as JSON. */
+const MAX_METADATA = 4_096;
+
+/** What a caller says of an atom; what may be changed of one. */
+export type AtomInput = {
+  content: string;
+  tags?: string[];
+  source?: string | null;
+  importance?: number;
+  metadata?: AtomMetadata;
+  links?: AtomLink[];
+  expiresAt?: string | null;
+};
+export type AtomChanges = Partial<AtomInput>;
+
+/**
+ * A new atom's fields, with what was left out.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError for what no schema says
+ */
+export function atomFields(input: AtomInput, now: number): AtomFields {
+  return {
+    ...{ tags: [], source: null, importance: DEFAULT_IMPORTANCE, metadata: {}, links: [], expiresAt: null },
+    ...atomChanges(input, now),
+    content: input.content,
+  };
+}
+
+/** What a caller is told that corrects nothing. */
+export const NOTHING_CHANGED =
+  "Give at least one of content, tags, source, importance, metadata, links and expiresAt: nothing would change.";
+
+/**
+ * Only the fields that are given: to correct an atom.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError for what no schema says
+ */
+export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
+  const { content, tags, source, importance, metadata, links, expiresAt } = changes;
+  return {
+    ...(content === undefined ? {} : { content }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(source === undefined ? {} : { source }),
+    ...(importance === undefined ? {} : { importance }),
+    ...(metadata === undefined ? {} : { metadata: storable(metadata) }),
+    ...(links === undefined ? {} : { links: links.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })) }),
+    ...(expiresAt === undefined ? {} : { expiresAt: expiresAt === null ? null : expiry(expiresAt, now) }),
+  };
+}
+
+/** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */
+function storable(metadata: AtomMetadata): AtomMetadata {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
+    throw new InvalidAtomError(`"metadata" has more than ${MAX_METADATA} bytes: keep what is longer in the content.`);
+  }
+  const wellFormed = Object.entries(metadata).map(([name, value]) => [
+    name.toWellFormed(),
+    typeof value === "string" ? value.toWellFormed() : value,
+  ]);
+  return Object.fromEntries(wellFormed);
+}
+
+function expiry(text: string, now: number): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) {
+    throw new InvalidAtomError(`"expiresAt" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
+  }
+  if (at <= now) throw new InvalidAtomError('"expiresAt" is over: give a time to come, or null for never.');
+  return at;
+}

@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { callTool, type ToolResult } from "../mcp/tool-calls.ts";
+import { openMemoryStore } from "./memory-store.ts";
+
+const MANY = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 1]));
+const LINK = { rel: "r", id: "00000000-0000-7000-8000-000000000000" };
+
+describe("metadata, links and expiry, over REST and MCP", () => {
+  let store: Store;
+  let server: Harness;
+  let key: string;
+  beforeAll(async () => {
+    store = await openMemoryStore();
+    const mounts = [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes }));
+    server = await startHarness({ mounts, store });
+    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+  });
+  beforeEach(async () => {
+    await sql`delete from atoms`.execute(store.db);
+  });
+
+  async function call(method: string, path: string, body?: unknown) {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, json: JSON.parse(await response.text()) };
+  }
+  const tool = (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResult> =>
+    callTool(server, key, name, args);
+
+  test("an atom has what was given, over both, and a correction of one field leaves the others", async () => {
+    const linked = (await call("POST", "/atoms", { content: "The old port is 80." })).json;
+    const fields = {
+      metadata: { pr: 12, merged: true, "a key": "\ud800 text" },
+      links: [{ rel: "replaces", id: linked.id }],
+      expiresAt: "2999-01-31T01:00:00+01:00",
+    };
+    const shown = {
+      metadata: { pr: 12, merged: true, "a key": "\ufffd text" },
+      links: fields.links,
+      expiresAt: "2999-01-31T00:00:00.000Z",
+    };
+    const { status, json } = await call("POST", "/atoms", { content: "The port is 8080.", ...fields });
+    expect(status).toBe(201);
+    expect(json).toMatchObject(shown);
+    expect((await call("GET", `/atoms/${json.id}`)).json).toEqual(json);
+    const change = { id: json.id, revision: 1, metadata: { pr: 13 } };
+    expect((await call("PATCH", "/atoms", change)).json).toMatchObject({ ...shown, metadata: { pr: 13 } });
+    const saved = await tool("memory_save_atom", { content: "The port is 9090.", ...fields });
+    expect(saved.structured.atom).toMatchObject(shown);
+    expect(saved.text).toContain("merged: true");
+    expect(saved.text).toContain(`replaces ${linked.id}`);
+    const { structured } = await tool("memory_correct_atom", { id: saved.structured.atom.id, expiresAt: null });
+    expect(structured.atom).toMatchObject({ ...shown, expiresAt: null });
+    const history = await tool("memory_history", { id: json.id });
+    expect(history.structured.items).toMatchObject([{ metadata: { pr: 13 } }, shown]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["metadata that is no object", { metadata: [] }, '"metadata" must be object'],
+    ["metadata in depth", { metadata: { a: { b: 1 } } }, '"metadata.a" must be string or number or boolean'],
+    ["a null in metadata", { metadata: { a: null } }, '"metadata.a" must be string or number or boolean'],
+    ["17 names of metadata", { metadata: MANY }, '"metadata" must NOT have more than 16 properties'],
+    [
+      "a long name in metadata",
+      { metadata: { ["n".repeat(65)]: 1 } },
+      '"metadata" has a name in it that must NOT have',
+    ],
+    ["an empty name in metadata", { metadata: { "": 1 } }, '"metadata" has a name in it that must NOT have fewer'],
+    ["a NUL in metadata", { metadata: { a: "\u0000" } }, "NUL"],
+    ["a NUL in a name of metadata", { metadata: { "\u0000": 1 } }, "NUL"],
+    [
+      "5 KiB of metadata",
+      { metadata: { a: "x".repeat(4_000), b: "x".repeat(1_000) } },
+      '"metadata" has more than 4096',
+    ],
+    ["links that are no list", { links: LINK }, '"links" must be array'],
+    ["a link without rel", { links: [{ id: LINK.id }] }, 'lacks "rel"'],
+    ["a link with more", { links: [{ ...LINK, to: 1 }] }, 'unknown field "to"'],
+    ["a link twice", { links: [LINK, LINK] }, "twice"],
+    ["33 links", { links: Array.from({ length: 33 }, (_, i) => ({ ...LINK, rel: `${i}` })) }, "32"],
+    ["a link to nothing", { links: [LINK] }, '"links.0.id" names no atom'],
+    ["a link to what is no id", { links: [{ rel: "r", id: "x" }] }, '"links.0.id" names no atom'],
+    ["an expiry in words", { expiresAt: "tomorrow" }, '"expiresAt" is no time: write it as RFC 3339'],
+    ["an expiry on no day", { expiresAt: "2999-13-01T00:00:00Z" }, '"expiresAt" is no time'],
+    ["an expiry in the past", { expiresAt: "2026-01-01T00:00:00Z" }, '"expiresAt" is over'],
+    ["a number for expiry", { expiresAt: 5 }, '"expiresAt" must be string or null'],
+  ])("%s is refused by its name, and nothing is saved", async (_what, fields, why) => {
+    const input = { content: "x", ...(fields as object) };
+    const { status, json } = await call("POST", "/atoms", input);
+    expect([status, json.detail]).toEqual([400, expect.stringContaining(why)]);
+    const saved = await tool("memory_save_atom", input);
+    expect(saved).toMatchObject({ isError: true, text: expect.stringContaining(why) });
+    expect((await call("GET", "/atoms")).json.items).toEqual([]);
+  });
+
+  test("the presented key is not repeated where it was sent as a name of metadata", async () => {
+    for (const value of [{}, null]) {
+      const { status, json } = await call("POST", "/atoms", { content: "x", metadata: { [key]: value } });
+      expect(status).toBe(400);
+      expect(JSON.stringify(json)).not.toContain(key.slice(12));
+    }
+  });
+});
