@@ -2,11 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Kubernetes } from "../env/kubernetes/client.ts";
 import type { Seen } from "./watch.ts";
 
-/**
- * How long a request is repeated while the API server is away, or while what has its name is ending, in milliseconds. A
- * namespace takes long: its controller looks at it again only after a back-off of up to a minute, which each crash of
- * the API server makes longer, and takes several looks.
- */
+/** How long a request is repeated while the API server is away, or while what has its name is ending, in milliseconds. */
 const PATIENCE_MS = 600_000;
 const PAUSE_MS = 250;
 /** What no repetition changes. */

@@ -1,10 +1,13 @@
 /** What is in a namespace before its first key: what the keys of the runs refer to. */
+import { setTimeout as delay } from "node:timers/promises";
 import { type Admin, keysPath, secretsPath } from "./admin.ts";
 import { everDeclared, type Model } from "./model.ts";
 import type { Report } from "./report.ts";
 import { base64, type Secrets } from "./secrets.ts";
 import { DEPLOYMENT, GATEWAY, LIBRARY } from "./specs.ts";
 import type { World } from "./world.ts";
+
+const PAUSE_MS = 1_000;
 
 export type FurnishDeps = {
   readonly admin: Admin;
@@ -16,6 +19,7 @@ export type FurnishDeps = {
 
 /** Makes a namespace, empty even where another of that name was before, and what its keys refer to. */
 export async function furnish({ admin, world, model, secrets, report }: FurnishDeps, namespace: string): Promise<void> {
+  await seeOff(admin, namespace);
   await admin.create("/api/v1/namespaces", { metadata: { name: namespace } });
   for (const grant of world.grants) {
     const kind = `${grant.kind.toLowerCase()}s`;
@@ -30,6 +34,19 @@ export async function furnish({ admin, world, model, secrets, report }: FurnishD
   ]);
   secrets.keepUntouched(provider);
   await clearOut(namespace, { admin, model, report });
+}
+
+/**
+ * Waits until a namespace that is ending has gone. Kubernetes' controller looks at it again after ever longer pauses, of
+ * up to a minute, but also 5 s after it was changed: so it is changed.
+ */
+async function seeOff(admin: Admin, namespace: string): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}`;
+  const isEnding = async () => (await admin.read(path))?.metadata.deletionTimestamp !== undefined;
+  for (let change = 1; await isEnding(); change++) {
+    await admin.patch(path, { metadata: { annotations: { "example.com/awaited": String(change) } } });
+    await delay(PAUSE_MS);
+  }
 }
 
 const apiVersion = "keyplane.dev/v1alpha1";

@@ -24,16 +24,17 @@ test("the seed has every move made and every fault strike", () => {
   expect(names(scheduleFaults(SEED, 60_000)).toSorted()).toEqual(Object.keys(FAULTS).toSorted());
 });
 
-test.for(RIGHTS)(
+// Beside each other: each waits for the most part.
+test.concurrent.for(RIGHTS)(
   "whatever users do and whatever breaks, every promise holds with %s controllers",
   { timeout: MINUTES * 60_000 + 1_800_000 },
-  async (rights, context) => {
+  async (rights, { expect, onTestFinished }) => {
     const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;
     const numbers = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE];
     const options = [...numbers.map(String), "--rights", rights];
     console.log(`npm run chaos -- ${options.join(" ")}`);
     const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "inherit"] });
-    context.onTestFinished(() => void child.kill("SIGTERM"));
+    onTestFinished(() => void child.kill("SIGTERM"));
     const lines: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) lines.push(line);
     const [code] = child.exitCode === null ? await once(child, "exit") : [child.exitCode];

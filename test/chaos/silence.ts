@@ -4,7 +4,7 @@ import { keyDigest } from "../../domain/key/key-format.ts";
 import { keysPath, secretsPath, TEAMS_PATH } from "./admin.ts";
 import { NAMESPACES } from "./model.ts";
 import { hex } from "./probers.ts";
-import type { Report } from "./report.ts";
+import type { Found } from "./rules.ts";
 import type { Stage } from "./stage.ts";
 import { writesOf } from "./writes.ts";
 
@@ -19,29 +19,28 @@ export async function nextDeadline({ world }: Stage): Promise<number | undefined
 }
 
 /**
- * At rest nothing is written any more: to no object, to no Secret, to no row that the feed tells of (I8). That a key was
- * used for the first time in a day may be told.
+ * What is written from now on for so many milliseconds: at rest it is nothing any more, to no object, to no Secret, to no
+ * row that the feed tells of (I8). That a key was used for the first time in a day may be told.
  */
-export async function checkSilence(stage: Stage, lasts: number, report: Report): Promise<void> {
+export async function findNoise(stage: Stage, lasts: number): Promise<Found[]> {
   const [before, since] = [await stateOf(stage), Date.now()];
   await delay(lasts);
   const until = Date.now();
   const after = await stateOf(stage);
   const changed = [...after].filter(([subject, now]) => before.get(subject)?.version !== now.version);
+  const noise: Found[] = [];
   const used = changed.filter(([subject, now]) => before.get(subject)?.text === now.text).map(([subject]) => subject);
   for (const [subject, now] of changed) {
     if (used.includes(subject)) continue;
     const how = difference(before.get(subject)?.text, now.text);
-    report.violation({ rule: "I8", subject, what: `it changed while all was at rest: ${how}` });
+    noise.push({ subject, what: `it changed while all was at rest: ${how}` });
   }
   for (const { at, verb, resource, part, namespace, name } of await writesOf(stage.world)) {
     if (at < since || at > until || used.includes(`${namespace}/${name}`)) continue;
-    report.violation({
-      rule: "I8",
-      subject: `${namespace}/${name}`,
-      what: `a ${verb} of ${resource}${part} ${Math.round((at - since) / 100) / 10} s into the silence`,
-    });
+    const when = `${Math.round((at - since) / 100) / 10} s into the silence`;
+    noise.push({ subject: `${namespace}/${name}`, what: `a ${verb} of ${resource}${part} ${when}` });
   }
+  return noise;
 }
 
 /** What of two texts is not in both, from the first character on. */
