@@ -22,7 +22,7 @@ export const PROJECTS = {
   chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES] },
   system: {
     command: "npm run test:system",
-    needs: "root on Linux, nginx, PgBouncer, Python, tar, npm's registry",
+    needs: "root on Linux, nginx, PgBouncer, Python with venv, tar, npm's and Python's registries",
     shared: [POSTGRES],
   },
   e2e: { command: "npm run e2e", needs: "root on Linux, Go and apt; or a cluster", shared: [POSTGRES] },
