@@ -48,42 +48,53 @@ describe("what a replica answers", () => {
     return { status, sentAt, receivedAt: sentAt + 1, sentAtWall: sentAt, receivedAtWall: sentAt + 1 };
   };
 
+  /** A secret that a Secret held from then on. */
+  const seen = (seenAt: number) => ({ seenAt, refusedFrom: undefined });
+
   it("a revoked key that is let in after the bound is a violation, and before it none", () => {
     const revoked = standingAfter([0, {}], [1_000, GONE]);
-    expect(judge(answer(200, 1_000 + BOUND), revoked, 0)).toBeUndefined();
-    expect(judge(answer(200, 1_001 + BOUND), revoked, 0)?.rule).toBe("I5/I9");
-    expect(judge(answer(401, 60_000), revoked, 0)).toBeUndefined();
-    expect(judge(answer(503, 60_000), revoked, 0)).toBeUndefined();
+    expect(judge(answer(200, 1_000 + BOUND), revoked, seen(0))).toBeUndefined();
+    expect(judge(answer(200, 1_001 + BOUND), revoked, seen(0))?.rule).toBe("I5/I9");
+    expect(judge(answer(401, 60_000), revoked, seen(0))).toBeUndefined();
+    expect(judge(answer(503, 60_000), revoked, seen(0))).toBeUndefined();
   });
 
   it("a suspended key that is let in after the bound is a violation, unless it was changed again meanwhile", () => {
     const suspended = { usable: false, seq: 2 };
-    expect(judge(answer(200, 20_000), standingAfter([0, {}], [1_000, suspended]), 0)?.rule).toBe("I9");
+    expect(judge(answer(200, 20_000), standingAfter([0, {}], [1_000, suspended]), seen(0))?.rule).toBe("I9");
     const twice = standingAfter([0, {}], [1_000, suspended], [15_000, { usable: false, seq: 4 }]);
-    expect(judge(answer(200, 20_000), twice, 0)).toBeUndefined();
+    expect(judge(answer(200, 20_000), twice, seen(0))).toBeUndefined();
   });
 
   it("a key that is refused although its Secret holds it and the store knows it is a violation", () => {
-    expect(judge(answer(401, 100), standingAfter([50, {}]), 90)?.rule).toBe("I2");
-    expect(judge(answer(401, 80), standingAfter([50, {}]), 90)).toBeUndefined();
+    expect(judge(answer(401, 100), standingAfter([50, {}]), seen(90))?.rule).toBe("I2");
+    expect(judge(answer(401, 80), standingAfter([50, {}]), seen(90))).toBeUndefined();
     const resumed = standingAfter([0, { usable: false }], [1_000, { seq: 2 }]);
-    expect(judge(answer(401, 2_000), resumed, 0)).toBeUndefined();
-    expect(judge(answer(401, 1_000 + BOUND), resumed, 0)?.rule).toBe("I2");
+    expect(judge(answer(401, 2_000), resumed, seen(0))).toBeUndefined();
+    expect(judge(answer(401, 1_000 + BOUND), resumed, seen(0))?.rule).toBe("I2");
     const moved = standingAfter([0, {}], [1_000, { seq: 3, interruptions: 3 }]);
-    expect(judge(answer(401, 500), moved, 0)).toBeUndefined();
-    expect(judge(answer(401, 1_000 + BOUND), moved, 0)?.rule).toBe("I2");
+    expect(judge(answer(401, 500), moved, seen(0))).toBeUndefined();
+    expect(judge(answer(401, 1_000 + BOUND), moved, seen(0))?.rule).toBe("I2");
   });
 
   it("a deadline ends a key by itself", () => {
     const ending = standingAfter([0, { until: 10_000 }]);
-    expect(judge(answer(200, 9_000), ending, 0)).toBeUndefined();
-    expect(judge(answer(200, 12_000), ending, 0)?.rule).toBe("c10");
-    expect(judge(answer(401, 8_000), ending, 0)?.rule).toBe("I2");
-    expect(judge(answer(401, 9_999), ending, 0)).toBeUndefined();
+    expect(judge(answer(200, 9_000), ending, seen(0))).toBeUndefined();
+    expect(judge(answer(200, 12_000), ending, seen(0))?.rule).toBe("c10");
+    expect(judge(answer(401, 8_000), ending, seen(0))?.rule).toBe("I2");
+    expect(judge(answer(401, 9_999), ending, seen(0))).toBeUndefined();
+  });
+
+  it("a key that is let in once its receipt is there is a violation, and before it none", () => {
+    const revoked = standingAfter([0, {}], [1_000, GONE]);
+    const known = { seenAt: 0, refusedFrom: 2_000 };
+    expect(judge(answer(200, 1_999), revoked, known)).toBeUndefined();
+    expect(judge(answer(200, 2_000), revoked, known)?.rule).toBe("I9");
+    expect(judge(answer(401, 2_000), revoked, known)).toBeUndefined();
   });
 
   it("a value that is no key and is let in is a violation", () => {
-    expect(judge(answer(200, 100), undefined, 0)?.rule).toBe("I3");
+    expect(judge(answer(200, 100), undefined, seen(0))?.rule).toBe("I3");
   });
 });
 

@@ -23,17 +23,29 @@ const ACCEPTED: ReadonlySet<number> = new Set([200, 403, 404, 429]);
 
 export const isAccepted = (status: number) => ACCEPTED.has(status);
 
+/** What is known of a secret beside what the store says of it. Times are of the monotonic clock, in milliseconds. */
+export type Known = {
+  /** When a Secret was first seen to hold it. */
+  readonly seenAt: number;
+  /** When a receipt said that every replica refuses it; undefined without one. */
+  readonly refusedFrom: number | undefined;
+};
+
 /**
  * Judges an answer.
  *
  * @param standing by a look that began after the answer had come; undefined where the store does not know the secret
- * @param deliveredAt when a Secret was first seen to hold it
  * @returns what is wrong, or undefined
  */
-export function judge(answer: Answer, standing: Standing | undefined, deliveredAt: number): Verdict | undefined {
-  if (isAccepted(answer.status)) return judgeAcceptance(answer, standing);
-  if (answer.status === 401) return judgeRefusal(answer, standing, deliveredAt);
+export function judge(answer: Answer, standing: Standing | undefined, known: Known): Verdict | undefined {
+  if (isAccepted(answer.status)) return judgeReceipt(answer, known) ?? judgeAcceptance(answer, standing);
+  if (answer.status === 401) return judgeRefusal(answer, standing, known.seenAt);
   return undefined;
+}
+
+function judgeReceipt({ status, sentAt }: Answer, { refusedFrom }: Known): Verdict | undefined {
+  if (refusedFrom === undefined || sentAt < refusedFrom) return undefined;
+  return { rule: "I9", what: `${status} ${Math.round(sentAt - refusedFrom)} ms after its receipt` };
 }
 
 function judgeAcceptance({ status, sentAt, sentAtWall }: Answer, standing: Standing | undefined): Verdict | undefined {

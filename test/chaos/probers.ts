@@ -102,7 +102,7 @@ export function startProbers(urls: readonly string[], secrets: Secrets, report: 
       const ripe = pending.filter(({ answer }) => answer.receivedAt < look.beganAt);
       pending = pending.filter(({ answer }) => answer.receivedAt >= look.beganAt);
       for (const { replica, held, answer } of ripe) {
-        const wrong = judge(answer, standings.get(hex(held.digest)), held.seenAt);
+        const wrong = judge(answer, standings.get(hex(held.digest)), held);
         if (wrong === undefined) continue;
         report.violation({
           rule: wrong.rule,

@@ -14,6 +14,8 @@ export type Held = {
   readonly title: string;
   /** On the monotonic clock, in milliseconds. */
   readonly seenAt: number;
+  /** From when on every replica refuses it, as a receipt has said; on the same clock. */
+  refusedFrom: number | undefined;
 };
 
 export type Secrets = {
@@ -21,6 +23,8 @@ export type Secrets = {
   see(secret: Seen, gone: boolean): void;
   /** Has a value called with as if a Secret of a key had held it: an import. */
   hold(title: string, value: string): void;
+  /** That a receipt says that every replica refuses it. */
+  refuse(value: string): void;
   /** Watches over a Secret that is somebody else's, as it is now. */
   keepUntouched(secret: Seen): void;
   /** That it, or all of a namespace, may change or go from here on, by somebody's own hand. */
@@ -37,7 +41,7 @@ export function decode(data: Seen["data"], key: string): string | undefined {
   return value === undefined ? undefined : Buffer.from(value, "base64").toString();
 }
 
-export function watchSecrets(model: Model, report: Report): Secrets {
+export function watchSecrets(model: Pick<Model, "secretNames">, report: Report): Secrets {
   const held: Held[] = [];
   const values = new Set<string>();
   /** By uid. */
@@ -46,7 +50,8 @@ export function watchSecrets(model: Model, report: Report): Secrets {
   function hold(title: string, value: string): void {
     if (values.has(value) || keyShape(value) === "malformed") return;
     values.add(value);
-    held.push({ value, digest: keyDigest(value), prefix: keyPrefix(value), title, seenAt: performance.now() });
+    const seenAt = performance.now();
+    held.push({ value, digest: keyDigest(value), prefix: keyPrefix(value), title, seenAt, refusedFrom: undefined });
   }
 
   function checkUntouched(secret: Seen, gone: boolean): void {
@@ -66,6 +71,10 @@ export function watchSecrets(model: Model, report: Report): Secrets {
   return {
     held,
     hold,
+    refuse(value) {
+      const one = held.find((other) => other.value === value);
+      if (one !== undefined) one.refusedFrom ??= performance.now();
+    },
     see(secret, gone) {
       const title = titleOf(secret);
       checkUntouched(secret, gone);

@@ -57,11 +57,9 @@ export function startRevocations(installation: Installation, report: Report, sig
     lateAccepts.push(Math.max(0, ...accepts.map(({ sentAt }) => sentAt - times.endedSince)));
     for (const answer of answers) {
       const subject = `a revoked key on ${answer.replica}`;
-      const wrong = judge(answer, standingOf(key, answer, times), times.usableSince);
+      const known = { seenAt: times.usableSince, refusedFrom: times.confirmedAt };
+      const wrong = judge(answer, standingOf(key, answer, times), known);
       if (wrong !== undefined) report.violation({ rule: wrong.rule, subject, what: wrong.what });
-      if (isAccepted(answer.status) && answer.sentAt > times.confirmedAt) {
-        report.violation({ rule: "I9", subject, what: `${answer.status} after the receipt` });
-      }
       const isOther = !isAccepted(answer.status) && answer.status !== 401;
       if (isOther) report.violation({ rule: "others", subject, what: `its owner was answered ${answer.status}` });
     }
