@@ -1,7 +1,8 @@
 /**
  * What a run of vitest came to, for the gate, in files beside each other: KEYPLANE_GATE_REPORT names them up to their
- * endings. A run adds to what is there, of a run before it in which nothing failed. `count` has how many tests passed and how many things did not; `failed` tells those; `files` lists the test
- * files to run once more, and is empty where failed tests are not all that went wrong.
+ * endings. A run adds to what is there, of runs before it or beside it. `count` has how many tests passed and how many
+ * things did not; `failed` tells those; `files` lists the test files to run once more, and is empty where failed tests
+ * are not all that went wrong.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -23,13 +24,22 @@ export default class GateReporter implements Reporter {
       ...tests.filter(isLeftOut).map((test) => tell(`${titleOf(test)}: not run, which in the gate is a failure`, [])),
     ];
     const told = [...failed.map((test) => tell(titleOf(test), test.result().errors ?? [])), ...others];
-    const files = others.length > 0 ? [] : [...new Set(failed.map(({ module }) => fileOf(module)))];
-    const before = existsSync(`${report}.count`) ? Number.parseInt(readFileSync(`${report}.count`, "utf8"), 10) : 0;
-    writeFileSync(`${report}.count`, `${before + passed.length} ${told.length}\n`);
-    writeFileSync(`${report}.failed`, told.join(""));
-    writeFileSync(`${report}.files`, files.map((file) => `${file}\n`).join(""));
+    const files = [...new Set(failed.map(({ module }) => fileOf(module)))].map((file) => `${file}\n`).join("");
+    const before = {
+      counts: readOf(`${report}.count`).split(" ").map(Number),
+      failed: readOf(`${report}.failed`),
+      files: readOf(`${report}.files`),
+    };
+    const [passedBefore = 0, failedBefore = 0] = before.counts;
+    const isMore = others.length > 0 || (failedBefore > 0 && before.files === "");
+    writeFileSync(`${report}.count`, `${passedBefore + passed.length} ${failedBefore + told.length}\n`);
+    writeFileSync(`${report}.failed`, before.failed + told.join(""));
+    writeFileSync(`${report}.files`, isMore ? "" : before.files + files);
   }
 }
+
+/** Empty where no run has written it. */
+const readOf = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
 /** Of loading it, and of what its tests share. */
 function errorsOf(module: TestModule): readonly SerializedError[] {
