@@ -169,6 +169,8 @@ describeOnPostgres("what the store says", (store) => {
     expect(await look()).toMatchObject({ usable: true, ended: false, version: 1 });
     await sql`delete from team_namespaces where namespace = ${first.key.namespace}`.execute(store().db);
     expect(await look()).toMatchObject({ usable: false, ended: false });
+    await sql`update keys set namespace = '' where id = ${keyId}`.execute(store().db);
+    expect(await look(), "one that the management API made has no namespace").toMatchObject({ usable: true });
     await change(store(), null, (tx) => revokeKey(tx, keyId, "Deleted"));
     expect(await look()).toMatchObject({ usable: false, ended: true });
   });

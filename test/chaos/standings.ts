@@ -52,7 +52,7 @@ export async function lookAtSecrets(store: Store): Promise<Look> {
     select encode(v.digest, 'hex') as digest, v.key_id as "keyId", v.number as version, v.state as "versionState",
       v.source_kind = 'minted' as minted,
       v.state in ('reserved', 'active', 'retiring') and k.state = 'active' and t.state = 'active'
-        and coalesce(n.team_id = k.team_id, false) as usable,
+        and (k.namespace = '' or coalesce(n.team_id = k.team_id, false)) as usable,
       k.state = 'revoked' or v.state in ('revoked', 'retired', 'voided') as ended,
       (extract(epoch from least(k.expires_at, v.expires_at, case when v.state = 'retiring' then v.retire_at end))
         * 1000)::float8 as until,
