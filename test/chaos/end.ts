@@ -5,6 +5,7 @@ import { hex } from "./probers.ts";
 import type { Report } from "./report.ts";
 import { type Ask, findUnrest } from "./rest.ts";
 import { deliveredByOwner } from "./rules.ts";
+import type { Secrets } from "./secrets.ts";
 import type { Stage } from "./stage.ts";
 import type { Standings } from "./standings.ts";
 import { checkWrites, writesOf } from "./writes.ts";
@@ -17,7 +18,7 @@ import { checkWrites, writesOf } from "./writes.ts";
 export async function checkEnd(stage: Stage, report: Report, standings: Standings, ask: Ask): Promise<void> {
   const { world, model, secrets } = stage;
   for (const one of await findUnrest(stage, ask)) report.violation({ rule: "I8", ...one });
-  await checkEverySecret(stage, report, standings, ask);
+  await checkEverySecret({ serverUrls: world.serverUrls, secrets }, report, standings, ask);
   const delivered = await deliveredByOwner(world.store);
   for (const one of everDeclared(model)) {
     const count = delivered.get(one.uid ?? "") ?? 0;
@@ -36,8 +37,8 @@ export async function checkEnd(stage: Stage, report: Report, standings: Standing
 }
 
 /** Every replica says of every secret what the store does. */
-async function checkEverySecret(
-  { world, secrets }: Stage,
+export async function checkEverySecret(
+  { serverUrls, secrets }: { readonly serverUrls: readonly string[]; readonly secrets: Pick<Secrets, "held"> },
   report: Report,
   standings: Standings,
   ask: Ask,
@@ -45,7 +46,7 @@ async function checkEverySecret(
   for (const { value, digest, prefix, title } of secrets.held) {
     const standing = standings.get(hex(digest));
     const works = standing?.usable === true && (standing.until === null || standing.until > Date.now());
-    const answers = await Promise.all(world.serverUrls.map((url) => ask(url, value)));
+    const answers = await Promise.all(serverUrls.map((url) => ask(url, value)));
     answers.forEach((answer, replica) => {
       if (answer !== undefined && isAccepted(answer.status) === works) return;
       const what = `server-${replica} answers ${answer?.status ?? "nothing"}; by the store it ${works ? "works" : "is refused"}`;

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import type { OwnPostgresServer } from "../env/postgres.ts";
 import type { Random } from "../env/random.ts";
 import { MOVES } from "./moves.ts";
 import type { Report } from "./report.ts";
@@ -30,8 +31,20 @@ const BETWEEN_MOVES_MS = 300;
 const CARRIED_OUT_MS = 5_000;
 
 /** Copies the database, has users do things, and restores the copy. Each process goes on meanwhile. */
-export async function restoreDatabase({ world, settled, ...stage }: Stage, random: Random, report: Report) {
-  const { postgres } = world;
+export async function restoreDatabase(stage: Stage, random: Random, report: Report) {
+  await putBack(stage.world.postgres, report, async () => {
+    for (const name of FORGOTTEN) {
+      const done = MOVES[name]?.move(stage, random);
+      if (done !== undefined) report.note(`${name}: ${done}`);
+      await delay(BETWEEN_MOVES_MS);
+    }
+    await stage.settled();
+    await delay(CARRIED_OUT_MS);
+  });
+}
+
+/** Puts the database back as it was before something happened. */
+export async function putBack(postgres: OwnPostgresServer, report: Report, happens: () => Promise<void>) {
   const copy = `${postgres.dataFolder}.copy`;
   const run = promisify(execFile);
   try {
@@ -40,13 +53,7 @@ export async function restoreDatabase({ world, settled, ...stage }: Stage, rando
     await run("cp", ["-a", postgres.dataFolder, copy]);
     await postgres.restart();
     report.tell("the database is copied");
-    for (const name of FORGOTTEN) {
-      const done = MOVES[name]?.move({ world, settled, ...stage }, random);
-      if (done !== undefined) report.note(`${name}: ${done}`);
-      await delay(BETWEEN_MOVES_MS);
-    }
-    await settled();
-    await delay(CARRIED_OUT_MS);
+    await happens();
     await postgres.kill();
     await run("rm", ["-rf", postgres.dataFolder]);
     await run("cp", ["-a", copy, postgres.dataFolder]);

@@ -74,6 +74,14 @@ export async function livingKeysOf(store: Store, ownerUids: readonly string[]): 
   return rows;
 }
 
+/** The living keys of declarations that are none of these (I6). */
+export async function strayKeys(store: Store, ownerUids: readonly string[]): Promise<Found[]> {
+  const { rows } = await sql<Found>`
+    select ${KEY} as subject, 'its declaration is gone and its key lives' as what
+    from keys k where k.owner_uid <> all(${ownerUids}::text[]) and k.state <> 'revoked'`.execute(store.db);
+  return rows;
+}
+
 /** How many secrets of ours a declaration has had delivered, over all its keys. */
 export async function deliveredByOwner(store: Store): Promise<Map<string, number>> {
   const { rows } = await sql<{ uid: string; count: number }>`

@@ -54,7 +54,8 @@ function timesOf(random: Random, lasts: number, mean: number): number[] {
   return times;
 }
 
-function weighted(random: Random, table: Readonly<Record<string, { readonly weight: number }>>): string {
+/** A name of the table, more often the more it weighs. */
+export function weighted(random: Random, table: Readonly<Record<string, { readonly weight: number }>>): string {
   const entries = Object.entries(table);
   let left = random.next() * entries.reduce((sum, [, { weight }]) => sum + weight, 0);
   for (const [name, { weight }] of entries) {

@@ -21,11 +21,17 @@ export const NODEJS_IMAGE = "localhost/nodejs:test";
 
 const run = promisify(execFile);
 
+/** A cluster of one node. */
+export type StartedNode = StartedKubernetes & {
+  /** Ends the kubelet as a crash does, and starts it again. Its pods go on. */
+  restartKubelet(): Promise<void>;
+};
+
 /**
  * Starts a cluster of one node: a control plane, scheduler, containerd and kubelet. Only in namespaces of
  * `runInNamespaces`: what `close()` leaves of its containers ends with them.
  */
-export async function startNode(): Promise<StartedKubernetes> {
+export async function startNode(): Promise<StartedNode> {
   const { [CGROUP_VARIABLE]: cgroup, [IMAGE_ROOT_VARIABLE]: imageRoot } = process.env;
   if (cgroup === undefined || imageRoot === undefined)
     throw new Error("a node is started in namespaces of its own alone: npm run e2e");
@@ -49,19 +55,25 @@ export async function startNode(): Promise<StartedKubernetes> {
   const kubeconfig = `--kubeconfig=${kubernetes.kubeconfigPath}`;
   await start("kube-scheduler", programs.scheduler, [kubeconfig, "--leader-elect=false", "--secure-port=0"]);
   await writeFile(join(folder, "kubelet.json"), kubeletConfig(folder, cgroup));
-  const kubelet = await start("kubelet", programs.kubelet, [
-    kubeconfig,
-    `--config=${folder}/kubelet.json`,
-    `--root-dir=${folder}/kubelet`,
-    `--cert-dir=${folder}/kubelet-certificates`,
-    `--node-ip=${NODE_ADDRESS}`,
-    "--hostname-override=node",
-  ]);
+  const startKubelet = () =>
+    start("kubelet", programs.kubelet, [
+      kubeconfig,
+      `--config=${folder}/kubelet.json`,
+      `--root-dir=${folder}/kubelet`,
+      `--cert-dir=${folder}/kubelet-certificates`,
+      `--node-ip=${NODE_ADDRESS}`,
+      "--hostname-override=node",
+    ]);
+  let kubelet = await startKubelet();
   await Promise.race([takesPods(kubernetes), kubelet.died]);
   const apiServer = { host: "127.0.0.1", port: Number(new URL(kubernetes.url).port) };
   const balancer = await startBalancer({ host: API_SERVER_ADDRESS, port: 443 }, () => apiServer);
   return {
     ...kubernetes,
+    async restartKubelet() {
+      await kubelet.kill();
+      kubelet = await startKubelet();
+    },
     async close() {
       balancer.close();
       await Promise.all(started.map((program) => program.stop()));

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import packageJson from "../../../package.json" with { type: "json" };
 import { findBinaries } from "../../env/kubernetes/binaries.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
-import { KEYPLANE_IMAGE, NODEJS_IMAGE, startNode } from "../../env/node.ts";
+import { KEYPLANE_IMAGE, NODEJS_IMAGE, type StartedNode, startNode } from "../../env/node.ts";
 
 /** Another cluster instead of our own: its kubeconfig, the address by which its pods reach this machine, an image. */
 export const KUBECONFIG_VARIABLE = "KEYPLANE_E2E_KUBECONFIG";
@@ -28,6 +28,7 @@ export type WorkloadCluster = {
     readonly image: string;
     /** As this machine reaches it. */
     readonly apiServer: URL;
+    readonly node: StartedNode;
   };
   /** Runs kubectl to its end, and gives what it printed. Throws where it fails. */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
@@ -45,7 +46,7 @@ export async function openCluster(): Promise<WorkloadCluster> {
     isShared: false,
     host: NODE_ADDRESS,
     image: NODEJS_IMAGE,
-    product: { image: `${KEYPLANE_IMAGE}:${packageJson.version}`, apiServer: new URL(node.url) },
+    product: { image: `${KEYPLANE_IMAGE}:${packageJson.version}`, apiServer: new URL(node.url), node },
     ...commands(node.address.kubectl, node.kubeconfigPath),
     close: () => node.close(),
   };

@@ -1,6 +1,6 @@
 /**
- * `npm run e2e`: each suite on a node of its own, one after the other; or the workload's alone on the cluster that
- * KEYPLANE_E2E_KUBECONFIG names.
+ * `npm run e2e`: each suite on a node of its own, the longest beside the others; or those that can on the cluster that
+ * KEYPLANE_E2E_KUBECONFIG names, one after the other.
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -18,8 +18,10 @@ import { KUBECONFIG_VARIABLE } from "./cluster.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 /** Each of its tests goes on from where the one before it has ended. */
-const OPTIONS = ["--root", ROOT, "--project", "e2e", "--bail", "1"];
-const WORKLOAD = "test/e2e/workload/workload.e2e.test.ts";
+const OPTIONS = ["--root", ROOT, "--project", "e2e", "--bail", "1", "--disable-console-intercept=true"];
+const INSTALLATION = "test/e2e/installation/installation.e2e.test.ts";
+/** Those that take any cluster. */
+const ANYWHERE = ["test/e2e/workload/workload.e2e.test.ts", INSTALLATION];
 const SUITES = globSync("test/e2e/*/*.e2e.test.ts", { cwd: ROOT }).sort();
 
 /** The command that runs a suite. */
@@ -31,9 +33,15 @@ const commandOf = (suite: string, options: readonly string[]): readonly [string,
 async function main(args: readonly string[]): Promise<number> {
   const named = SUITES.filter((suite) => args.includes(suite));
   const options = args.filter((arg) => !SUITES.includes(arg));
+  const chosen = named.length > 0 ? named : SUITES;
   if (process.env[KUBECONFIG_VARIABLE]) {
-    const [command, ...rest] = commandOf(WORKLOAD, options);
-    return spawnSync(command, rest, { stdio: "inherit" }).status ?? 1;
+    return inTurn(
+      chosen.filter((suite) => ANYWHERE.includes(suite)),
+      async (suite) => {
+        const [command, ...rest] = commandOf(suite, options);
+        return spawnSync(command, rest, { stdio: "inherit" }).status ?? 1;
+      },
+    );
   }
   try {
     const reason = await whyImpossible();
@@ -47,11 +55,11 @@ async function main(args: readonly string[]): Promise<number> {
     try {
       await makeImageRoot(imageRoot);
       const env = { ...process.env, DATABASE_URL: "", [IMAGE_ROOT_VARIABLE]: imageRoot };
-      for (const suite of named.length > 0 ? named : SUITES) {
-        const code = await runInNamespaces(commandOf(suite, options), env);
-        if (code !== 0) return code;
-      }
-      return 0;
+      const run = (suite: string) => runInNamespaces(commandOf(suite, options), env);
+      const isLongest = (suite: string) => suite === INSTALLATION;
+      const lanes = [chosen.filter(isLongest), chosen.filter((suite) => !isLongest(suite))];
+      const codes = await Promise.all(lanes.map((lane) => inTurn(lane, run)));
+      return Math.max(...codes);
     } finally {
       await rm(folder, { recursive: true });
     }
@@ -63,6 +71,15 @@ async function main(args: readonly string[]): Promise<number> {
     console.error(`no suite can run: ${error.message}; or name a cluster in ${KUBECONFIG_VARIABLE}`);
     return 1;
   }
+}
+
+/** Runs suites up to the first that fails. @returns its exit code */
+async function inTurn(suites: readonly string[], run: (suite: string) => Promise<number>): Promise<number> {
+  for (const suite of suites) {
+    const code = await run(suite);
+    if (code !== 0) return code;
+  }
+  return 0;
 }
 
 process.exitCode = await main(process.argv.slice(2));

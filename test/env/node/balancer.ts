@@ -4,13 +4,17 @@ import type { Kubernetes } from "../kubernetes/client.ts";
 
 export type Target = { readonly host: string; readonly port: number };
 
-/** @param choose where the next connection goes; one for which there is nowhere is reset */
-export async function startBalancer(at: Target, choose: () => Target | undefined): Promise<{ close(): void }> {
-  const server = createServer((client) => {
-    const target = choose();
+/** @param choose where the next connection goes, by the address that it is from; one for which there is nowhere is reset */
+export async function startBalancer(
+  at: Target,
+  choose: (from: string) => Target | undefined | Promise<Target | undefined>,
+): Promise<{ close(): void }> {
+  const server = createServer(async (client) => {
+    client.on("error", () => {});
+    const target = await choose(client.remoteAddress ?? "");
     if (target === undefined) return client.resetAndDestroy();
     const upstream = connect(target.port, target.host);
-    client.on("error", () => upstream.destroy()).on("close", () => upstream.destroy());
+    client.on("close", () => upstream.destroy());
     upstream.on("error", () => client.resetAndDestroy()).on("close", () => client.destroySoon());
     client.pipe(upstream).pipe(client);
   });

@@ -67,5 +67,7 @@ export function kubeletConfig(folder: string, cgroup: string): string {
     evictionHard: { ...never, "imagefs.available": "0%", "imagefs.inodesFree": "0%" },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
+    // A container that is killed again and again comes back as soon as after the first time.
+    crashLoopBackOff: { maxContainerRestartPeriod: "1s" },
   });
 }

@@ -1,0 +1,143 @@
+/** What is judged when the last fault is over and nobody does anything any more. */
+import { checkEverySecret } from "../../chaos/end.ts";
+import { isAccepted } from "../../chaos/judgement.ts";
+import { searchFor } from "../../chaos/plaintext.ts";
+import { callAtRest } from "../../chaos/probers.ts";
+import type { Report } from "../../chaos/report.ts";
+import { type Found, strayKeys } from "../../chaos/rules.ts";
+import { lookAtSecrets, takeIn } from "../../chaos/standings.ts";
+import { until } from "../../env/until.ts";
+import { type Calls, type Struck, unexplained } from "./calls.ts";
+import type { Site } from "./site.ts";
+import type { Keys } from "./witness.ts";
+
+/** After the last fault, and the last act, everything is as declared within this time. Milliseconds. */
+const REST_MS = 120_000;
+/** What a busy machine may take to answer. */
+const ALLOWANCE_MS = 15_000;
+/** Atoms that are asked for at once. */
+const AT_ONCE = 8;
+
+type Condition = { readonly type: string; readonly status: string; readonly reason: string; readonly message: string };
+type Declared = {
+  readonly kind: string;
+  readonly metadata: {
+    readonly uid: string;
+    readonly namespace?: string;
+    readonly name: string;
+    readonly generation: number;
+  };
+  readonly spec: { readonly state?: string };
+  readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly Condition[] };
+};
+
+const titleOf = ({ kind, metadata: { namespace, name } }: Declared) => `${kind} ${namespace ?? ""}/${name}`;
+
+async function declared({ cluster, team, namespaces }: Site): Promise<Declared[]> {
+  const lists = await Promise.all([
+    cluster.kubectl(["get", "platformteam", team, "--output=json"]).then((text) => ({ items: [JSON.parse(text)] })),
+    ...namespaces.map(async (namespace) =>
+      JSON.parse(
+        await cluster.kubectl([
+          "get",
+          "platformkeys,modelgateways,memorylibraries",
+          `--namespace=${namespace}`,
+          "--output=json",
+        ]),
+      ),
+    ),
+  ]);
+  return lists.flatMap(({ items }: { items: Declared[] }) => items);
+}
+
+/** What is wrong with it as its status says. */
+function unrestOf(one: Declared): Found[] {
+  const { metadata, status } = one;
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  if (ready?.status === "True" && status?.observedGeneration === metadata.generation) return [];
+  return [{ subject: titleOf(one), what: `${ready?.status} ${ready?.reason}: ${ready?.message}` }];
+}
+
+/** Waits until all that is declared is Ready, and no key lives on after its declaration. */
+export async function comeToRest(site: Site, report: Report): Promise<void> {
+  let unrest: Found[] = [];
+  const isAtRest = async () => {
+    const all = await declared(site);
+    const uids = all.map(({ metadata }) => metadata.uid);
+    unrest = [...all.flatMap(unrestOf), ...(await strayKeys(site.store, uids))];
+    return unrest.length === 0;
+  };
+  await until("all is at rest", isAtRest, { timeoutMs: REST_MS }).catch(() => {});
+  for (const one of unrest) report.violation({ rule: "I6/I8", ...one });
+}
+
+/** Every key that a Secret holds works on each server, unless it is declared not to; every other is as the store says. */
+export async function checkKeys(site: Site, { secrets, present }: Keys, report: Report): Promise<void> {
+  const ask = (url: string, value: string) => callAtRest(url, value, ALLOWANCE_MS);
+  for (const one of await declared(site)) {
+    if (one.kind !== "PlatformKey") continue;
+    const { namespace, name } = one.metadata;
+    const value = present.get(`${namespace}/${name}`);
+    const isWanted = one.spec.state !== "Suspended";
+    // What is suspended from its first day on has no Secret.
+    if (value === undefined && !isWanted) continue;
+    const answers = await Promise.all(site.urls.map((url) => value && ask(url, value)));
+    for (const [server, answer] of answers.entries()) {
+      if (answer && isAccepted(answer.status) === isWanted) continue;
+      const what = `server ${server} answers ${answer ? answer.status : "nothing"} to what its Secret holds`;
+      report.violation({ rule: "I2", subject: titleOf(one), what });
+    }
+  }
+  await checkEverySecret(
+    { serverUrls: site.urls, secrets },
+    report,
+    takeIn(new Map(), await lookAtSecrets(site.store)),
+    ask,
+  );
+}
+
+/** No atom that was answered for is lost. */
+export async function checkAtoms(url: string, key: string, ids: readonly string[], report: Report): Promise<void> {
+  const left = [...ids];
+  const headers = { authorization: `Bearer ${key}` };
+  async function check(): Promise<void> {
+    for (let id = left.pop(); id !== undefined; id = left.pop()) {
+      const response = await fetch(`${url}/atoms/${id}`, { headers });
+      await response.arrayBuffer();
+      if (response.status !== 200)
+        report.violation({ rule: "nothing is lost", subject: `atom ${id}`, what: `${response.status}` });
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, check));
+}
+
+export function checkCalls({ failed }: Calls, struck: readonly Struck[], report: Report): void {
+  for (const { who, needs, failure, beganAt } of unexplained(failed, struck)) {
+    const last = struck.findLast(({ from }) => from <= beganAt)?.fault ?? "no fault";
+    report.violation({
+      rule: "no call fails without a cause",
+      subject: who,
+      what: `${failure} (${needs}), the last fault being: ${last}`,
+    });
+  }
+}
+
+/** No secret is in what the pods have logged, in the database's log, or in what anybody may look at in the cluster. */
+export async function checkLogs(
+  site: Site,
+  logs: ReadonlyMap<string, readonly string[]>,
+  values: readonly string[],
+  report: Report,
+) {
+  const search = searchFor(values);
+  const look = (where: string, text: string) => {
+    const prefix = search.find(text);
+    if (prefix !== undefined) report.violation({ rule: "I4", subject: prefix, what: `its plaintext is in ${where}` });
+  };
+  for (const [pod, lines] of logs) for (const line of lines) look(`the log of ${pod}`, line);
+  for (const line of site.postgres.log) look("PostgreSQL's log", line);
+  look(
+    "the cluster's objects",
+    await site.cluster.kubectl(["get", "keyplane,events,pods,deployments", "--all-namespaces", "--output=json"]),
+  );
+}

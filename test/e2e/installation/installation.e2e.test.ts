@@ -1,0 +1,33 @@
+/**
+ * An installation as its users have it: the chart on a node, with three servers and two controllers, PostgreSQL and a
+ * model server; people at kubectl and at the console, the vendors' SDKs and an MCP client; and faults of threats.md.
+ * KEYPLANE_E2E_MINUTES of that, by KEYPLANE_E2E_SEED, and then all is judged.
+ */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createReport } from "../../chaos/report.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
+import { runInstallation } from "./run.ts";
+import { openSite, type Site } from "./site.ts";
+
+const MINUTES = Number(process.env.KEYPLANE_E2E_MINUTES ?? (NIGHTLY ? 15 : 2));
+/** In two minutes of it about nine of the faults strike, one of each kind. */
+const USUAL_SEED = 32_804;
+const SEED = Number(process.env.KEYPLANE_E2E_SEED ?? (NIGHTLY ? randomBytes(3).readUIntBE(0, 3) : USUAL_SEED));
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site?.close());
+
+it("an installation loses nothing, and lets nobody in who should not be, whatever its users do and whatever breaks", {
+  timeout: MINUTES * 60_000 + 900_000,
+}, async () => {
+  console.log(`KEYPLANE_E2E_SEED=${SEED} KEYPLANE_E2E_MINUTES=${MINUTES}`);
+  const report = createReport(SEED, console.log);
+  const amounts = await runInstallation(site, { seed: SEED, minutes: MINUTES, restores: NIGHTLY }, report);
+  report.tell(`${JSON.stringify(amounts)}, violations: ${report.violations.length}`);
+  expect(report.violations).toEqual([]);
+  expect(Object.entries(amounts).filter(([, amount]) => amount === 0)).toEqual([]);
+});

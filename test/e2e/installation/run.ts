@@ -1,0 +1,110 @@
+/** One run: everybody is at work while faults strike, then all must come to rest, and what came of it is judged. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { Report } from "../../chaos/report.ts";
+import { putBack } from "../../chaos/restore.ts";
+import { randomFrom } from "../../env/random.ts";
+import { until } from "../../env/until.ts";
+import { NAMESPACE_OF_PRODUCT } from "../workload/manifests.ts";
+import { type Calls, recordCalls, type Struck } from "./calls.ts";
+import { startClients } from "./clients.ts";
+import { useConsole } from "./console-user.ts";
+import { checkAtoms, checkCalls, checkKeys, checkLogs, comeToRest } from "./end.ts";
+import { followLogs } from "./logs.ts";
+import { playFaults } from "./play.ts";
+import type { Site } from "./site.ts";
+import { AT_HOME, ELSEWHERE, GATEWAY_KEY, MEMORY_KEY, ON_KEYS, useKubectl } from "./users.ts";
+import { type Keys, startWitness, watchKeys } from "./witness.ts";
+
+export type RunOptions = {
+  readonly seed: number;
+  readonly minutes: number;
+  /** Whether the database is put back at the end, as it was before the last things that people did. */
+  readonly restores: boolean;
+};
+
+/** What there was of it: where one is 0 nothing was shown. */
+export type Amounts = Readonly<Record<"faults" | "secrets" | "receipts" | "atoms", number>>;
+
+/** How long people go on before the database is put back, and how long what they did may take. Milliseconds. */
+const FORGOTTEN_MS = 5_000;
+
+export async function runInstallation(site: Site, options: RunOptions, report: Report): Promise<Amounts> {
+  const [over, isRestored] = [new AbortController(), new AbortController()];
+  try {
+    const logs = followLogs(site.cluster, NAMESPACE_OF_PRODUCT, over.signal);
+    const keys = watchKeys(site, report, over.signal);
+    const clientKey = (name: string) => keys.present.get(`${site.namespaces[0]}/${name}`) ?? "";
+    await until("the clients have their keys", () => [GATEWAY_KEY, MEMORY_KEY].every((name) => clientKey(name) !== ""));
+    await comeToRest(site, report);
+    const probers = startWitness(site, keys, report, isRestored.signal);
+    const { calls, struck, saved, receipts } = await useAndBreak(site, keys, clientKey, options, report);
+    report.tell("the last fault is over, and nobody does anything any more");
+
+    await comeToRest(site, report);
+    await checkKeys(site, keys, report);
+    await checkAtoms(site.url, clientKey(MEMORY_KEY), saved, report);
+    checkCalls(calls, struck, report);
+    const answers = [...probers.counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} of ${status}`);
+    report.tell(`answers to every key: ${answers.join(", ")}`);
+    const succeeded = [...calls.succeeded].map(([who, count]) => `${count} of ${who}`).join(", ");
+    report.tell(`calls that succeeded: ${succeeded}; that failed by a fault: ${calls.failed.length}`);
+    // From here on the store is no witness of what was before.
+    isRestored.abort();
+    if (options.restores) await restore(site, keys, options, report);
+    const { held } = keys.secrets;
+    await checkLogs(
+      site,
+      logs,
+      held.map(({ value }) => value),
+      report,
+    );
+    return { faults: struck.length, secrets: held.length, receipts, atoms: saved.length };
+  } finally {
+    isRestored.abort();
+    over.abort();
+  }
+}
+
+type Outcome = {
+  readonly calls: Calls;
+  readonly struck: readonly Struck[];
+  readonly saved: readonly string[];
+  readonly receipts: number;
+};
+
+/** Everybody is at work until the last fault is over. */
+async function useAndBreak(
+  site: Site,
+  { secrets }: Keys,
+  clientKey: (name: string) => string,
+  { seed, minutes }: RunOptions,
+  report: Report,
+): Promise<Outcome> {
+  const { url, namespaces } = site;
+  const over = new AbortController();
+  const calls = recordCalls();
+  const [gatewayKey, memoryKey] = [() => clientKey(GATEWAY_KEY), () => clientKey(MEMORY_KEY)];
+  const saved = startClients({ url, calls, gatewayKey, memoryKey, signal: over.signal });
+  const people = [AT_HOME, ELSEWHERE].map((acts, nth) =>
+    useKubectl(personAt(site, namespaces[nth] ?? "", seed + nth, report), acts, over.signal),
+  );
+  const atConsole = useConsole(site, { calls, secrets, report }, over.signal);
+  const struck = await playFaults(site, seed, minutes * 60_000, report).finally(() => over.abort());
+  await Promise.all(people);
+  return { calls, struck, saved, receipts: await atConsole };
+}
+
+const personAt = ({ cluster }: Site, namespace: string, seed: number, report: Report) => ({
+  ...{ cluster, namespace, report, declared: new Set<string>(), random: randomFrom(seed) },
+});
+
+/** What the store has forgotten is made good from the declarations. */
+async function restore(site: Site, keys: Keys, { seed }: RunOptions, report: Report): Promise<void> {
+  await putBack(site.postgres, report, async () => {
+    const person = personAt(site, site.namespaces[0], seed, report);
+    await useKubectl(person, ON_KEYS, AbortSignal.timeout(FORGOTTEN_MS));
+    await delay(FORGOTTEN_MS);
+  });
+  await comeToRest(site, report);
+  await checkKeys(site, keys, report);
+}
