@@ -40,6 +40,7 @@ const EMPTIED = ["metrics.dashboard.enabled=true", "metrics.dashboard.labels.gra
 const VARIANTS: [string, string[]][] = [
   ["the default", []],
   ...values.map((file): [string, string[]] => [file, ["--values", join(EXAMPLES, file)]]),
+  ["examples/kind", ["--values", join(CHART, "../../examples/kind/values.yaml")]],
   ["everything", EVERYTHING],
   ["emptied maps", EMPTIED],
   ["ambiguous texts", ["--set", "ingress.enabled=true", ...AMBIGUOUS]],
@@ -55,7 +56,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
     helm = await openHelm(home);
-    for (const name of ["keyplane-system", "team-a", "team-b", "2024"]) {
+    for (const name of ["keyplane-system", "team-a", "team-b", "2024", "research-dev", "research-prod"]) {
       // Those of this run share the cluster.
       await kubernetes().runKubectl(["create", "namespace", name]);
     }
