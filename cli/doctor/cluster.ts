@@ -10,8 +10,9 @@ import type { Store } from "../../store/database/store.ts";
 import { findAfterRestore } from "./after-restore.ts";
 import { checkCustomResources } from "./custom-resources.ts";
 import { findOtherClusters } from "./database-contents.ts";
+import { checkDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
-import { judgeLeases, watchLeases } from "./leases.ts";
+import { findRivals, judgeLeases, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 
@@ -63,11 +64,14 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
   const isSelf = cluster.podNamespace === controllerNamespace;
   const account = { namespace: controllerNamespace, name: controllerAccount, isSelf };
   const scopes = store === undefined ? [] : await leaderScopes(store.db);
-  const leases = await watchLeases(cluster, controllerNamespace, [...new Set([uid, ...scopes])]);
+  const known = [...new Set([uid, ...scopes])];
+  const leases = await watchLeases(cluster, controllerNamespace, known);
   const findings = [
     ...(await checkCustomResources(api)),
     ...(await checkRights(api, account, namespaces)),
     ...judgeLeases(controllerNamespace, leases),
+    ...(await findRivals(cluster, leases, known)),
+    ...(await checkDeclarations(api)),
   ];
   if (store === undefined) return findings;
   findings.push(...(await findOtherClusters(cluster, store.db)));

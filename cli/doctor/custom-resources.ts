@@ -9,7 +9,8 @@ import { API_VERSION, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import type { Schema } from "../../domain/manifest/schema.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-const APPLY = "kubectl apply --server-side -f crds/";
+/** By force: Helm, or whoever made them another version's, is the owner of what is to be changed. */
+const APPLY = "kubectl apply --server-side --force-conflicts -f crds/";
 const [, VERSION = ""] = API_VERSION.split("/");
 /** How many fields are named. */
 const MAX_NAMED = 5;

@@ -1,17 +1,22 @@
 /** Whether a controller runs: who leads renews a Lease every few seconds. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { isForbidden } from "../../controller/cluster/kubernetes/api-error.ts";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
+import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { listAll } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const LOOK_MS = 500;
 
 /** The Lease of those who serve the same namespaces, as it was while it was watched. */
 export type WatchedLease = {
+  readonly namespace: string;
   readonly name: string;
   /** What its leader serves; null for every namespace. */
   readonly served: readonly string[] | null;
@@ -29,13 +34,72 @@ export async function watchLeases(
   namespace: string,
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
-  const watched = scopes.map(async (scope): Promise<WatchedLease | undefined> => {
-    const served = namespacesOfScope(scope, uid);
-    if (served === undefined) return undefined;
-    const name = leaseName(scope);
-    return { name, served, state: await watchLease(api, namespace, name) };
+  const watched = scopesOf(uid, scopes).map(async ({ name, served }): Promise<WatchedLease> => {
+    return { namespace, name, served, state: await watchLease(api, namespace, name) };
   });
-  return (await Promise.all(watched)).filter((lease) => lease !== undefined);
+  return Promise.all(watched);
+}
+
+/** The scopes of one cluster, with the names of their Leases and what is served in them. */
+function scopesOf(uid: string, scopes: readonly string[]) {
+  return scopes.flatMap((scope) => {
+    const served = namespacesOfScope(scope, uid);
+    return served === undefined ? [] : [{ name: leaseName(scope), served }];
+  });
+}
+
+/**
+ * Looks for controllers of another installation in the same cluster: each takes the leadership in the database from the
+ * other as often as it starts, or, with a database of its own, undoes in the cluster what the other has done.
+ *
+ * @param leases of the installation that is looked at
+ */
+export async function findRivals(
+  { uid, api }: Pick<KubernetesCluster, "uid" | "api">,
+  leases: readonly WatchedLease[],
+  scopes: readonly string[],
+): Promise<Finding[]> {
+  try {
+    const others = scopesOf(uid, scopes).map(async ({ name, served }) => {
+      const all = await listAll(api, leasesPath(""), `metadata.name=${name}`);
+      const elsewhere = all
+        .map(namespaceOf)
+        .filter((namespace) => !leases.some((lease) => lease.name === name && lease.namespace === namespace));
+      return Promise.all(
+        elsewhere.map(async (namespace): Promise<WatchedLease> => {
+          return { namespace, name, served, state: await watchLease(api, namespace, name) };
+        }),
+      );
+    });
+    return judgeRivals([...leases, ...(await Promise.all(others)).flat()]);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    const message = `it cannot be told whether other controllers serve the same namespaces: ${errorText(error)}`;
+    return [note("leases", message, "ask as a cluster administrator")];
+  }
+}
+
+function namespaceOf(lease: unknown): string {
+  const { metadata } = isRecord(lease) ? lease : {};
+  return isRecord(metadata) ? String(metadata.namespace) : "";
+}
+
+/** No two of those that are renewed may serve the same namespace. */
+export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
+  const living = leases.filter(({ state }) => state === "renewed");
+  return living.flatMap((one, i) =>
+    living.slice(i + 1).flatMap((other) => {
+      if (!overlap(one.served, other.served)) return [];
+      const [first, second] = [one, other].map(({ namespace, name }) => `${namespace}/${name}`);
+      const message = `the controllers of the Leases ${first} and ${second} serve the same namespaces: each takes the leadership from the other, and both start again and again`;
+      const step = `uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)`;
+      return [wrong("leases", message, step)];
+    }),
+  );
+}
+
+function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): boolean {
+  return one === null || other === null || one.some((namespace) => other.includes(namespace));
 }
 
 /** What time a Lease says is its holder's, whose clock may be wrong: it is renewed if it changes while we look. */

@@ -4,6 +4,7 @@ import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
+import { listAll } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** As a rule of a Role has it. */
@@ -138,14 +139,9 @@ async function isAllowed(
 async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   const found = new Set<string>();
   for (const kind of ["PlatformKey", "ModelGateway"] as const) {
-    for (let next: unknown = ""; typeof next === "string"; ) {
-      const query = { limit: "500", continue: next || undefined };
-      const list = await api.request({ method: "GET", path: objectsPath(kind, ""), query }).catch(whenNotServed);
-      const { items, metadata } = isRecord(list) ? list : {};
-      for (const { metadata: of } of Array.isArray(items) ? items.filter(isRecord) : []) {
-        if (isRecord(of) && typeof of.namespace === "string") found.add(of.namespace);
-      }
-      next = isRecord(metadata) ? metadata.continue || undefined : undefined;
+    for (const object of (await listAll(api, objectsPath(kind, "")).catch(whenNotServed)) ?? []) {
+      const { metadata } = isRecord(object) ? object : {};
+      if (isRecord(metadata) && typeof metadata.namespace === "string") found.add(metadata.namespace);
     }
   }
   return [...found].sort();

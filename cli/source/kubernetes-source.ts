@@ -1,4 +1,4 @@
-import { type ApiClient, createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api-error.ts";
 import { connect } from "../../controller/cluster/kubernetes/connection.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -7,10 +7,8 @@ import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/k
 import { systemClock } from "../../runtime/clock.ts";
 import type { StatusObject } from "../status-files.ts";
 import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
+import { listAll } from "./list-all.ts";
 import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";
-
-/** Objects that are read at a time. */
-const PAGE = 500;
 
 type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
 
@@ -56,19 +54,6 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
     pollMs: 2_000,
     close: api.close,
   };
-}
-
-async function listAll(api: ApiClient, path: string, fieldSelector: string | undefined): Promise<unknown[]> {
-  const items: unknown[] = [];
-  for (let next: string | undefined = ""; next !== undefined; ) {
-    const query = { limit: String(PAGE), fieldSelector, continue: next || undefined };
-    const page = await api.request({ method: "GET", path, query });
-    if (!isRecord(page) || !Array.isArray(page.items)) throw new Error(`${path} is no list: is this a Kubernetes API?`);
-    items.push(...page.items);
-    const more = isRecord(page.metadata) ? page.metadata.continue : undefined;
-    next = typeof more === "string" && more !== "" ? more : undefined;
-  }
-  return items;
 }
 
 /** Nothing for what is no object. What writes which field is left out, as kubectl leaves it out. */

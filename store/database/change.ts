@@ -129,7 +129,9 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   if (fence === null || (epoch === String(fence.epoch) && term === fence.term)) return name;
   throw new StaleLeaderError(
     `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}` +
-      (epoch === String(fence.epoch) ? ", of another term: the database was restored" : ""),
+      (epoch === String(fence.epoch)
+        ? ", of another term: the database was restored"
+        : ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them"),
   );
 }
 

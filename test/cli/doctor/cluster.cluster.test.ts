@@ -48,6 +48,10 @@ describe("keyplane doctor --kubeconfig", () => {
   const NO_LEASE = expect.stringMatching(
     /^error leases: no controller has a Lease in keyplane-system: none runs there/,
   );
+  /** While no controller has been there. */
+  const PENDING = ["PlatformKey dev/reader", "PlatformTeam research"].map((title) =>
+    expect.stringMatching(new RegExp(`^error declarations: ${title}: not ready: Pending: `)),
+  );
   const SECRETS =
     "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get, list, watch, create, update, delete secrets in the namespace dev: kubectl apply -n dev -f infra/rbac/namespace.yaml";
 
@@ -60,17 +64,17 @@ describe("keyplane doctor --kubeconfig", () => {
       ),
     );
     await kubectl("apply", "--namespace", "dev", "--filename", join(RBAC, "namespace.yaml"));
-    expect(await doctor()).toEqual([NO_LEASE]);
+    expect(await doctor()).toEqual([NO_LEASE, ...PENDING]);
     await kubectl("delete", "clusterrolebinding", "keyplane-controller");
     const without = await until("the right is gone", async () => {
       const found = await doctor();
-      return found.length > 1 && found;
+      return found.length > 3 && found;
     });
     expect(without).toContainEqual(
       "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get namespaces in every namespace: kubectl apply -f infra/rbac/controller.yaml",
     );
     await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
-    await until("the right is back", async () => (await doctor()).length === 1);
+    await until("the right is back", async () => (await doctor()).length === 3);
   });
 
   it("asks for itself as the controller's own account, and notes what it may not see", async () => {
@@ -79,28 +83,50 @@ describe("keyplane doctor --kubeconfig", () => {
         expect.stringContaining(`note custom-resources: the CustomResourceDefinition ${plural}.keyplane.dev cannot be`),
       ),
       NO_LEASE,
+      expect.stringMatching(/^note leases: it cannot be told whether other controllers serve the same namespaces: /),
+      ...PENDING,
     ]);
   });
 
-  it("finds a controller that was killed by the Lease that nobody renews", async () => {
+  it("finds two controllers for one namespace, and one that was killed by the Lease that nobody renews", async () => {
     const kubeconfig = await accountKubeconfig(kubernetes);
     const encryptionKey = randomBytes(32).toString("base64");
     const controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
     await until("it leads", () => controller.lines.some((line) => line.includes("leads")));
+    await kubectl("wait", "--for=condition=Ready", "platformkey/reader", "--namespace=dev", "--timeout=60s");
     expect(await doctor()).toEqual([]);
+    // Its Lease is in another namespace, that of the kubeconfig.
+    const other = { kubeconfig: kubernetes.kubeconfigPath, databaseUrl: database.url, encryptionKey };
+    const rival = await startControllerProcess({ ...other, flags: ["--namespaces", "kube-public"] });
+    await until("it leads, too", () => rival.lines.some((line) => line.includes("leads")));
+    expect(await doctor("--database-url", database.url)).toContainEqual(
+      expect.stringMatching(
+        /^error leases: the controllers of the Leases keyplane-system\/keyplane-controller and default\/keyplane-controller-\w+ serve the same namespaces: /,
+      ),
+    );
+    await rival.stop();
     controller.child.kill("SIGKILL");
     expect(await doctor()).toEqual([
       expect.stringMatching(/^error leases: nobody renews the Lease keyplane-system\/keyplane-controller: /),
     ]);
   });
 
-  it("finds a definition that is of another version, and one that is missing", async () => {
+  it("finds a definition that is of another version, with the command that mends it, and one that is missing", async () => {
     const crd = "crd/platformkeys.keyplane.dev";
-    const path = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/displayName";
-    await kubectl("patch", crd, "--type", "json", "--patch", JSON.stringify([{ op: "remove", path }]));
+    const patch = [0, 1].map((version) => {
+      return {
+        op: "remove",
+        path: `/spec/versions/${version}/schema/openAPIV3Schema/properties/spec/properties/displayName`,
+      };
+    });
+    await kubectl("patch", crd, "--type", "json", "--patch", JSON.stringify(patch));
+    const apply = "kubectl apply --server-side --force-conflicts -f crds/";
     expect(await doctor()).toContainEqual(
-      "error custom-resources: platformkeys.keyplane.dev is of another version than this build: it lacks .spec.displayName: kubectl apply --server-side -f crds/",
+      `error custom-resources: platformkeys.keyplane.dev is of another version than this build: it lacks .spec.displayName: ${apply}`,
     );
+    const [, ...args] = apply.replace("crds/", join(ROOT, "crds")).split(" ");
+    await kubectl(...args);
+    expect(await doctor()).not.toContainEqual(expect.stringContaining("custom-resources"));
     await kubectl("delete", "crd", "memorylibraries.keyplane.dev");
     expect(await doctor()).toContainEqual(
       expect.stringMatching(/^error custom-resources: the cluster does not have memorylibraries\.keyplane\.dev: /),

@@ -50,16 +50,20 @@ export type FollowedService = { next(): Target | undefined; close(): void };
 
 type SliceList = {
   readonly items: readonly {
-    readonly ports: readonly [{ readonly port: number }];
-    readonly endpoints: readonly {
-      readonly addresses: readonly [string];
-      readonly conditions: { readonly ready?: boolean };
-    }[];
+    /** Null where there is no pod. */
+    readonly ports: readonly [{ readonly port: number }] | null;
+    readonly endpoints:
+      | readonly {
+          readonly addresses: readonly [string];
+          readonly conditions: { readonly ready?: boolean };
+        }[]
+      | null;
   }[];
 };
 
 function readyIn({ items }: SliceList): Target[] {
-  return items.flatMap(({ ports: [{ port }], endpoints }) =>
-    endpoints.filter(({ conditions }) => conditions.ready === true).map(({ addresses: [host] }) => ({ host, port })),
-  );
+  return items.flatMap(({ ports, endpoints }) => {
+    const ready = endpoints?.filter(({ conditions }) => conditions.ready === true) ?? [];
+    return (ports ?? []).flatMap(({ port }) => ready.map(({ addresses: [host] }) => ({ host, port })));
+  });
 }

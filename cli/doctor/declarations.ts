@@ -1,0 +1,58 @@
+/** Whether what is declared in a cluster is brought about. */
+import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
+import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { errorText } from "../../domain/error-text.ts";
+import { isRecord } from "../../domain/manifest/identity.ts";
+import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { listAll } from "../source/list-all.ts";
+import { readiness, type StatusObject } from "../status-files.ts";
+import { type Finding, note, ok, wrong } from "./finding.ts";
+
+/** How many of those with one reason are named. */
+const MAX_NAMED = 5;
+/** What a declaration comes to in time, and what somebody has decided: nothing is wrong with it. */
+const ENDED = new Set(["Expired", "Revoked"]);
+
+/** Says what is not ready, by kind and reason. */
+export async function checkDeclarations(api: ApiClient): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  let count = 0;
+  for (const kind of KINDS) {
+    try {
+      const objects = (await listAll(api, objectsPath(kind, ""))).filter(isDeclaration);
+      count += objects.length;
+      findings.push(...judgeDeclarations(kind, objects));
+    } catch (error) {
+      // Which another check says.
+      if (isNotServed(error)) continue;
+      const step = "ask as somebody who may list them";
+      findings.push(note("declarations", `what is declared of ${kind} cannot be read: ${errorText(error)}`, step));
+    }
+  }
+  return findings.length > 0 ? findings : [ok("declarations", `${count} declarations are ready`)];
+}
+
+type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;
+
+function isDeclaration(object: unknown): object is Declaration {
+  return isRecord(object) && isRecord(object.metadata);
+}
+
+export function judgeDeclarations(kind: Kind, objects: readonly Declaration[]): Finding[] {
+  const notReady = objects.flatMap(({ metadata: { namespace, name }, status }) => {
+    const ready = readiness({ status });
+    const isFine = ready?.type === "Ready" && (ready.status === "True" || ENDED.has(ready.reason));
+    const { reason, message } = ready ?? { reason: "Pending", message: "no controller has been there" };
+    return isFine ? [] : [{ title: namespace ? `${namespace}/${name}` : name, reason, message }];
+  });
+  return Object.entries(Object.groupBy(notReady, ({ reason }) => reason)).map(([reason, some = []]) => {
+    const titles = some
+      .slice(0, MAX_NAMED)
+      .map(({ title }) => title)
+      .join(", ");
+    const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more` : "";
+    const message = `${kind} ${titles}${more}: not ready: ${reason}: ${some[0]?.message}`;
+    return wrong("declarations", message, "do what this says: kubectl get keyplane -A -o wide has all of it");
+  });
+}
