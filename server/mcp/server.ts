@@ -6,6 +6,7 @@ import type { ServerDeps } from "../deps.ts";
 import { Problem, problemOf } from "../http/errors.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryHistory } from "./history-tool.ts";
+import { instructionsFor } from "./instructions.ts";
 import { memoryLibraries } from "./library-tools.ts";
 import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
 import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
@@ -20,8 +21,6 @@ export const TOOLS: ReadonlyMap<string, MemoryTool> = new Map(
 );
 
 const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", version: "1.0.0" };
-const INSTRUCTIONS =
-  "A memory of atoms: short statements that outlast a session, kept in libraries. Start with memory_wake_up; recall before you answer; save what later sessions need; correct what has changed, and forget what should never have been kept. Without the argument library, the default library of the key or of its team is meant.";
 
 const NO_TOOL = "There is no tool of this name for this key: tools/list has the names of those that there are.";
 
@@ -42,8 +41,9 @@ type MemoryRequest = {
  * declares no `listChanged`, since nothing outlives the request to be told.
  */
 export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRequest): Server {
-  const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions: INSTRUCTIONS });
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
+  const instructions = instructionsFor(allowed);
+  const server = new Server(IMPLEMENTATION, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler("tools/list", () => ({ tools: allowed.map(({ definition }) => definition) }));
   server.setRequestHandler("tools/call", async ({ params }) => {
     const tool = allowed.find(({ definition }) => definition.name === params.name);
