@@ -6,7 +6,8 @@ import { findObject } from "../store/objects.ts";
 import { findTeamOfNamespace } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
-import { declaredStatus, unclaimedStatus } from "./object-status.ts";
+import { reconcileEmbedding } from "./library-embedding.ts";
+import { declaredStatus, mergeConditions, unclaimedStatus } from "./object-status.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 import { writeStatus } from "./status-write.ts";
 
@@ -51,12 +52,17 @@ export async function reconcileLibrary(
     "Accepted",
     "The library is there, and its namespace belongs to a team.",
   );
+  const embedding = await reconcileEmbedding(deps, object, { id: result.libraryId, teamId: team.id });
+  const now = deps.clock.now();
+  const { conditions = [], ...status } = declaredStatus(object, [accepted, ...embedding.refs], now);
   await writeStatus(deps, object, {
-    ...declaredStatus(object, [accepted], deps.clock.now()),
+    ...status,
+    // No part of Ready: what is not embedded yet is found by its words.
+    conditions: [...conditions, ...mergeConditions(object, embedding.progress, now)],
     libraryID: result.libraryId,
     team: team.name,
   });
-  return AT_REST;
+  return embedding.result;
 }
 
 /**

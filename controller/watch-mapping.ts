@@ -67,7 +67,11 @@ export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"Mo
   const sharing = cluster
     .list("ModelGateway")
     .filter(({ uid, spec }) => publicID !== undefined && spec.publicID === publicID && uid !== gateway.uid);
-  return [...sharing, ...keysReferringTo(cluster, gateway)];
+  const libraries = cluster.list("MemoryLibrary").filter(({ namespace: own, spec }) => {
+    const ref = spec.embedding?.gatewayRef;
+    return ref?.name === gateway.name && (ref.namespace ?? own) === gateway.namespace;
+  });
+  return [...sharing, ...libraries, ...keysReferringTo(cluster, gateway)];
 }
 
 /** What has to be looked at because a library came or went: keys, and teams whose MCP agent policy names it. */

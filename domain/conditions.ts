@@ -9,6 +9,7 @@ export const CONDITION_TYPES = [
   "Rotating",
   "StaleConsumers",
   "Leaked",
+  "Embedded",
   "Reconciling",
   "Stalled",
 ] as const;
@@ -30,6 +31,7 @@ export const REASONS = {
   NoStaleConsumers: "",
   Claimed: "",
   Serving: "",
+  Embedded: "",
   // what is on its way
   Pending: "See that a Keyplane controller runs and serves this namespace.",
   Minting: "",
@@ -37,6 +39,7 @@ export const REASONS = {
   RotationDelayed: "keyplane rotate --revoke-old makes it at once, and ends the old versions.",
   Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
   Deleting: "",
+  Embedding: "",
   // what somebody has to do something about
   OldVersionInUse: "Have that consumer read the Secret again before then.",
   EndedInUse: "Have that consumer read the Secret again: what it holds is refused.",
@@ -67,6 +70,11 @@ export const REASONS = {
   CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
+  EmbeddingFailed: "See that the gateway's upstream serves the model; it is tried again by itself.",
+  EmbeddingKeyRevoked: "Remove spec.embedding, and add it again for a new key.",
+  EmbeddingRefused: "Correct or forget those atoms: they are found by their words alone.",
+  VectorsUnavailable:
+    "Run keyplane migrate: it makes the PostgreSQL extension vector, or says what an administrator has to do.",
   LibraryNotFound:
     "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef names, in a namespace of the team.",
 } as const satisfies Record<string, string>;

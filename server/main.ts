@@ -22,6 +22,8 @@ import { AUDIT_FLUSH_MS, RefusalSampler } from "./auth/refusals.ts";
 import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
+import { startLibraryEmbedder } from "./embedding/library-embedder.ts";
+import { createTextEmbedder } from "./gateway/embed-texts.ts";
 import { openGuardedPosts } from "./gateway/guarded-post.ts";
 import { isLoopback } from "./http/all-addresses.ts";
 import { readCertificate } from "./http/certificate.ts";
@@ -141,10 +143,10 @@ export async function startServer({
   const usage = new UsageBuffer(store, log, replica);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
   const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
+  const calling = { store, streams, usage, log, config, index: replica.view, clock: time };
+  const embedder = createTextEmbedder(calling);
   const deps: ServerDeps = {
-    ...{ store, keyring, streams, usage, refusals, log, metrics, config, managementToken },
-    index: replica.view,
-    clock: time,
+    ...{ ...calling, keyring, refusals, metrics, managementToken },
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };
 
@@ -166,6 +168,7 @@ export async function startServer({
     ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
     receipts: createReceipts(store, clock),
   });
+  const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
   const endPruning = startRounds({
     ...{ log, intervalMs: PRUNE_INTERVAL_MS, failure: "could not forget what is over; the next round tries again" },
     round: (signal) => prune(store, config.retentionMs, signal),
@@ -180,6 +183,7 @@ export async function startServer({
     await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
+    await Promise.all([libraries.close(), embedder.close()]);
     await Promise.all([usage.close(), refusals.close()]);
     await Promise.all([upkeep.close(), endPruning(), endNotices(), webhooks.close()]);
     await posts.close();

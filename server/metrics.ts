@@ -33,6 +33,8 @@ export type ServerMetrics = {
   countLostAudit(reason: LostAudit, count: number): void;
   /** Counts what came of telling a webhook. */
   countDelivery(outcome: DeliveryOutcome): void;
+  /** Counts atoms by what came of a try to embed them. */
+  countEmbedded(outcome: EmbeddedAtoms, atoms: number): void;
   /** Counts times that the database was found to have been rolled back. */
   countRollback(): void;
   /** Counts rounds of following the change feed that failed. */
@@ -47,10 +49,14 @@ export type ServerMetrics = {
  * increased.
  */
 const DELIVERY_OUTCOMES = ["delivered", "retried", "failed"] as const;
+const EMBEDDED_ATOMS = ["embedded", "refused", "failed"] as const;
 const LOST_AUDIT = ["sampled", "limited", "unwritten"] as const;
 
 /** What came of a try: it is over one way or the other, or is tried again. */
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
+
+/** Embedded; refused by the upstream, to be tried alone and set aside; or nothing could be embedded, and it is tried again. */
+export type EmbeddedAtoms = (typeof EMBEDDED_ATOMS)[number];
 
 /** Why: beyond what the process keeps, beyond what the installation writes, or the database did not take it. */
 export type LostAudit = (typeof LOST_AUDIT)[number];
@@ -74,6 +80,7 @@ export function createMetrics(): ServerMetrics {
   const keyRequests = new Map<string, number>();
   const lostAudit = new Map<LostAudit, number>(LOST_AUDIT.map((reason) => [reason, 0]));
   const deliveries = new Map<DeliveryOutcome, number>(DELIVERY_OUTCOMES.map((outcome) => [outcome, 0]));
+  const embedded = new Map<EmbeddedAtoms, number>(EMBEDDED_ATOMS.map((outcome) => [outcome, 0]));
   let lookUps = 0;
   const registers = [registry];
 
@@ -110,6 +117,12 @@ export function createMetrics(): ServerMetrics {
       help: "Tries to tell a webhook, by what came of them; one that is retried is counted with each",
       labelNames: ["outcome"],
       read: () => [...deliveries].map(([outcome, count]) => [{ outcome }, count]),
+    },
+    {
+      name: "keyplane_embedded_atoms_total",
+      help: "Atoms by what came of a try to embed them; one that is tried again is counted with each",
+      labelNames: ["outcome"],
+      read: () => [...embedded].map(([outcome, count]) => [{ outcome }, count]),
     },
     {
       name: "keyplane_audit_events_lost_total",
@@ -168,6 +181,9 @@ export function createMetrics(): ServerMetrics {
     },
     countDelivery(outcome) {
       deliveries.set(outcome, (deliveries.get(outcome) ?? 0) + 1);
+    },
+    countEmbedded(outcome, atoms) {
+      embedded.set(outcome, (embedded.get(outcome) ?? 0) + atoms);
     },
     countFeedFailure: () => feedFailures.inc(),
     countRollback: () => rollbacks.inc(),

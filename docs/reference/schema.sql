@@ -1,6 +1,16 @@
 -- The schema as the catalogue of a new embedded database tells it, after all migrations in store/migrations/.
 -- Written by `vitest run test/store/database/schema.test.ts -u`.
 
+create table atom_embeddings (
+  atom_id uuid not null,
+  library_id text not null,
+  space integer not null,
+  revision integer not null,
+  signature bit varying not null,
+  embedding vector not null,
+  constraint atom_embeddings_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
+  constraint atom_embeddings_pkey PRIMARY KEY (atom_id)
+);
 create table atom_revisions (
   atom_id uuid not null,
   revision integer not null,
@@ -51,6 +61,16 @@ create table changes (
   ref text not null,
   constraint changes_pkey PRIMARY KEY (seq),
   constraint changes_tx_kind_ref_key UNIQUE (tx, kind, ref)
+);
+create table embedding_queue (
+  atom_id uuid not null,
+  library_id text not null,
+  revision integer not null,
+  tries integer default 0 not null,
+  due_at timestamp with time zone default clock_timestamp() not null,
+  refusal text,
+  constraint embedding_queue_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
+  constraint embedding_queue_pkey PRIMARY KEY (atom_id)
 );
 create table encryption_key (
   fingerprint text not null,
@@ -231,6 +251,26 @@ create table libraries (
   constraint libraries_cluster_namespace_name_team_id_key UNIQUE (cluster, namespace, name, team_id),
   constraint libraries_pkey PRIMARY KEY (id),
   constraint libraries_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
+);
+create table library_embeddings (
+  library_id text not null,
+  gateway_id text not null,
+  model text not null,
+  asked_dimensions integer,
+  key_id text not null,
+  space integer default 1 not null,
+  served_by text,
+  dimensions integer,
+  walked_at timestamp(3) with time zone default '-infinity'::timestamp with time zone not null,
+  walked_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  is_walked boolean default false not null,
+  is_ended boolean default false not null,
+  failures integer default 0 not null,
+  failure text,
+  due_at timestamp with time zone default (clock_timestamp() + '00:00:02'::interval) not null,
+  claim uuid,
+  constraint library_embeddings_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint library_embeddings_pkey PRIMARY KEY (library_id)
 );
 create table logout_tokens (
   issuer text not null,
@@ -419,6 +459,18 @@ CREATE OR REPLACE FUNCTION public.new_atom_id()
  LANGUAGE sql
  PARALLEL SAFE
 AS $function$select pg_catalog.uuidv7()$function$;
+CREATE OR REPLACE FUNCTION public.queue_embedding()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into embedding_queue (atom_id, library_id, revision)
+  select new.id, new.library_id, new.revision from library_embeddings
+  where library_id = new.library_id and not is_ended
+  on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
+    due_at = excluded.due_at, refusal = null;
+  return null;
+end $function$;
 CREATE OR REPLACE FUNCTION public.record_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -485,6 +537,7 @@ begin
 end $function$;
 
 CREATE TRIGGER atoms_keep_revision BEFORE UPDATE ON atoms FOR EACH ROW WHEN (old.revision IS DISTINCT FROM new.revision) EXECUTE FUNCTION keep_atom_revision();
+CREATE TRIGGER atoms_queue_embedding AFTER INSERT OR UPDATE OF revision ON atoms FOR EACH ROW EXECUTE FUNCTION queue_embedding();
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
@@ -555,6 +608,7 @@ create view key_records as
      LEFT JOIN gateways g ON (((g.id = k.gateway_id) AND (g.team_id = k.team_id) AND (g.state = 'active'::text))))
      LEFT JOIN libraries d ON (((d.cluster = t.cluster) AND (d.namespace = t.default_library_namespace) AND (d.name = t.default_library_name) AND (d.team_id = t.id) AND (d.state = 'active'::text))));
 
+CREATE INDEX atom_embeddings_of_library ON public.atom_embeddings USING btree (library_id, atom_id);
 CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
@@ -564,6 +618,7 @@ CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
 CREATE INDEX audit_events_of_team ON public.audit_events USING btree (team_id, at, id);
 CREATE INDEX audit_events_terms ON public.audit_events USING gin (audit_terms(kind, actor, key_id, team_id, detail)) WITH (fastupdate=off);
+CREATE INDEX embedding_queue_of_library ON public.embedding_queue USING btree (library_id, due_at, atom_id);
 CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
@@ -589,6 +644,7 @@ CREATE UNIQUE INDEX keys_owner ON public.keys USING btree (cluster, owner_uid) W
 CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (state = 'suspended'::text);
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
+CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_sid ON public.sessions USING btree (issuer, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX sessions_by_subject ON public.sessions USING btree (issuer, subject);
@@ -606,4 +662,124 @@ alter table atoms alter column metadata set statistics 0;
 alter table atoms alter column links set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
 
+-- extension vector;
 -- sequence audit_events_id_seq;
+
+comment on function array_to_halfvec(double precision[],integer,boolean) is 'convert float8 array to halfvec';
+comment on function array_to_halfvec(integer[],integer,boolean) is 'convert int4 array to halfvec';
+comment on function array_to_halfvec(numeric[],integer,boolean) is 'convert numeric array to halfvec';
+comment on function array_to_halfvec(real[],integer,boolean) is 'convert float4 array to halfvec';
+comment on function array_to_sparsevec(double precision[],integer,boolean) is 'convert float8 array to sparsevec';
+comment on function array_to_sparsevec(integer[],integer,boolean) is 'convert int4 array to sparsevec';
+comment on function array_to_sparsevec(numeric[],integer,boolean) is 'convert numeric array to sparsevec';
+comment on function array_to_sparsevec(real[],integer,boolean) is 'convert float4 array to sparsevec';
+comment on function array_to_vector(double precision[],integer,boolean) is 'convert float8 array to vector';
+comment on function array_to_vector(integer[],integer,boolean) is 'convert int4 array to vector';
+comment on function array_to_vector(numeric[],integer,boolean) is 'convert numeric array to vector';
+comment on function array_to_vector(real[],integer,boolean) is 'convert float4 array to vector';
+comment on function avg(halfvec) is 'the average (arithmetic mean) as halfvec of all halfvec values';
+comment on function avg(vector) is 'the average (arithmetic mean) as vector of all vector values';
+comment on function binary_quantize(halfvec) is 'binary quantize';
+comment on function binary_quantize(vector) is 'binary quantize';
+comment on function cosine_distance(halfvec,halfvec) is 'cosine distance';
+comment on function cosine_distance(sparsevec,sparsevec) is 'cosine distance';
+comment on function cosine_distance(vector,vector) is 'cosine distance';
+comment on function halfvec(halfvec,integer,boolean) is 'adjust halfvec to typmod';
+comment on function halfvec_accum(double precision[],halfvec) is 'aggregate transition function';
+comment on function halfvec_add(halfvec,halfvec) is 'implementation of + operator';
+comment on function halfvec_avg(double precision[]) is 'aggregate final function';
+comment on function halfvec_cmp(halfvec,halfvec) is 'less-equal-greater';
+comment on function halfvec_combine(double precision[],double precision[]) is 'aggregate combine function';
+comment on function halfvec_concat(halfvec,halfvec) is 'implementation of || operator';
+comment on function halfvec_eq(halfvec,halfvec) is 'implementation of = operator';
+comment on function halfvec_ge(halfvec,halfvec) is 'implementation of >= operator';
+comment on function halfvec_gt(halfvec,halfvec) is 'implementation of > operator';
+comment on function halfvec_in(cstring,oid,integer) is 'I/O';
+comment on function halfvec_l2_squared_distance(halfvec,halfvec) is 'squared Euclidean distance';
+comment on function halfvec_le(halfvec,halfvec) is 'implementation of <= operator';
+comment on function halfvec_lt(halfvec,halfvec) is 'implementation of < operator';
+comment on function halfvec_mul(halfvec,halfvec) is 'implementation of * operator';
+comment on function halfvec_ne(halfvec,halfvec) is 'implementation of <> operator';
+comment on function halfvec_negative_inner_product(halfvec,halfvec) is 'negative inner product';
+comment on function halfvec_out(halfvec) is 'I/O';
+comment on function halfvec_recv(internal,oid,integer) is 'I/O';
+comment on function halfvec_send(halfvec) is 'I/O';
+comment on function halfvec_spherical_distance(halfvec,halfvec) is 'spherical distance';
+comment on function halfvec_sub(halfvec,halfvec) is 'implementation of - operator';
+comment on function halfvec_to_float4(halfvec,integer,boolean) is 'convert halfvec to float4 array';
+comment on function halfvec_to_sparsevec(halfvec,integer,boolean) is 'convert halfvec to sparsevec';
+comment on function halfvec_to_vector(halfvec,integer,boolean) is 'convert halfvec to vector';
+comment on function halfvec_typmod_in(cstring[]) is 'I/O typmod';
+comment on function hamming_distance(bit,bit) is 'Hamming distance';
+comment on function hnsw_bit_support(internal) is 'hnsw bit support';
+comment on function hnsw_halfvec_support(internal) is 'hnsw halfvec support';
+comment on function hnsw_sparsevec_support(internal) is 'hnsw sparsevec support';
+comment on function hnswhandler(internal) is 'hnsw index access method handler';
+comment on function inner_product(halfvec,halfvec) is 'inner product';
+comment on function inner_product(sparsevec,sparsevec) is 'inner product';
+comment on function inner_product(vector,vector) is 'inner product';
+comment on function ivfflat_bit_support(internal) is 'ivfflat bit support';
+comment on function ivfflat_halfvec_support(internal) is 'ivfflat halfvec support';
+comment on function ivfflathandler(internal) is 'ivfflat index access method handler';
+comment on function jaccard_distance(bit,bit) is 'Jaccard distance';
+comment on function l1_distance(halfvec,halfvec) is 'taxicab distance';
+comment on function l1_distance(sparsevec,sparsevec) is 'taxicab distance';
+comment on function l1_distance(vector,vector) is 'taxicab distance';
+comment on function l2_distance(halfvec,halfvec) is 'Euclidean distance';
+comment on function l2_distance(sparsevec,sparsevec) is 'Euclidean distance';
+comment on function l2_distance(vector,vector) is 'Euclidean distance';
+comment on function l2_norm(halfvec) is 'Euclidean norm';
+comment on function l2_norm(sparsevec) is 'Euclidean norm';
+comment on function l2_normalize(halfvec) is 'normalize with Euclidean norm';
+comment on function l2_normalize(sparsevec) is 'normalize with Euclidean norm';
+comment on function l2_normalize(vector) is 'normalize with Euclidean norm';
+comment on function sparsevec(sparsevec,integer,boolean) is 'adjust sparsevec to typmod';
+comment on function sparsevec_cmp(sparsevec,sparsevec) is 'less-equal-greater';
+comment on function sparsevec_eq(sparsevec,sparsevec) is 'implementation of = operator';
+comment on function sparsevec_ge(sparsevec,sparsevec) is 'implementation of >= operator';
+comment on function sparsevec_gt(sparsevec,sparsevec) is 'implementation of > operator';
+comment on function sparsevec_in(cstring,oid,integer) is 'I/O';
+comment on function sparsevec_l2_squared_distance(sparsevec,sparsevec) is 'squared Euclidean distance';
+comment on function sparsevec_le(sparsevec,sparsevec) is 'implementation of <= operator';
+comment on function sparsevec_lt(sparsevec,sparsevec) is 'implementation of < operator';
+comment on function sparsevec_ne(sparsevec,sparsevec) is 'implementation of <> operator';
+comment on function sparsevec_negative_inner_product(sparsevec,sparsevec) is 'negative inner product';
+comment on function sparsevec_out(sparsevec) is 'I/O';
+comment on function sparsevec_recv(internal,oid,integer) is 'I/O';
+comment on function sparsevec_send(sparsevec) is 'I/O';
+comment on function sparsevec_to_halfvec(sparsevec,integer,boolean) is 'convert sparsevec to halfvec';
+comment on function sparsevec_to_vector(sparsevec,integer,boolean) is 'convert sparsevec to vector';
+comment on function sparsevec_typmod_in(cstring[]) is 'I/O typmod';
+comment on function subvector(halfvec,integer,integer) is 'subvector';
+comment on function subvector(vector,integer,integer) is 'subvector';
+comment on function sum(halfvec) is 'sum as halfvec across all halfvec input values';
+comment on function sum(vector) is 'sum as vector across all vector input values';
+comment on function vector(vector,integer,boolean) is 'adjust vector to typmod';
+comment on function vector_accum(double precision[],vector) is 'aggregate transition function';
+comment on function vector_add(vector,vector) is 'implementation of + operator';
+comment on function vector_avg(double precision[]) is 'aggregate final function';
+comment on function vector_cmp(vector,vector) is 'less-equal-greater';
+comment on function vector_combine(double precision[],double precision[]) is 'aggregate combine function';
+comment on function vector_concat(vector,vector) is 'implementation of || operator';
+comment on function vector_dims(halfvec) is 'number of dimensions';
+comment on function vector_dims(vector) is 'number of dimensions';
+comment on function vector_eq(vector,vector) is 'implementation of = operator';
+comment on function vector_ge(vector,vector) is 'implementation of >= operator';
+comment on function vector_gt(vector,vector) is 'implementation of > operator';
+comment on function vector_in(cstring,oid,integer) is 'I/O';
+comment on function vector_l2_squared_distance(vector,vector) is 'squared Euclidean distance';
+comment on function vector_le(vector,vector) is 'implementation of <= operator';
+comment on function vector_lt(vector,vector) is 'implementation of < operator';
+comment on function vector_mul(vector,vector) is 'implementation of * operator';
+comment on function vector_ne(vector,vector) is 'implementation of <> operator';
+comment on function vector_negative_inner_product(vector,vector) is 'negative inner product';
+comment on function vector_norm(vector) is 'Euclidean norm';
+comment on function vector_out(vector) is 'I/O';
+comment on function vector_recv(internal,oid,integer) is 'I/O';
+comment on function vector_send(vector) is 'I/O';
+comment on function vector_spherical_distance(vector,vector) is 'spherical distance';
+comment on function vector_sub(vector,vector) is 'implementation of - operator';
+comment on function vector_to_float4(vector,integer,boolean) is 'convert vector to float4 array';
+comment on function vector_to_halfvec(vector,integer,boolean) is 'convert vector to halfvec';
+comment on function vector_to_sparsevec(vector,integer,boolean) is 'convert vector to sparsevec';
+comment on function vector_typmod_in(cstring[]) is 'I/O typmod';

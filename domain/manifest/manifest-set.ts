@@ -58,10 +58,14 @@ function referencesOf({ manifest }: ReadManifest): Reference[] {
     const path = ["spec", "mcpAgentPolicy", "defaultLibraryRef"];
     return library ? [{ kind: "MemoryLibrary", ...library, path }] : [];
   }
-  if (manifest?.kind !== "PlatformKey") return [];
-  const { namespace, spec } = manifest;
+  if (manifest?.kind !== "PlatformKey" && manifest?.kind !== "MemoryLibrary") return [];
+  const { namespace } = manifest;
   const within = (kind: Kind, ref: { name: string; namespace?: string } | undefined, path: (string | number)[]) =>
     ref === undefined ? [] : [{ kind, namespace: ref.namespace ?? namespace, name: ref.name, path: ["spec", ...path] }];
+  if (manifest.kind === "MemoryLibrary") {
+    return within("ModelGateway", manifest.spec.embedding?.gatewayRef, ["embedding", "gatewayRef"]);
+  }
+  const { spec } = manifest;
   return [
     ...within("ModelGateway", spec.gatewayRef, ["gatewayRef"]),
     ...within("MemoryLibrary", spec.mcpDefaultLibraryRef, ["mcpDefaultLibraryRef"]),

@@ -5,7 +5,7 @@ import type { Tx } from "../../store/database/change.ts";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findNamesake } from "../../store/objects.ts";
 import type { ChangeContext } from "./change-context.ts";
-import { readGiven } from "./diagnostics.ts";
+import { invalid, readGiven } from "./diagnostics.ts";
 import { exists, requireNamespace, teamFor } from "./placement.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "./request-schemas.ts";
 import type { Resource } from "./resource.ts";
@@ -64,6 +64,10 @@ async function save(
 ): Promise<{ id: string }> {
   const { namespace, name, teamId, ownerUid } = library;
   const spec = readGiven("MemoryLibrary", { name, namespace, spec: given });
+  if (spec.embedding !== undefined) {
+    const message = "is for a library that a manifest declares, whose controller makes its key: leave it out";
+    throw invalid([{ path: "spec.embedding", message }]);
+  }
   const { libraryId: id } = await saveLibrary(tx, {
     cluster: API_CLUSTER,
     namespace,

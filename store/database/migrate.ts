@@ -18,6 +18,7 @@ import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
 import { assertServerVersion } from "./server-version.ts";
 import type { Store } from "./store.ts";
+import { makeVectorTable } from "./vector-table.ts";
 
 /**
  * In the order of their numbers, without a gap. The first makes the whole schema, and carries over a database of the
@@ -90,6 +91,8 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
  * Only one process migrates at a time; the others wait.
  *
+ * The table of vectors is made where the database has what it needs; where not, a line says what somebody has to do.
+ *
  * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its
  * migration is begun again later (threats c47).
  *
@@ -115,6 +118,8 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
       await waiting.retry(title, () => apply(db, migration));
       onProgress(`${title} applied in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
     }
+    const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
+    if (missing !== undefined) onProgress(missing);
     return toPlan(from, pending);
   });
 }

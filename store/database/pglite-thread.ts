@@ -7,6 +7,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { PGlite, type Transaction } from "@electric-sql/pglite";
+import { vector } from "@electric-sql/pglite-pgvector";
 import { errorMessage } from "../../domain/error-text.ts";
 import { DISK_FULL } from "./errors.ts";
 import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
@@ -14,6 +15,7 @@ import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pgl
 const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
 
+const WITH_VECTOR = { extensions: { vector } };
 const NO_ROWS: Rows = { rows: [], affectedRows: undefined };
 /** Of PostgreSQL's own error fields those that a caller may decide by or read. */
 const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
@@ -68,18 +70,18 @@ async function answer(question: Question): Promise<Rows> {
 }
 
 async function open(folder: string): Promise<PGlite> {
-  if (folder.startsWith("memory://")) return PGlite.create(folder);
+  if (folder.startsWith("memory://")) return PGlite.create(folder, WITH_VECTOR);
   if (!existsSync(folder)) await create(folder);
   // PostgreSQL's own lock means nothing here, and one that was cut off as its process was killed is refused for ever.
   await rm(join(folder, "postmaster.pid"), { force: true });
-  return PGlite.create(folder);
+  return PGlite.create(folder, WITH_VECTOR);
 }
 
 /** Whole or not at all: a folder that was being made when its process was killed cannot be opened. */
 async function create(folder: string): Promise<void> {
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
-  const made = await PGlite.create(draft);
+  const made = await PGlite.create(draft, WITH_VECTOR);
   await made.close();
   await rename(draft, folder);
 }

@@ -3,6 +3,7 @@ import type { Author } from "../audit.ts";
 import { auditObject } from "../audit-objects.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
+import { endEmbedding } from "./embedding/library-embedding.ts";
 
 export type LibraryDraft = {
   readonly cluster: string;
@@ -31,7 +32,7 @@ export function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: s
 async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
   const { cluster, namespace, name, teamId } = draft;
   // A namespace is one team's at a time. What has none is its own team's, and no other's.
-  await tx
+  const others = await tx
     .updateTable("libraries")
     .set({ state: "retained", owner_uid: null })
     .where("cluster", "=", cluster)
@@ -40,7 +41,9 @@ async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId:
     .where("name", "=", name)
     .where("team_id", "<>", teamId)
     .where("state", "=", "active")
+    .returning("id")
     .execute();
+  for (const { id } of others) await endEmbedding(tx, id, "Moved");
   await sql`
     insert into libraries (id, cluster, namespace, name, team_id, owner_uid, display_name, description,
       deletion_policy, state)
@@ -89,6 +92,12 @@ type LibraryRemoval = {
 async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> {
   const { cluster, namespace, name, ownerUid, policy } = removal;
   const declared = { cluster, namespace, name, owner_uid: ownerUid, state: "active" };
+  const ending = await tx
+    .selectFrom("libraries")
+    .select("id")
+    .where((is) => is.and(declared))
+    .execute();
+  for (const { id } of ending) await endEmbedding(tx, id);
   if (policy === "Delete") {
     await tx
       .updateTable("libraries")

@@ -19,6 +19,7 @@ const MADE_BY = [
   "store/database/migrate.ts",
   "store/database/pglite.ts",
   "store/database/pglite-thread.ts",
+  "store/database/vector-table.ts",
   "test/env/embedded-database.ts",
 ];
 

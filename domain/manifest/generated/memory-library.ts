@@ -16,6 +16,32 @@ export type MemoryLibrarySpec = {
    * When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them.
    */
   deletionPolicy: "Retain" | "Delete";
+  /**
+   * Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone.
+   */
+  embedding?: {
+    /**
+     * The ModelGateway to embed through, with an upstream that speaks openai or gemini.
+     */
+    gatewayRef: {
+      /**
+       * The ModelGateway's name.
+       */
+      name: string;
+      /**
+       * Its namespace, which must be of the same team; the library's own where it is left out.
+       */
+      namespace?: string;
+    };
+    /**
+     * The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew.
+     */
+    model: string;
+    /**
+     * How many numbers a vector has, of a model that can be asked for fewer than it would give.
+     */
+    dimensions?: number;
+  };
 };
 
 /**
@@ -35,7 +61,7 @@ export type MemoryLibraryStatus = {
    */
   team?: string;
   /**
-   * Ready, Accepted, ResolvedRefs, Reconciling and Stalled.
+   * Ready, Accepted, ResolvedRefs, Embedded, Reconciling and Stalled.
    *
    * Items: One aspect of the state.
    */

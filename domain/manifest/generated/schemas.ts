@@ -53,6 +53,50 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "Delete"
             ],
             "default": "Retain"
+          },
+          "embedding": {
+            "description": "Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone.",
+            "type": "object",
+            "required": [
+              "gatewayRef",
+              "model"
+            ],
+            "properties": {
+              "gatewayRef": {
+                "description": "The ModelGateway to embed through, with an upstream that speaks openai or gemini.",
+                "type": "object",
+                "required": [
+                  "name"
+                ],
+                "x-kubernetes-map-type": "atomic",
+                "properties": {
+                  "name": {
+                    "description": "The ModelGateway's name.",
+                    "type": "string",
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                  },
+                  "namespace": {
+                    "description": "Its namespace, which must be of the same team; the library's own where it is left out.",
+                    "type": "string",
+                    "maxLength": 63,
+                    "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                  }
+                }
+              },
+              "model": {
+                "description": "The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 256
+              },
+              "dimensions": {
+                "description": "How many numbers a vector has, of a model that can be asked for fewer than it would give.",
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 4096
+              }
+            }
           }
         }
       },
@@ -88,7 +132,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxLength": 63
           },
           "conditions": {
-            "description": "Ready, Accepted, ResolvedRefs, Reconciling and Stalled.",
+            "description": "Ready, Accepted, ResolvedRefs, Embedded, Reconciling and Stalled.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",

@@ -400,6 +400,20 @@ export type MemoryLibraryArgs = {
   description?: Input<string> | undefined;
   /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
   deletionPolicy?: Input<"Retain" | "Delete"> | undefined;
+  /** Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone. */
+  embedding?: Input<{
+    /** The ModelGateway to embed through, with an upstream that speaks openai or gemini. */
+    gatewayRef: Input<{
+      /** The ModelGateway's name. */
+      name: Input<string>;
+      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      namespace?: Input<string> | undefined;
+    }>;
+    /** The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew. */
+    model: Input<string>;
+    /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
+    dimensions?: Input<number> | undefined;
+  }> | undefined;
 };
 
 /** A library of atoms: remembered statements that keys with a memory scope read and write. */
@@ -416,6 +430,20 @@ export type MemoryLibraryState = {
   description?: string | undefined;
   /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
   deletionPolicy?: "Retain" | "Delete" | undefined;
+  /** Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone. */
+  embedding?: {
+    /** The ModelGateway to embed through, with an upstream that speaks openai or gemini. */
+    gatewayRef: {
+      /** The ModelGateway's name. */
+      name: string;
+      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      namespace?: string | undefined;
+    };
+    /** The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew. */
+    model: string;
+    /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
+    dimensions?: number | undefined;
+  } | undefined;
   /** The id of its team. */
   teamId: string;
 };

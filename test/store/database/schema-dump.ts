@@ -40,7 +40,9 @@ group by pg_class.oid, relname, reloptions order by relname`;
 
 const FUNCTIONS = `
 select rtrim(pg_get_functiondef(oid), e'\\n') as text from pg_proc
-where pronamespace = ${HERE} order by proname, pg_get_function_identity_arguments(oid)`;
+where pronamespace = ${HERE} and not exists (
+  select from pg_depend where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e'
+) order by proname, pg_get_function_identity_arguments(oid)`;
 
 const TRIGGERS = `
 select pg_get_triggerdef(t.oid, true) || case tgenabled when 'O' then '' else ' -- enabled: ' || tgenabled::text end as text
@@ -70,6 +72,8 @@ select '-- ' || pg_describe_object(classid, objid, objsubid) as text from pg_dep
 where refclassid = 'pg_namespace'::regclass and refobjid = ${HERE} and classid <> 'pg_proc'::regclass
   and not (classid = 'pg_class'::regclass and exists (
     select from pg_class where oid = objid and relkind in ('r', 'p', 'v', 'm', 'i')))
+  and not exists (select from pg_depend e where e.deptype = 'e' and e.classid = pg_depend.classid
+    and e.objid = pg_depend.objid)
 order by 1`;
 
 const COMMENTS = `

@@ -224,4 +224,18 @@ export type MemoryLibrarySpecArgs = {
   description?: Input<string> | undefined;
   /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
   deletionPolicy?: Input<"Retain" | "Delete"> | undefined;
+  /** Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone. */
+  embedding?: Input<{
+    /** The ModelGateway to embed through, with an upstream that speaks openai or gemini. */
+    gatewayRef: Input<{
+      /** The ModelGateway's name. */
+      name: Input<string>;
+      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      namespace?: Input<string> | undefined;
+    }>;
+    /** The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew. */
+    model: Input<string>;
+    /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
+    dimensions?: Input<number> | undefined;
+  }> | undefined;
 };

@@ -1,0 +1,108 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "../../runtime/log.ts";
+import type { Store } from "../../store/database/store.ts";
+import {
+  claimTurn,
+  clearSome,
+  type EmbeddingTurn,
+  settleTurn,
+  type TurnResult,
+  takeBatch,
+  type WaitingAtom,
+  walkSome,
+} from "../../store/memory/embedding/turns.ts";
+import type { TextEmbedder } from "../gateway/embed-texts.ts";
+import type { EmbeddedAtoms } from "../metrics.ts";
+
+type Embedding = {
+  readonly store: Store;
+  readonly embedder: Pick<TextEmbedder, "embed">;
+  readonly log: Logger;
+  readonly count: (outcome: EmbeddedAtoms, atoms: number) => void;
+};
+
+const POLL_MS = 1_000;
+/** Libraries that one process goes on with at a time: PGlite answers one question at a time anyway. */
+const MAX_TURNS = { postgres: 4, pglite: 1 } as const;
+/** Less than a claim lasts, twice. */
+const TIMEOUT_MS = 20_000;
+/** What every model takes: whether it is these texts that one refuses, or everything. */
+const PROBE = "keyplane";
+
+/**
+ * Embeds the atoms of the libraries that are to be embedded, behind every save: the libraries take turns of one request
+ * each, whichever process has them, so that one with much to do holds up no other. What fails is tried again later.
+ *
+ * @returns ends it: what is under way is waited for
+ */
+export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { close(): Promise<void> } {
+  const { store, log } = embedding;
+  let isClosed = false;
+  const underWay = new Set<Promise<void>>();
+
+  async function takeTurns(): Promise<void> {
+    try {
+      while (!isClosed) {
+        const turn = await claimTurn(store, randomUUID());
+        if (turn === undefined) return;
+        await take(embedding, turn);
+      }
+    } catch (error) {
+      if (!isClosed) log.warn({ error }, "the atoms of a library could not be embedded; it is tried again");
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (underWay.size >= MAX_TURNS[store.engine]) return;
+    const turns = takeTurns().finally(() => underWay.delete(turns));
+    underWay.add(turns);
+  }, pollMs);
+  timer.unref();
+  return {
+    async close() {
+      isClosed = true;
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function take({ store, embedder, count }: Embedding, turn: EmbeddingTurn): Promise<void> {
+  if (turn.isEnded) return clearSome(store, turn);
+  if (!turn.isWalked) await walkSome(store, turn);
+  const atoms = await takeBatch(store, turn);
+  const result = atoms.length === 0 ? NOTHING : await embed(embedder, turn, atoms);
+  await settleTurn(store, turn, result);
+  if (result.kind !== "nothing") count(result.kind, atoms.length);
+}
+
+const NOTHING: TurnResult = { kind: "nothing" };
+
+async function embed(
+  embedder: Embedding["embedder"],
+  turn: EmbeddingTurn,
+  atoms: readonly WaitingAtom[],
+): Promise<TurnResult> {
+  const ask = (texts: readonly string[]) =>
+    embedder.embed({ ...turn, dimensions: turn.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
+  const result = await ask(atoms.map(({ text }) => text));
+  switch (result.kind) {
+    case "vectors": {
+      const { servedBy, vectors } = result;
+      const length = vectors[0]?.length;
+      if (servedBy === turn.servedBy && length !== turn.dimensions) {
+        const why = `the upstream gave vectors of ${length} numbers where it gave ${turn.dimensions} before`;
+        return { kind: "failed", why, retryAfterMs: undefined };
+      }
+      return { kind: "embedded", atoms, vectors, servedBy };
+    }
+    case "refused": {
+      if (atoms.length === 1 && (await ask([PROBE])).kind !== "vectors") {
+        return { kind: "failed", why: result.why, retryAfterMs: undefined };
+      }
+      return { kind: "refused", atoms, why: result.why };
+    }
+    case "failed":
+      return { kind: "failed", why: result.why, retryAfterMs: result.retryAfterMs };
+  }
+}

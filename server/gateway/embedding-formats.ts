@@ -1,0 +1,99 @@
+import type { Dialect } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { UpstreamPath } from "./classify.ts";
+
+/** How a dialect is asked for vectors, and how it answers. Pure. */
+export type EmbeddingFormat = {
+  readonly operation: GatewayOperation;
+  readonly path: UpstreamPath;
+  /** Whether the path names the model. */
+  readonly namesModel: boolean;
+  /** @param dimensions undefined for as many as the model gives */
+  body(model: string, texts: readonly string[], dimensions: number | undefined): object;
+  /** The vectors of an answer in the order of the texts, unchecked; undefined for what is no such answer. */
+  vectorsOf(answer: unknown): readonly unknown[] | undefined;
+};
+
+/** Those that know embeddings. */
+export const EMBEDDING_FORMATS: Readonly<Partial<Record<Dialect, EmbeddingFormat>>> = {
+  openai: {
+    operation: "gateway.embeddings",
+    path: { version: "v1", before: "/embeddings", after: "" },
+    namesModel: false,
+    body: (model, input, dimensions) => ({
+      model,
+      input,
+      encoding_format: "float",
+      ...(dimensions !== undefined && { dimensions }),
+    }),
+    vectorsOf(answer) {
+      const data = memberOf(answer, "data");
+      if (!Array.isArray(data)) return undefined;
+      const vectors: unknown[] = [];
+      for (const [place, item] of data.entries()) {
+        const index = memberOf(item, "index") ?? place;
+        if (typeof index !== "number" || !(index in data) || index in vectors) return undefined;
+        vectors[index] = memberOf(item, "embedding");
+      }
+      return vectors;
+    },
+  },
+  gemini: {
+    operation: "gateway.batch_embed_contents",
+    path: { version: "v1beta", before: "/models/", after: ":batchEmbedContents" },
+    namesModel: true,
+    body: (model, texts, dimensions) => ({
+      requests: texts.map((text) => ({
+        model: `models/${model}`,
+        content: { parts: [{ text }] },
+        ...(dimensions !== undefined && { outputDimensionality: dimensions }),
+      })),
+    }),
+    vectorsOf(answer) {
+      const embeddings = memberOf(answer, "embeddings");
+      return Array.isArray(embeddings) ? embeddings.map((item) => memberOf(item, "values")) : undefined;
+    },
+  },
+};
+
+/** As many numbers as the database keeps in a vector of pgvector whose signature is searched. */
+const MAX_DIMENSIONS = 4_096;
+
+/**
+ * Checks what an upstream gave for vectors.
+ *
+ * @returns them, or what is wrong with them, in words without anything that the upstream has said
+ */
+export function checkVectors(
+  found: readonly unknown[] | undefined,
+  count: number,
+  dimensions: number | undefined,
+): readonly (readonly number[])[] | string {
+  if (found === undefined) return "the upstream's answer has no vectors in the place where they belong";
+  if (found.length !== count) return `the upstream gave ${found.length} vectors for ${count} texts`;
+  const vectors: (readonly number[])[] = [];
+  for (const vector of Array.from(found)) {
+    if (!isVector(vector)) return "the upstream gave a vector that is empty, or has something else than finite numbers";
+    const wanted = dimensions ?? vectors[0]?.length ?? vector.length;
+    if (vector.length > MAX_DIMENSIONS) return `the upstream gave a vector of more than ${MAX_DIMENSIONS} numbers`;
+    if (vector.length !== wanted)
+      return `the upstream gave a vector of ${vector.length} numbers where ${wanted} belong`;
+    vectors.push(vector);
+  }
+  return vectors;
+}
+
+/** The database keeps single precision: what is infinite there, or nought throughout, has no direction. */
+function isVector(vector: unknown): vector is number[] {
+  return (
+    Array.isArray(vector) &&
+    vector.every((number) => typeof number === "number" && Number.isFinite(Math.fround(number))) &&
+    vector.some((number) => Math.fround(number) !== 0)
+  );
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+}

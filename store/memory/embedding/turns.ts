@@ -1,0 +1,236 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../../database/change.ts";
+import { fromDigest } from "../../database/digest.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import type { Store } from "../../database/store.ts";
+import { hasVectorTable } from "../../database/vector-table.ts";
+import { beginSpace } from "./library-embedding.ts";
+
+/** A library that this process is to go on with: nobody else does until the turn ends, or its time is over. */
+export type EmbeddingTurn = {
+  readonly libraryId: string;
+  readonly claim: string;
+  readonly isEnded: boolean;
+  readonly isWalked: boolean;
+  readonly space: number;
+  readonly failures: number;
+} & EmbeddingModel;
+
+/** By what a library's texts become vectors. */
+export type EmbeddingModel = {
+  /** Of the key that this is done with. */
+  readonly digest: string;
+  readonly publicId: string;
+  readonly model: string;
+  readonly askedDimensions: number | null;
+  /** Which upstream and model made the vectors that there are, and their length; null before the first. */
+  readonly servedBy: string | null;
+  readonly dimensions: number | null;
+};
+
+/** An atom to embed. */
+export type WaitingAtom = {
+  readonly id: string;
+  readonly revision: number;
+  readonly text: string;
+  readonly tries: number;
+};
+
+/** Longer than a turn takes. */
+const CLAIM = "60 seconds";
+const WALK_SLICE = 500;
+const END_SLICE = 200;
+/** Of an atom's text what a model takes, in characters; of one request's texts, and how many those are. */
+const MAX_TEXT = 6_000;
+const MAX_TEXTS = 100_000;
+const MAX_BATCH = 32;
+/** Milliseconds. */
+const MAX_PAUSE_MS = 300_000;
+/** After so many an atom that is refused alone is set aside. */
+const MAX_TRIES = 2;
+
+/** What a model is called with, as a statement's columns over `library_embeddings e`, its key's version and gateway. */
+export const MODEL_COLUMNS = sql`v.digest, g.public_id as "publicId", e.model, e.asked_dimensions as "askedDimensions",
+  e.served_by as "servedBy", e.dimensions`;
+export const MODEL_JOINS = sql`left join lateral (
+    select digest from key_versions where key_id = e.key_id order by number desc limit 1
+  ) v on true left join gateways g on g.id = e.gateway_id`;
+export type ModelRow = Omit<EmbeddingModel, "digest" | "publicId"> & {
+  digest: Uint8Array | null;
+  publicId: string | null;
+};
+
+/** A gateway that is gone is none that anybody has; so is a key. */
+export function toModel({ digest, publicId, ...row }: ModelRow): EmbeddingModel {
+  return { ...row, digest: digest === null ? "" : fromDigest(digest), publicId: publicId ?? "" };
+}
+
+/**
+ * Claims the turn of a library that has waited longest, of those that have something to do. None is claimed where the
+ * database keeps no vectors.
+ *
+ * @param claim a new UUID
+ */
+export async function claimTurn({ db }: Store, claim: string): Promise<EmbeddingTurn | undefined> {
+  if (!(await hasVectorTable(db))) return undefined;
+  const { rows } = await sql<ModelRow & Omit<EmbeddingTurn, keyof EmbeddingModel>>`
+    with claimed as (
+      update library_embeddings set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
+      where library_id = (
+        select e.library_id from library_embeddings e join libraries l on l.id = e.library_id
+        where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or exists (
+          select from embedding_queue q
+          where q.library_id = e.library_id and q.due_at <= clock_timestamp())))
+        order by e.due_at limit 1 for update of e skip locked)
+      returning *
+    )
+    select e.library_id as "libraryId", e.claim::text as claim, e.is_ended as "isEnded", e.is_walked as "isWalked",
+      e.space, e.failures, ${MODEL_COLUMNS}
+    from claimed e ${MODEL_JOINS}`.execute(db);
+  const [row] = rows;
+  return row && { ...row, ...toModel(row) };
+}
+
+/** Puts some of the atoms that were there before into the queue. */
+export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
+  await withOrderedPlans(db, (tx) =>
+    sql`
+      with slice as materialized (
+        select a.id, a.created_at, a.revision from library_embeddings e cross join lateral (
+          select * from atoms a where a.library_id = e.library_id and (a.created_at, a.id) > (e.walked_at, e.walked_id)
+          order by a.created_at, a.id limit ${WALK_SLICE}
+        ) a where e.library_id = ${libraryId} and e.claim = ${claim}::uuid
+      ), queued as (
+        insert into embedding_queue (atom_id, library_id, revision)
+        select a.id, ${libraryId}, a.revision from atoms a
+        where a.id = any(array(select id from slice)) order by a.id for key share
+        on conflict (atom_id) do nothing
+      ), last as (select created_at, id from slice order by created_at desc, id desc limit 1)
+      update library_embeddings e set is_walked = (select count(*) from slice) < ${WALK_SLICE},
+        walked_at = coalesce((select created_at from last), e.walked_at),
+        walked_id = coalesce((select id from last), e.walked_id)
+      where library_id = ${libraryId} and claim = ${claim}::uuid`.execute(tx),
+  );
+}
+
+/** Atoms of a library to embed in one request, those first that wait longest; one that was refused before, alone. */
+export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
+  const rows = await withOrderedPlans(db, async (tx) => {
+    const found = await sql<WaitingAtom>`
+      select a.id, a.revision, left(a.content, ${MAX_TEXT}::integer) as text, q.tries from (
+        select atom_id, tries, due_at from embedding_queue
+        where library_id = ${libraryId} and due_at <= clock_timestamp()
+        order by due_at, atom_id limit ${MAX_BATCH}
+      ) q join atoms a on a.id = q.atom_id
+      order by q.due_at, q.atom_id`.execute(tx);
+    return found.rows;
+  });
+  const [first] = rows;
+  if (first !== undefined && first.tries > 0) return [first];
+  const batch: WaitingAtom[] = [];
+  let length = 0;
+  for (const atom of rows) {
+    length += atom.text.length;
+    if (length <= MAX_TEXTS && atom.tries === 0) batch.push(atom);
+  }
+  return batch;
+}
+
+/** What came of a request. */
+export type TurnResult =
+  | { readonly kind: "nothing" }
+  | {
+      readonly kind: "embedded";
+      readonly atoms: readonly WaitingAtom[];
+      /** In the order of the atoms. */
+      readonly vectors: readonly (readonly number[])[];
+      readonly servedBy: string;
+    }
+  /** The upstream takes these texts not: each is tried alone, and set aside where it is refused again. */
+  | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
+  /** Nothing can be embedded at present. */
+  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
+
+/** Writes down what came of a turn, and ends it; nothing of one that was taken over, or is of a model that was. */
+export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
+      and claim = ${turn.claim}::uuid and space = ${turn.space} and not is_ended for update`.execute(tx);
+    if (rows.length === 0) return;
+    if (result.kind === "failed") return release(tx, turn, result);
+    if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
+      return beginSpace(tx, turn.libraryId);
+    }
+    if (result.kind === "embedded") await saveVectors(tx, turn, result);
+    if (result.kind === "refused") await putOff(tx, result);
+    await release(tx, turn);
+  });
+}
+
+async function saveVectors(
+  tx: Tx,
+  { libraryId, space }: EmbeddingTurn,
+  { atoms, vectors, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
+): Promise<void> {
+  const ids = atoms.map(({ id }) => id);
+  const revisions = atoms.map(({ revision }) => revision);
+  await sql`
+    insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
+    select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(given.vector::vector), given.vector::vector
+    from unnest(${ids}::uuid[], ${revisions}::integer[], ${vectors.map((vector) => JSON.stringify(vector))}::text[])
+      as given (id, revision, vector)
+    join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
+    for key share of a
+    on conflict (atom_id) do update set library_id = excluded.library_id, space = excluded.space,
+      revision = excluded.revision, signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
+  await sql`delete from embedding_queue q using unnest(${ids}::uuid[], ${revisions}::integer[]) as given (id, revision)
+    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
+  await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
+    where library_id = ${libraryId} and served_by is null`.execute(tx);
+}
+
+async function putOff(tx: Tx, { atoms, why }: Extract<TurnResult, { kind: "refused" }>): Promise<void> {
+  await sql`update embedding_queue q set tries = tries + 1,
+      due_at = case when tries < ${MAX_TRIES} then clock_timestamp() + tries * interval '1 second' else 'infinity' end,
+      refusal = case when tries < ${MAX_TRIES} then null else ${why}::text end
+    from unnest(${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[])
+      as given (id, revision)
+    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
+}
+
+async function release(
+  tx: Tx,
+  { libraryId, failures }: EmbeddingTurn,
+  failed?: Extract<TurnResult, { kind: "failed" }>,
+): Promise<void> {
+  const pauseMs =
+    failed === undefined ? 0 : Math.min(failed.retryAfterMs ?? 1_000 * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
+  await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
+      failures = ${failed === undefined ? 0 : failures + 1}::integer,
+      due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+    where library_id = ${libraryId}`.execute(tx);
+}
+
+/** Deletes some of what is left of an embedding that has ended, and at last its row. */
+export async function clearSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql`select from library_embeddings
+      where library_id = ${libraryId} and claim = ${claim}::uuid and is_ended for update`.execute(tx);
+    if (rows.length === 0) return;
+    const deleted = await deleteSlices(tx, libraryId);
+    if (deleted === 0) await sql`delete from library_embeddings where library_id = ${libraryId}`.execute(tx);
+    else
+      await sql`update library_embeddings set claim = null, due_at = clock_timestamp()
+      where library_id = ${libraryId}`.execute(tx);
+  });
+}
+
+async function deleteSlices(db: Db, libraryId: string): Promise<number> {
+  let deleted = 0;
+  for (const table of ["atom_embeddings", "embedding_queue"]) {
+    const { numAffectedRows } = await sql`delete from ${sql.table(table)} where atom_id = any(array(
+      select atom_id from ${sql.table(table)} where library_id = ${libraryId} limit ${END_SLICE}))`.execute(db);
+    deleted += Number(numAffectedRows ?? 0n);
+  }
+  return deleted;
+}

@@ -1,0 +1,60 @@
+import { hash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { TestContext } from "vitest";
+import { type Received, startUpstream } from "../gateway/upstream.ts";
+
+/** Words that mean the same here: the first stands for all. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["car", "automobile", "vehicle", "auto"],
+  ["invoice", "bill", "rechnung"],
+  ["holiday", "vacation", "urlaub"],
+  ["outage", "downtime", "incident"],
+];
+const MEANING = new Map(SYNONYMS.flatMap(([first = "", ...others]) => others.map((word) => [word, first] as const)));
+
+export const DIMENSIONS = 256;
+
+/** A vector by the words of a text and their parts: alike for texts that share words, or synonyms of them. */
+export function vectorOf(text: string, dimensions = DIMENSIONS): number[] {
+  const vector = Array.from({ length: dimensions }, () => 0);
+  const words = text.toLowerCase().match(/\p{L}+/gu) ?? [text];
+  for (const word of words.map((each) => MEANING.get(each) ?? each)) {
+    // Each word has a direction of its own: of so many numbers, two are nearly at right angles.
+    for (let block = 0, at = 0; at < dimensions; block++) {
+      for (const byte of hash("sha512", `${block} ${word}`, "buffer").subarray(0, dimensions - at)) {
+        vector[at] = (vector[at] ?? 0) + byte - 127.5;
+        at++;
+      }
+    }
+  }
+  return vector;
+}
+
+/** The texts of a request of either dialect. */
+export function textsOf({ url, body }: Received): string[] {
+  const asked = JSON.parse(body.toString());
+  return url.includes(":batchEmbedContents")
+    ? asked.requests.map((request: { content: { parts: { text: string }[] } }) => request.content.parts[0]?.text)
+    : asked.input;
+}
+
+/** Answers as a provider does: in the dialect of the path, the vectors of one request in no order where it has one. */
+export function answerVectors(response: ServerResponse, received: Received): void {
+  answerVectorsOf(DIMENSIONS, response, received);
+}
+
+export function answerVectorsOf(dimensions: number, response: ServerResponse, received: Received): void {
+  const vectors = textsOf(received).map((text) => vectorOf(text, dimensions));
+  const answer = received.url.includes(":batchEmbedContents")
+    ? { embeddings: vectors.map((values) => ({ values })) }
+    : { object: "list", data: vectors.map((embedding, index) => ({ index, embedding })).reverse() };
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify(answer));
+}
+
+/** An upstream on loopback that embeds. It ends with the test. */
+export async function startEmbeddingUpstream(context: TestContext) {
+  const upstream = await startUpstream(answerVectors);
+  context.onTestFinished(() => upstream.close());
+  return upstream;
+}

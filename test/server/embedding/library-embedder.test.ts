@@ -1,0 +1,173 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { findKey, revokeKey } from "../../../store/keys/keys.ts";
+import { correctAtom, deleteAtom } from "../../../store/memory/atom-writes.ts";
+import { endEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
+import { run } from "../../store/fixtures.ts";
+import { PROVIDER_KEY, routeOf } from "../gateway/gateway.ts";
+import { startEmbeddedLibrary } from "./embedded-library.ts";
+import { answerVectors, answerVectorsOf, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
+
+describeOnEachEngine("A library that is embedded", (store) => {
+  test("has its atoms embedded, those from before too, by a key of its own that nobody has", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    const before = await library.save("the car is red");
+    await library.declare();
+    const later = await library.save("the invoice is paid");
+    await library.embedded();
+    expect(await library.vectors()).toEqual([before, later].map((id) => ({ id, revision: 1 })));
+    const { keyId } = (await library.progress()) ?? { keyId: "" };
+    const key = await findKey(store().db, keyId);
+    expect(key).toMatchObject({ state: "active", ownerUid: null, teamId: library.home.teamId });
+    expect(key?.policy).toMatchObject({
+      scopes: ["gateway:embed"],
+      boundGatewayId: library.draft.gatewayId,
+      allowedModels: ["stub-embedding"],
+    });
+    expect(new Set(library.used)).toEqual(new Set([keyId]));
+    for (const { headers, url } of upstream.received) {
+      expect(url).toBe("/v1/embeddings");
+      expect(headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
+    }
+    expect(library.lines.join()).not.toContain("the car");
+  });
+
+  test("follows corrections and deletions, and what is embedded anew by another model", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    await library.declare();
+    const kept = await library.save("kept");
+    const gone = await library.save("gone");
+    await library.embedded();
+    const patch = { expected: 1, at: Date.now(), content: "kept, and corrected" };
+    await correctAtom(store().db, library.reach, kept, patch);
+    await deleteAtom(store().db, library.reach, gone, null);
+    await library.embedded();
+    expect(await library.vectors()).toEqual([{ id: kept, revision: 2 }]);
+    await library.declare({ model: "another" });
+    await library.embedded();
+    expect(await library.vectors()).toEqual([{ id: kept, revision: 2 }]);
+    const last = upstream.received.at(-1);
+    expect(last && JSON.parse(last.body.toString())).toMatchObject({
+      model: "another",
+      input: ["kept, and corrected"],
+    });
+    await run(store(), (tx) => endEmbedding(tx, library.libraryId));
+    await until("what is left of it is gone", async () => {
+      const { rows } = await sql`select from atom_embeddings where library_id = ${library.libraryId}
+        union all select from library_embeddings where library_id = ${library.libraryId}`.execute(store().db);
+      return rows.length === 0;
+    });
+  });
+
+  test("is embedded by a logical route of a gateway that speaks gemini, and never by its fallbacks", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const route = routeOf("meaning", {
+      upstream: "embedder",
+      fallbacks: [{ upstream: "embedder", upstreamModel: "another" }],
+    });
+    const options = {
+      upstream,
+      dialect: "gemini",
+      routes: [route],
+      declared: { model: "meaning", dimensions: 256 },
+    } as const;
+    const library = await startEmbeddedLibrary(context, store(), options);
+    upstream.answerWith((response) => response.writeHead(503).end());
+    await library.declare();
+    await library.save("by a route");
+    expect(await library.failure()).toBe("the upstream answered 503");
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+    for (const { url, body } of upstream.received) {
+      expect(url).toBe("/v1beta/models/real-meaning:batchEmbedContents");
+      expect(body.toString()).toContain('"outputDimensionality":256');
+    }
+  });
+
+  test("stops when its key is revoked, which nothing replaces, and says so", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    await library.declare();
+    const { keyId } = (await library.progress()) ?? { keyId: "" };
+    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand"));
+    await library.declare();
+    await library.save("never embedded");
+    expect(await library.failure()).toBe("the library's key is refused at its gateway (revoked)");
+    expect(upstream.received).toEqual([]);
+    expect(await library.progress()).toMatchObject({ keyId, revoked: "ByHand", waiting: 1 });
+  });
+
+  test("sets an atom aside that the upstream refuses alone, and embeds the others", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response, received) => {
+      if (textsOf(received).some((text) => text.includes("poison"))) response.writeHead(400).end("poison is bad");
+      else answerVectors(response, received);
+    });
+    await library.save("poison");
+    const good = [await library.save("good"), await library.save("better")];
+    await library.declare();
+    await until("it is set aside", async () => {
+      await library.hurry();
+      const progress = await library.progress();
+      return progress?.setAside === 1 && progress.waiting === 0;
+    });
+    expect((await library.vectors()).map(({ id }) => id)).toEqual(good);
+    expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 400", failure: null });
+  });
+
+  test("sets nothing aside where the upstream refuses whatever it is asked", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) => response.writeHead(400).end());
+    await library.save("good");
+    await library.declare();
+    const { length } = upstream.received;
+    await until("it was tried several times", async () => {
+      await library.hurry();
+      return upstream.received.length > length + 8;
+    });
+    expect(await library.progress()).toMatchObject({ setAside: 0, waiting: 1 });
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+  });
+
+  test("keeps nothing of an answer that cannot be right, waits as long as it is told, and goes on", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) => response.end('{"data":[{"index":0,"embedding":[1,null]}]}'));
+    await library.save("good");
+    await library.declare();
+    expect(await library.failure()).toBe(
+      "the upstream gave a vector that is empty, or has something else than finite numbers",
+    );
+    upstream.answerWith((response) => response.writeHead(429, { "retry-after": "120" }).end());
+    await library.hurry();
+    await until("it is told to wait", async () => (await library.progress())?.failure === "the upstream answered 429");
+    const { rows } = await sql<{ wait: number }>`select extract(epoch from due_at - now())::float8 as wait
+      from library_embeddings where library_id = ${library.libraryId}`.execute(store().db);
+    expect(rows[0]?.wait).toBeGreaterThan(100);
+    expect(await library.vectors()).toEqual([]);
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+    upstream.answerWith((response, received) => answerVectorsOf(128, response, received));
+    await library.save("of another length");
+    expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
+  });
+
+  test("b98: is not embedded at a private address that is not allowed", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream, allowPrivate: "10.0.0.0/8" });
+    await library.save("stays here");
+    await library.declare();
+    expect(await library.failure()).toBe("the upstream cannot be reached: ADDRESS_REFUSED");
+    expect(upstream.received).toEqual([]);
+  });
+});
