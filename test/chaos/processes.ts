@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 
 const COMMAND = join(import.meta.dirname, "../../cli/main.ts");
 const SET_CLOCK = join(import.meta.dirname, "set-clock.ts");
@@ -48,7 +49,7 @@ export function supervise({ name, folder, args, env, onDeath }: SuperviseOptions
 
   function start(): void {
     const started = spawn(process.execPath, ["--import", SET_CLOCK, COMMAND, ...args], {
-      env: { PATH: process.env.PATH, CHAOS_CLOCK: clock, ...env },
+      env: { PATH: process.env.PATH, CHAOS_CLOCK: clock, ...COMPILE_CACHE, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     child = started;
