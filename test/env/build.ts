@@ -10,6 +10,6 @@ import { findPromtool } from "./promtool.ts";
 import { findPulumi } from "./pulumi/cli.ts";
 
 // In the order in which they are waited for. What cannot be built fails the suites that need it, and they say why.
-for (const find of [findBinaries, findHelm, findPromtool, findGlua, findPulumi, findNodePrograms]) {
+for (const find of [findBinaries, findHelm, findPromtool, findGlua, findNodePrograms, findPulumi]) {
   await find().catch((error: unknown) => console.error(String(error)));
 }
