@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { Ajv } from "ajv";
+import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -99,6 +100,8 @@ export const NO_ATOM = "There is no atom of this id for this key: look it up wit
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
   const library = named === undefined ? await findDefaultLibrary(db, key) : await findNamedLibrary(db, key, named);
-  if (library === undefined) throw new ToolFault(named === undefined ? NO_DEFAULT_LIBRARY : noSuchLibrary(named));
-  return library;
+  if (library !== undefined) return library;
+  const fault = named === undefined ? NO_DEFAULT_LIBRARY : noSuchLibrary(named);
+  const mayList = permits(key, "mcp.memory_libraries");
+  throw new ToolFault(mayList ? `${fault} memory_libraries lists those that there are.` : fault);
 }

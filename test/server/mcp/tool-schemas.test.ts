@@ -1,6 +1,7 @@
 import { Ajv } from "ajv";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { TOOLS } from "../../../server/mcp/server.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -114,6 +115,16 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
     }
   });
 
+  const ofLibraries = tools.filter(({ fields }) => "library" in fields);
+  test.each(ofLibraries)("$name says where the names of libraries are, to a key that may see them", async (tool) => {
+    const { name, fields, required } = tool;
+    const args = { ...validOf(required, fields), ...subjectOf(fields), library: "nosuch" };
+    expect(faultOf(await call(era, name, args), name)).toContain("memory_libraries");
+    const writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
+    const told = await callAs(era, { url: server.url, key: writer }, name, JSON.stringify(args));
+    expect(JSON.stringify(told)).not.toContain("memory_libraries");
+  });
+
   test("a tool that there is not is an error that says where the names are", async () => {
     for (const name of [
       "memory_delete_all",
@@ -137,6 +148,12 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
 /** Arguments for some of a tool's fields. */
 function validOf(names: readonly string[], fields: Fields): Readonly<Record<string, unknown>> {
   return Object.fromEntries(names.map((name) => [name, valid(name, fields[name] ?? {})]));
+}
+
+/** What a tool is asked about, where its schema lets it be asked in more than one way. */
+function subjectOf(fields: Fields): Readonly<Record<string, unknown>> {
+  const subject = ["query", "content"].filter((field) => field in fields);
+  return validOf(subject, fields);
 }
 
 /** An argument that a field takes: of what is there, where it names something. */
