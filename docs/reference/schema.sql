@@ -392,6 +392,11 @@ create table webhook_deliveries (
   constraint webhook_deliveries_pkey PRIMARY KEY (id)
 );
 
+CREATE OR REPLACE FUNCTION public.atom_parts(team_id text, library_id text, tags text[], content text, source text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (atom_terms(team_id, library_id, tags) || text_parts(((((((content || ' '::text) || COALESCE(source, ''::text)) || ' '::text) || (SELECT COALESCE(string_agg(tag.tag, ' '::text), ''::text) AS "coalesce" FROM unnest(atom_parts.tags) tag(tag))) || ' '::text) || (SELECT COALESCE(string_agg(regexp_replace(name.name[1], '([a-z0-9])([A-Z])'::text, '\1 \2'::text, 'g'::text), ' '::text), ''::text) AS "coalesce" FROM regexp_matches(atom_parts.content, '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*'::text, 'g'::text) name(name)))));
 CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags text[])
  RETURNS tsvector
  LANGUAGE sql
@@ -416,6 +421,11 @@ CREATE OR REPLACE FUNCTION public.database_number()
  LANGUAGE sql
  STABLE
 RETURN (SELECT pg_database.oid FROM pg_database WHERE (pg_database.datname = current_database()));
+CREATE OR REPLACE FUNCTION public.folded_text(written text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN CASE WHEN (octet_length(written) = length(written)) THEN lower((written COLLATE "C")) ELSE replace(replace(replace(replace(translate(lower((NORMALIZE(regexp_replace(NORMALIZE(regexp_replace(written, '[\u3200-\u33ff\ufb50-\ufdff]'::text, ' '::text, 'g'::text), NFKD), '[\u0300-\u036f]+'::text, ''::text, 'g'::text), NFC) COLLATE "C")), 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ'::text, 'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'::text), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text), 'þ'::text, 'th'::text) END;
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -523,6 +533,11 @@ begin
   new.changed_tx := this_transaction();
   return new;
 end $function$;
+CREATE OR REPLACE FUNCTION public.text_parts(written text)
+ RETURNS tsvector
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+RETURN (SELECT array_to_tsvector(COALESCE(array_agg(('part '::text || parts.part)), '{}'::text[])) AS array_to_tsvector FROM (SELECT substr(words.word, at.at, words.size) AS part FROM (SELECT CASE WHEN (token.token[2] IS NULL) THEN ('^'::text || token.token[1]) ELSE token.token[2] END AS word, CASE WHEN (token.token[2] IS NULL) THEN 3 ELSE 2 END AS size FROM regexp_matches(regexp_replace(folded_text(text_parts.written), '([a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\ua640-\uabff]{40})([a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\ua640-\uabff]{2})|([\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]{40})([\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff])'::text, '\1\2\3\4 \2\4'::text, 'g'::text), '([a-z0-9\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u1fff\u2c00-\u2dff\ua640-\uabff]+)|([\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+)'::text, 'g'::text) token(token) GROUP BY CASE WHEN (token.token[2] IS NULL) THEN ('^'::text || token.token[1]) ELSE token.token[2] END, CASE WHEN (token.token[2] IS NULL) THEN 3 ELSE 2 END) words, LATERAL generate_series(1, GREATEST(1, (length(words.word) - CASE WHEN (words.size = 3) THEN 2 ELSE 0 END))) at(at) LIMIT 70000) parts);
 CREATE OR REPLACE FUNCTION public.this_transaction()
  RETURNS uuid
  LANGUAGE plpgsql
@@ -613,6 +628,7 @@ CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE 
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
+CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (gin_pending_list_limit='256');
 CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
 CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
@@ -660,6 +676,7 @@ alter table atoms alter column source set statistics 0;
 alter table atoms alter column search set statistics 0;
 alter table atoms alter column metadata set statistics 0;
 alter table atoms alter column links set statistics 0;
+alter index atoms_parts alter column 1 set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
 
 -- extension vector;

@@ -31,6 +31,11 @@ export const ATOM_OUTPUT = {
     updated: { type: "string" },
     revision: { type: "integer" },
     rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
+    match: {
+      type: "string",
+      enum: ["words", "similar", "nearest"],
+      description: "By all the words as they stand, by all of them in some form, or by some of them.",
+    },
     snippet: { type: "string", description: "Passages around what was found, the words between **." },
   },
 } as const;

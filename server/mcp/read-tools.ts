@@ -5,6 +5,7 @@ import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, LIBRARY, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
+import { nearestOnly, nothingFound } from "./nothing-found.ts";
 import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
@@ -15,7 +16,7 @@ export const memorySearch = defineTool<{ query: string; library?: string; limit:
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Full-text search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it. All words must occur; "quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
     annotations: READS,
     input: { query: { ...QUERY_TEXT, description: "What to look for." }, library: LIBRARY, limit: FEW, tags: TAGS },
     requires: ["query"],
@@ -23,16 +24,17 @@ export const memorySearch = defineTool<{ query: string; library?: string; limit:
   },
   async (context, { query, library: named, limit, tags = [] }) => {
     const { db, key } = context;
-    const { id: libraryId } = await libraryOf(context, named);
-    const hits = await searchAtoms(db, reachOf(key), { query, libraryId, tags, limit });
-    const items = hits.map(({ atom, rank, snippet }) => ({ ...atomJson(key, atom), rank, snippet }));
-    return {
-      structured: { items },
-      text: atomsText(
-        items,
-        "Nothing was found. Fewer or other words may help, or memory_recall, which needs one word only.",
-      ),
-    };
+    const library = await libraryOf(context, named);
+    const hits = await searchAtoms(db, reachOf(key), { query, libraryId: library.id, tags, limit });
+    const items = hits.map(({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }));
+    if (items.length === 0) {
+      return {
+        structured: { items },
+        text: await nothingFound(context, { library, query, isNarrowed: tags.length > 0 }),
+      };
+    }
+    const before = items[0]?.match === "nearest" ? nearestOnly(query) : "";
+    return { structured: { items }, text: before + atomsText(items, "") };
   },
 );
 
@@ -47,7 +49,7 @@ export const memoryRecall = defineTool<{
     operation: "mcp.memory_recall",
     title: "Recall memory",
     description:
-      "Gives what is remembered about a topic, in full: atoms that share any word with it, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in.",
+      "Gives what is remembered about a topic, in full: atoms that share any word with it, or a similar one, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in.",
     annotations: READS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
@@ -72,18 +74,19 @@ export const memoryRecall = defineTool<{
     if ((query === undefined) === (ids === undefined)) {
       throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
     }
-    const atoms =
-      query === undefined
-        ? await findAtoms(db, reachOf(key), ids ?? [])
-        : await recallAtoms(db, reachOf(key), {
-            query,
-            libraryId: (await libraryOf(context, named)).id,
-            tags,
-            limit,
-          });
+    if (query === undefined) {
+      const items = (await findAtoms(db, reachOf(key), ids ?? [])).map((atom) => atomJson(key, atom));
+      const missing = (ids ?? []).filter((id) => !items.some((atom) => atom.id === id));
+      return {
+        structured: { items, missing },
+        text: atomsText(items, "There are no atoms of these ids for this key."),
+      };
+    }
+    const library = await libraryOf(context, named);
+    const atoms = await recallAtoms(db, reachOf(key), { query, libraryId: library.id, tags, limit });
     const items = atoms.map((atom) => atomJson(key, atom));
-    const missing = (ids ?? []).filter((id) => !items.some((atom) => atom.id === id));
-    return { structured: { items, missing }, text: atomsText(items, "Nothing is remembered about this.") };
+    const none = items.length > 0 ? "" : await nothingFound(context, { library, query, isNarrowed: tags.length > 0 });
+    return { structured: { items, missing: [] }, text: atomsText(items, none) };
   },
 );
 

@@ -12,7 +12,7 @@ import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
-type ToolContext = Pick<ServerDeps, "clock"> & {
+export type ToolContext = Pick<ServerDeps, "clock"> & {
   readonly db: Db;
   readonly key: KeyRecord;
   /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */

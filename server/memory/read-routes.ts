@@ -72,7 +72,7 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
           tags: tag ? [tag] : [],
           limit,
         });
-        return { items: hits.map(({ atom, rank, snippet }) => ({ ...atomJson(principal, atom), rank, snippet })) };
+        return { items: hits.map(({ atom, ...found }) => ({ ...atomJson(principal, atom), ...found })) };
       }),
   );
 

@@ -40,7 +40,16 @@ export const ATOM = closed("Atom", ATOM_FIELDS);
 export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
 export const SEARCH_RESULT = list(
   "SearchResult",
-  closed("Hit", { ...ATOM_FIELDS, rank: { type: "number" }, snippet: TEXT }),
+  closed("Hit", {
+    ...ATOM_FIELDS,
+    rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
+    match: {
+      type: "string",
+      enum: ["words", "similar", "nearest"],
+      description: "By all the words as they stand, by all of them in some form, or by some of them.",
+    },
+    snippet: TEXT,
+  }),
   {},
 );
 export const REVISION_PAGE = list(

@@ -2,88 +2,173 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, Reach } from "./atom.ts";
-import { type AtomRow, atomColumns, atomOf, reachable, toAtom } from "./atoms.ts";
+import { type AtomRow, atomColumns, findAtoms, reachable, toAtom } from "./atoms.ts";
 import {
   candidates,
   matches,
   resolveScope,
+  type Scope,
   SEARCH_BOUNDS,
   type SearchBounds,
   type SearchFilter,
 } from "./candidates.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
-import { parseTextQuery, printTextQuery, wantedLexemesOf } from "./index-condition.ts";
+import { readSearch, readTopic, type SearchWords, withoutWords } from "./search-words.ts";
+import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
+import { snippetOf } from "./snippet.ts";
 
-/** An atom that a search found. */
-type AtomHit = {
-  readonly atom: Atom;
+/** How an atom matches: by all the words as they stand, by all of them in some form, or by some of them. */
+export type Match = "words" | "similar" | "nearest";
+
+/** An atom of an answer, by its place in it. */
+export type RankedAtom = {
+  readonly id: string;
   /** Higher is closer; only to be compared within one answer. */
   readonly rank: number;
+  readonly match: Match;
+};
+
+/** An atom that a search found. */
+export type AtomHit = {
+  readonly atom: Atom;
+  readonly rank: number;
+  readonly match: Match;
   /** Passages around what was found, the words themselves between `**`. Plain text, not fit for HTML as it is. */
   readonly snippet: string;
 };
 
-type Search = SearchFilter & {
+export type Search = SearchFilter & {
   /** As people type it: words, `"phrases"`, `or`, `-not`. */
   readonly query: string;
   readonly limit: number;
 };
 
-/**
- * Snippets are cut from the beginning of a long atom: a query of 100 words on 100 long ones would take seconds (threats
- * b61).
- */
-const SNIPPET_SOURCE = 2_000;
-const SNIPPET = "StartSel=**, StopSel=**, MaxFragments=2, MinWords=8, MaxWords=30, FragmentDelimiter=' … '";
+/** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
+const ENOUGH = 10;
+/** Of the atoms that share a topic's words so many are compared with it. */
+const MAX_RECALLED = 60;
+
+/** A candidate of each source may be the same atom: the index, the newest, the most important. */
+const SOURCES = 3;
 
 /** An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. */
 const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 + a.importance / 10)
   * power(0.5, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20))`;
-
-/** An atom may be a candidate of each source: the index, the newest, the most important. */
-const SOURCES = 3;
+const MONTH_MS = 2_592_000_000;
 
 /**
- * Any of the words that are wanted: what a snippet is chosen by. Before PostgreSQL 16 `ts_headline` tries each two
- * places of a text as the ends of a passage, which takes seconds by a query of phrases (threats b61).
+ * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they are
+ * few, those that have each word in some form follow; and where there are neither, those with some of the words.
+ * Only rows of the reach are ranked (threats b60).
  */
-function wordsOf(printed: string): string {
-  const query = parseTextQuery(printed);
-  const words = query === undefined ? [] : wantedLexemesOf(query);
-  return words.map((lexeme) => printTextQuery({ kind: "word", lexeme })).join(" | ");
+export async function rankAtoms(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<RankedAtom[]> {
+  return (await rank(db, reach, search, bounds)).ranked;
 }
 
-/** The atoms that a full-text query finds, the closest first. Only rows of the reach are ranked (threats b60). */
+/** Ranks, and says by which words. */
+async function rank(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds,
+): Promise<{ ranked: RankedAtom[]; words: SearchWords }> {
+  const asked = readSearch(search.query);
+  const { scope, rows } = await byWords(db, reach, { search, asked, bounds });
+  const words = withoutWords(asked, scope.unindexed);
+  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
+  if (exact.length >= Math.min(ENOUGH, search.limit)) return { ranked: exact, words };
+  const similar = await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
+  const known = new Set(exact.map(({ id }) => id));
+  const others = similar.filter(({ id }) => !known.has(id)).toSorted(byRank);
+  return { ranked: [...exact, ...others].slice(0, search.limit), words };
+}
+
+type Ranked = RankedRow & RankedAtom;
+
+function byRank(a: Ranked, b: Ranked): number {
+  return b.rank - a.rank || b.importance - a.importance || b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1);
+}
+
+/** The atoms that have the words as they stand. */
+async function byWords(
+  db: Db,
+  reach: Reach,
+  { search, asked, bounds }: { search: Search; asked: SearchWords; bounds: SearchBounds },
+): Promise<{ scope: Scope; rows: (RankedRow & { rank: number })[] }> {
+  return withOrderedPlans(db, async (tx) => {
+    const query = sql`websearch_to_tsquery('english', ${search.query})`;
+    const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
+    const found = await candidates(tx, scope, bounds);
+    if (found === undefined) return { scope, rows: [] };
+    const { rows } = await sql<RankedColumns & { rank: number }>`
+      with wanted as (select ${scope.query}::tsquery as q),
+      ranked as (
+        select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
+        from ${found} a, wanted where ${matches(scope)}
+        order by rank desc, a.importance desc, a.created_at desc, a.id desc
+        limit ${search.limit * SOURCES}
+      )
+      select id::text, importance, ${MILLISECONDS}, rank from (select distinct * from ranked) a
+      order by rank desc, importance desc, created_at desc, id desc
+      limit ${search.limit}`.execute(tx);
+    return { scope, rows: rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank })) };
+  });
+}
+
+type RankedColumns = { id: string; importance: number; created_ms: number; updated_ms: number };
+const MILLISECONDS = sql`extract(epoch from created_at)::float8 * 1000 as created_ms,
+  extract(epoch from updated_at)::float8 * 1000 as updated_ms`;
+
+function toRankedRow({ id, importance, created_ms, updated_ms }: RankedColumns): RankedRow {
+  return { id, importance, createdMs: Math.round(created_ms), updatedMs: Math.round(updated_ms) };
+}
+
+/** The atoms that have the words in some form; where none has them all and `isFirst`, those that have some of them. */
+async function bySimilarity(
+  db: Db,
+  scope: Scope,
+  { words, isFirst, bounds }: { words: SearchWords; isFirst: boolean; bounds: SearchBounds },
+): Promise<Ranked[]> {
+  if (words.wanted.length === 0 || scope.libraryIds.length === 0) return [];
+  const comparison = await prepareComparison(db, scope, words, bounds);
+  const of = words.isAnyEnough ? "any" : "all";
+  const compared = await similarAtoms(db, scope, comparison, { of, bounds });
+  const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || words.isAnyEnough));
+  if (found.length > 0 || !isFirst) {
+    return found.map((atom) => ({ ...atom, rank: 0.5 + atom.score / 2, match: "similar" }));
+  }
+  const nearest = words.isAnyEnough ? [] : await similarAtoms(db, scope, comparison, { of: "any", bounds });
+  return nearest.filter(({ score }) => score > 0).map((atom) => ({ ...atom, rank: atom.score / 2, match: "nearest" }));
+}
+
+/** The atoms that a query finds, the closest first, with their text. */
 export async function searchAtoms(
   db: Db,
   reach: Reach,
   search: Search,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<AtomHit[]> {
-  return withOrderedPlans(db, async (tx) => {
-    const asked = sql`websearch_to_tsquery('english', ${search.query})`;
-    const scope = await resolveScope(tx, reach, asked, search);
-    const found = await candidates(tx, scope, bounds);
-    if (found === undefined) return [];
-    const { rows } = await sql<AtomRow & { rank: number; snippet: string }>`
-      with wanted as (select ${scope.query}::tsquery as q),
-      ranked as (
-        select a.id, ts_rank(a.search, wanted.q)::float8 as rank
-        from ${found} a, wanted where ${matches(scope)}
-        order by rank desc, a.importance desc, a.created_at desc, a.id desc
-        limit ${search.limit * SOURCES}
-      ),
-      hits as (
-        select a.*, best.rank from (select id, max(rank) as rank from ranked group by id) best
-          cross join lateral ${atomOf(sql`best.id`, reach)} a
-        order by best.rank desc, a.importance desc, a.created_at desc, a.id desc
-        limit ${search.limit}
-      )
-      select hits.*, ts_headline('english', left(hits.content, ${SNIPPET_SOURCE}::integer), ${wordsOf(scope.query)}::tsquery,
-        ${SNIPPET}) as snippet
-      from hits
-      order by hits.rank desc, hits.importance desc, hits.created_at desc, hits.id desc`.execute(tx);
-    return rows.map((row) => ({ atom: toAtom(row), rank: row.rank, snippet: row.snippet }));
+  const { ranked, words } = await rank(db, reach, search, bounds);
+  const hits = await inOrder(db, reach, ranked);
+  return hits.map((hit) => ({ ...hit, snippet: snippetOf(hit.atom.content, words) }));
+}
+
+/** The ranked atoms with their text, but those that went meanwhile. */
+async function inOrder(
+  db: Db,
+  reach: Reach,
+  ranked: readonly RankedAtom[],
+): Promise<{ atom: Atom; rank: number; match: Match }[]> {
+  const ids = ranked.map(({ id }) => id);
+  const atoms = new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
+  return ranked.flatMap(({ id, rank, match }) => {
+    const atom = atoms.get(id);
+    return atom === undefined ? [] : [{ atom, rank, match }];
   });
 }
 
@@ -97,24 +182,58 @@ export async function recallAtoms(
   search: Search,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<Atom[]> {
+  const ranked = await rankForRecall(db, reach, search, bounds);
+  return (await inOrder(db, reach, ranked)).map(({ atom }) => atom);
+}
+
+/** The atoms that share any of a topic's words, in some form, each once, the most worth knowing first. */
+export async function rankForRecall(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<RankedAtom[]> {
+  const topic = readTopic(search.query);
+  const { scope, ids } = await byAnyWord(db, reach, { search, topic, bounds });
+  if (scope.libraryIds.length === 0) return [];
+  const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
+  const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, bounds });
+  const known = new Set(ids);
+  return compared
+    .filter(({ id, score }) => score > 0 || known.has(id))
+    .map((atom): Ranked => ({ ...atom, rank: worth(atom), match: known.has(atom.id) ? "words" : "similar" }))
+    .toSorted(byRank)
+    .slice(0, search.limit);
+}
+
+/** As much as its words and {@link RECALL_SCORE} say; what has a word in a form of English alone counts little. */
+function worth({ score, importance, updatedMs }: RankedRow & { readonly score: number }): number {
+  const months = Math.min(20, Math.max(0, Date.now() - updatedMs) / MONTH_MS);
+  return Math.max(score, MIN_SCORE) * (1 + importance / 10) * 0.5 ** months;
+}
+const MIN_SCORE = 0.05;
+
+/** The atoms that have any of a topic's words as they stand, those first that are worth the most. */
+async function byAnyWord(
+  db: Db,
+  reach: Reach,
+  { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
+): Promise<{ scope: Scope; ids: string[] }> {
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
-    const asked = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
-    const scope = await resolveScope(tx, reach, asked, search);
+    const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
+    const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
     const found = await candidates(tx, scope, bounds);
-    if (found === undefined) return [];
-    const { rows } = await sql<AtomRow>`
+    if (found === undefined) return { scope, ids: [] };
+    const { rows } = await sql<{ id: string }>`
       with wanted as (select ${scope.query}::tsquery as q),
       ranked as (
         select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
         order by score desc, a.id desc
-        limit ${search.limit * SOURCES}
+        limit ${MAX_RECALLED * SOURCES}
       )
-      select a.* from (select id, max(score) as score from ranked group by id) best
-        cross join lateral ${atomOf(sql`best.id`, reach)} a
-      order by best.score desc, a.id desc
-      limit ${search.limit}`.execute(tx);
-    return rows.map(toAtom);
+      select id::text from ranked group by id order by max(score) desc, id desc limit ${MAX_RECALLED}`.execute(tx);
+    return { scope, ids: rows.map(({ id }) => id) };
   });
 }
 

@@ -3,6 +3,7 @@ import type { Db } from "../database/change.ts";
 import { SearchTextError } from "../database/errors.ts";
 import type { Reach } from "./atom.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import type { Word } from "./folded-text.ts";
 import {
   chooseIndexCondition,
   type IndexCondition,
@@ -23,6 +24,9 @@ export type SearchBounds = {
   readonly important: number;
   /** Of the words' vectors as stored, from each source. */
   readonly bytes: number;
+  /** Atoms with similar words that are read and compared, and what they may hold together. */
+  readonly similar: number;
+  readonly similarBytes: number;
 };
 
 export const SEARCH_BOUNDS: SearchBounds = {
@@ -31,6 +35,8 @@ export const SEARCH_BOUNDS: SearchBounds = {
   newest: 1_500,
   important: 500,
   bytes: 8 << 20,
+  similar: 400,
+  similarBytes: 1 << 20,
 };
 
 /** Beyond so many libraries their atoms are looked for in the team's, and the newest only in the first of these. */
@@ -46,34 +52,38 @@ export type SearchFilter = {
 };
 
 /** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
-type Scope = {
+export type Scope = {
   readonly reach: Reach;
   readonly libraryIds: readonly string[];
   readonly query: string;
   readonly tags: readonly string[];
+  /** Of the words those that English leaves out of its index. */
+  readonly unindexed: readonly string[];
 };
 
 /**
- * The active libraries of a reach, and a query in PostgreSQL's words.
+ * The active libraries of a reach, a query in PostgreSQL's words, and which of its words English has none for.
  *
  * @throws SearchTextError where the text negates more often in a row than PostgreSQL reads
  */
 export async function resolveScope(
   db: Db,
   reach: Reach,
-  query: RawBuilder<unknown>,
+  { query, words }: { readonly query: RawBuilder<unknown>; readonly words: readonly Word[] },
   { libraryId, tags }: SearchFilter,
 ): Promise<Scope> {
-  const { rows } = await sql<{ query: string; ids: string[] }>`
+  const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`
     select (${query})::text as query, array(
+      select word from unnest(${words.map(({ text }) => text)}::text[]) word
+      where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
       select l.id from libraries l
       where l.team_id = ${reach.teamId} and l.state = 'active' and (${libraryId}::text is null or l.id = ${libraryId})
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
       order by l.id) as ids`
     .execute(db)
     .catch(throwSearchTextError);
-  const [{ query: printed, ids } = { query: "", ids: [] }] = rows;
-  return { reach, libraryIds: ids, query: printed, tags };
+  const [{ query: printed, unindexed, ids } = { query: "", unindexed: [], ids: [] }] = rows;
+  return { reach, libraryIds: ids, query: printed, tags, unindexed };
 }
 
 /** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
@@ -135,19 +145,26 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
   return chooseIndexCondition(query, (lexeme) => share(atomsWith.get(lexeme) ?? 0), share(matching));
 }
 
-const NEWEST = sql`a.created_at desc, a.id desc`;
+export const NEWEST: RawBuilder<unknown> = sql`a.created_at desc, a.id desc`;
 const IMPORTANT = sql`a.importance desc, a.updated_at desc, a.id desc`;
 
 /** The first atoms of each library in the order of an index, together about `rows`. */
 function walk(scope: Scope, order: RawBuilder<unknown>, rows: number, bounds: SearchBounds): RawBuilder<unknown> {
+  return withinBytes(firstOfEach(scope, COLUMNS, order, rows), bounds);
+}
+
+/** As {@link walk}, and of any columns, which a size limits. */
+export function firstOfEach(
+  scope: Scope,
+  columns: RawBuilder<unknown>,
+  order: RawBuilder<unknown>,
+  rows: number,
+): RawBuilder<unknown> {
   const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
   const each = Math.max(10, Math.ceil(rows / libraryIds.length));
-  return withinBytes(
-    sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
-        select ${COLUMNS} from atoms a where a.library_id = library.id order by ${order} limit ${each}
-      ) a where a.team_id = ${scope.reach.teamId}`,
-    bounds,
-  );
+  return sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
+      select ${columns} from atoms a where a.library_id = library.id order by ${order} limit ${each}
+    ) a where a.team_id = ${scope.reach.teamId}`;
 }
 
 /**
@@ -183,8 +200,12 @@ function withinBytes(source: RawBuilder<unknown>, bounds: SearchBounds): RawBuil
 }
 
 /** The condition of a candidate: within the reach, and what was asked for. */
-export function matches({ reach, libraryIds, tags, query }: Scope): RawBuilder<unknown> {
+export function matches(scope: Scope): RawBuilder<unknown> {
+  return sql`${isWanted(scope)} and a.search @@ ${scope.query}::tsquery`;
+}
+
+/** The condition of a candidate beside its words: within the reach, and what the search is for. */
+export function isWanted({ reach, libraryIds, tags }: Scope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
-    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and a.search @@ ${query}::tsquery
-    and ${UNEXPIRED}`;
+    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and ${UNEXPIRED}`;
 }

@@ -2,7 +2,8 @@
  * A tsquery, as far as an index can answer it: a phrase is the words in it, and where they stand is looked at later.
  */
 export type TextQuery =
-  | { readonly kind: "word"; readonly lexeme: string }
+  /** `isPrefix`: also each lexeme that begins so. */
+  | { readonly kind: "word"; readonly lexeme: string; readonly isPrefix?: boolean }
   | { readonly kind: "not"; readonly of: TextQuery }
   | { readonly kind: "and" | "or"; readonly of: readonly TextQuery[] };
 
@@ -134,7 +135,9 @@ function shareOf(query: TextQuery, shares: Shares): number {
 
 /** A query as PostgreSQL reads it. */
 export function printTextQuery(query: TextQuery): string {
-  if (query.kind === "word") return `'${query.lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+  if (query.kind === "word") {
+    return `'${query.lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'${query.isPrefix ? ":*" : ""}`;
+  }
   if (query.kind === "not") return `!${printTextQuery(query.of)}`;
   return `(${query.of.map(printTextQuery).join(query.kind === "and" ? " & " : " | ")})`;
 }

@@ -2,6 +2,13 @@
  * What atoms are besides a statement: facts for programs, what they have to do with each other, when they end, and
  * what they are found by beside their words.
  */
+
+/** Characters of words, folded, and of scripts that are written without spaces: as regular expressions of PostgreSQL. */
+const LETTER = "[a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff]";
+const CJK =
+  "[\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\U00020000-\\U0003ffff]";
+
+/** What atoms are besides a statement: facts for programs, what they have to do with each other, and when they end. */
 export const sql = `
 -- Metadata, links and expiry of atoms. A link is a row's own, and leads to what is there: the id of an atom that was
 -- deleted comes back never.
@@ -83,4 +90,54 @@ begin
 end $$;
 create trigger atoms_queue_embedding after insert or update of revision on atoms
   for each row execute function queue_embedding();
+
+-- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries are
+-- folded and taken apart by is in store/memory/folded-text.ts; a test holds the two to each other.
+
+-- Without case, accents and compatibility forms, in letters that a keyboard of another language has. What one character
+-- stands for a whole phrase for is left out. By no collation of the database's: the same everywhere.
+create function folded_text(written text) returns text
+  language sql immutable parallel safe strict
+  return case when octet_length(written) = length(written) then lower(written collate "C")
+    else replace(replace(replace(replace(translate(lower(normalize(regexp_replace(
+        normalize(regexp_replace(written, '[\\u3200-\\u33ff\\ufb50-\\ufdff]', ' ', 'g'), NFKD),
+        '[\\u0300-\\u036f]+', '', 'g'), NFC) collate "C"),
+      'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ',
+      'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'),
+      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') end;
+
+-- Of each word its first two characters and each three that follow one another; of a script without spaces each two. A
+-- run of more than 40 is cut into pieces that overlap: to count characters from a long one's beginning takes the longer,
+-- the further one counts. A tsvector takes a mebibyte of terms, which 70,000 are never.
+create function text_parts(written text) returns tsvector
+  language sql immutable parallel safe strict
+  return (
+    select array_to_tsvector(coalesce(array_agg('part ' || part), '{}')) from (
+      select substr(word, at, size) as part
+      from (
+        select case when token[2] is null then '^' || token[1] else token[2] end as word,
+          case when token[2] is null then 3 else 2 end as size
+        from regexp_matches(
+          regexp_replace(folded_text(written), '(${LETTER}{40})(${LETTER}{2})|(${CJK}{40})(${CJK})', '\\1\\2\\3\\4 \\2\\4', 'g'),
+          '(${LETTER}+)|(${CJK}+)', 'g') token
+        group by 1, 2
+      ) words, generate_series(1, greatest(1, length(word) - case when size = 3 then 2 else 0 end)) at
+      limit 70000
+    ) parts
+  );
+
+-- What stands in an identifier between two capital letters is a word besides.
+create function atom_parts(team_id text, library_id text, tags text[], content text, source text) returns tsvector
+  language sql immutable parallel safe
+  return atom_terms(team_id, library_id, tags) || text_parts(content || ' ' || coalesce(source, '') || ' ' || (
+    select coalesce(string_agg(tag, ' '), '') from unnest(tags) tag
+  ) || ' ' || (
+    select coalesce(string_agg(regexp_replace(name[1], '([a-z0-9])([A-Z])', '\\1 \\2', 'g'), ' '), '')
+    from regexp_matches(content, '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*', 'g') name
+  ));
+
+-- Beside the index of words, which a version before this one searches by, and which is no larger for it.
+create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tags, content, source))
+  with (gin_pending_list_limit = 256);
+alter index atoms_parts alter column 1 set statistics 0;
 `;

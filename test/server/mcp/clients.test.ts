@@ -113,7 +113,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
     expect(corrected.atom).toMatchObject({ id, revision: 2, tags: ["ops"] });
     const found = { id, content: "Deployments roll out on Mondays." };
     expect(await call("memory_search", { query: "deployment", tags: ["ops"] })).toMatchObject({
-      items: [{ ...found, snippet: "**Deployments** roll out on Mondays" }],
+      items: [{ ...found, snippet: "**Deployments** roll out on Mondays.", match: "words" }],
     });
     expect(await call("memory_recall", { query: "when is the next deployment" })).toMatchObject({
       items: [found],

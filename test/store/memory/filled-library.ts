@@ -4,7 +4,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 /** Rows of one statement. */
-const CHUNK = 10_000;
+const CHUNK = 2_000;
 /** What natural text has: the n-th word is about n times as rare as the first. */
 const VOCABULARY = 20_000;
 

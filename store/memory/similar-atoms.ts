@@ -1,0 +1,107 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { firstOfEach, isWanted, NEWEST, owners, type Scope, type SearchBounds } from "./candidates.ts";
+import { printTextQuery, type TextQuery } from "./index-condition.ts";
+import { markedWords, type SearchWords } from "./search-words.ts";
+import { conditionOfAll, conditionOfAny, type Share, shareIn } from "./similar-condition.ts";
+import { type Likeness, similarity } from "./similarity.ts";
+
+/** An atom, as far as it is ranked by. */
+export type RankedRow = {
+  readonly id: string;
+  readonly importance: number;
+  /** Milliseconds since the epoch. */
+  readonly createdMs: number;
+  readonly updatedMs: number;
+};
+
+type SimilarAtom = RankedRow & Likeness;
+
+/** Characters of an atom of the sample. */
+const SAMPLE_TEXT = 1_000;
+
+const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
+const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
+  a.updated_at, a.expires_at`;
+/** As the index `atoms_parts` has it. */
+const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
+
+/** How atoms of a scope are compared with a search. */
+export type Comparison = { readonly search: SearchWords; readonly share: Share };
+
+/** What the newest atoms of the libraries say of how frequent words and their parts are. */
+export async function prepareComparison(
+  db: Db,
+  scope: Scope,
+  search: SearchWords,
+  bounds: SearchBounds,
+): Promise<Comparison> {
+  const text = sql`a.team_id, left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
+    || array_to_string(a.tags, ' ') as text`;
+  const texts = await withOrderedPlans(db, async (tx) => {
+    const sample = firstOfEach(scope, text, NEWEST, bounds.sample);
+    const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);
+    return rows.map((row) => markedWords(row.text));
+  });
+  return { search, share: shareIn(texts) };
+}
+
+/**
+ * The atoms that are like what is searched for, in no order: those that the index gives, else the newest. What it looks
+ * at is bounded.
+ *
+ * @param known ids of atoms that are compared too
+ */
+export async function similarAtoms(
+  db: Db,
+  scope: Scope,
+  { search, share }: Comparison,
+  { of, known = [], bounds }: { of: "all" | "any"; known?: readonly string[]; bounds: SearchBounds },
+): Promise<SimilarAtom[]> {
+  if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
+  const condition = of === "all" ? conditionOfAll(search.wanted, share) : conditionOfAny(search.wanted, share);
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
+      select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
+        extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
+      from (
+        select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes from (
+          select * from (${byIds(known)}) a
+          union all
+          select * from (${condition === null ? firstOfEach(scope, COLUMNS, NEWEST, bounds.similar) : byParts(scope, condition, bounds)}) a
+        ) a
+        where ${isWanted(scope)} ${exceptFor(search.excluded)}
+        limit ${bounds.similar + known.length}
+      ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx),
+  );
+  const compare = similarity(search, share);
+  const compared = new Map<string, SimilarAtom>();
+  for (const { id, text, importance, created_ms, updated_ms } of rows) {
+    if (compared.has(id)) continue;
+    compared.set(id, {
+      id,
+      importance,
+      createdMs: Math.round(created_ms),
+      updatedMs: Math.round(updated_ms),
+      ...compare(text),
+    });
+  }
+  return [...compared.values()];
+}
+
+function byIds(ids: readonly string[]): RawBuilder<unknown> {
+  return sql`select a.* from unnest(${[...ids]}::uuid[]) known (id) cross join lateral (
+    select ${COLUMNS} from atoms a where a.id = known.id offset 0) a`;
+}
+
+/** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */
+function byParts(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
+  const tags = scope.tags.map((tag) => ({ kind: "word", lexeme: `tag ${tag}` }) as const);
+  const asked: TextQuery = { kind: "and", of: [owners(scope.reach, scope.libraryIds), ...tags, condition] };
+  return sql`select ${COLUMNS} from atoms a where ${ATOM_PARTS} @@ ${printTextQuery(asked)}::tsquery limit ${bounds.indexed}`;
+}
+
+function exceptFor(excluded: string): RawBuilder<unknown> {
+  return excluded === "" ? sql`` : sql`and not a.search @@ websearch_to_tsquery('english', ${excluded})`;
+}

@@ -1,0 +1,88 @@
+import { identifierWords, wordsOf } from "./folded-text.ts";
+import type { SearchWords } from "./search-words.ts";
+import { likenessOf } from "./similarity.ts";
+
+/** Looked at no further: an answer may have a hundred atoms of 65,536 characters (threats b61). */
+const MAX_SOURCE = 4_000;
+/** Characters before and behind what a passage is shown for. */
+const BEFORE = 60;
+const BEHIND = 140;
+const MAX_PASSAGES = 2;
+
+/** Letters of one word as it is written, accents and all. */
+const WRITTEN_WORDS = /[\p{L}\p{N}\p{M}]+/gu;
+
+/** From a place in the text, to another. */
+type Range = { readonly from: number; readonly to: number };
+
+/** Passages of a text around what was found, which stands between `**`; of a text without any, its beginning. */
+export function snippetOf(content: string, search: SearchWords): string {
+  const text = content.slice(0, MAX_SOURCE);
+  const marks = rangesOf(text, search);
+  const passages: string[] = [];
+  let from = 0;
+  for (const mark of marks.length === 0 ? [{ from: 0, to: 0 }] : marks) {
+    if (passages.length === MAX_PASSAGES) break;
+    if (passages.length > 0 && mark.from < from) continue;
+    const passage = around(text, mark, from);
+    passages.push(marked(text, passage, marks));
+    from = passage.to;
+  }
+  return passages.join(" … ");
+}
+
+/** Where the words stand that were searched for, in some form. */
+function rangesOf(text: string, search: SearchWords): Range[] {
+  const ranges: Range[] = [];
+  for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
+    for (const range of rangesIn(written, search)) {
+      const last = ranges.at(-1);
+      const next = { from: index + range.from, to: index + range.to };
+      // Two characters of a run, and the next two.
+      if (last !== undefined && next.from <= last.to)
+        ranges[ranges.length - 1] = { from: last.from, to: Math.max(last.to, next.to) };
+      else ranges.push(next);
+    }
+  }
+  return ranges;
+}
+
+function rangesIn(written: string, { wanted }: SearchWords): Range[] {
+  const words = [...wordsOf(written), ...identifierWords(written)];
+  if (words.some(({ kind }) => kind === "word")) {
+    const isFound = wanted.some((word) => words.some(({ text }) => likenessOf(word, text) > 0));
+    return isFound ? [{ from: 0, to: written.length }] : [];
+  }
+  const folded = words.map(({ text }) => text).join("");
+  const runs = wanted.filter(({ kind, text }) => kind === "run" && folded.includes(text));
+  // What was folded into fewer characters is marked whole.
+  if (folded.length !== written.length) return runs.length === 0 ? [] : [{ from: 0, to: written.length }];
+  return runs.flatMap(({ text }) => placesOf(folded, text)).toSorted((a, b) => a.from - b.from);
+}
+
+function placesOf(run: string, text: string): Range[] {
+  const places: Range[] = [];
+  for (let at = run.indexOf(text); at >= 0; at = run.indexOf(text, at + 1))
+    places.push({ from: at, to: at + text.length });
+  return places;
+}
+
+/** A passage around a place, from `earliest` on, and from word to word where spaces are near. */
+function around(text: string, { from, to }: Range, earliest: number): Range {
+  const begin = Math.max(earliest, from - BEFORE);
+  const end = Math.min(text.length, to + BEHIND);
+  const space = begin === 0 ? -1 : text.slice(begin, from).search(/\s/);
+  const lastSpace = end === text.length ? -1 : text.slice(to, end).search(/\s\S*$/);
+  return { from: space < 0 ? begin : begin + space + 1, to: lastSpace < 0 ? end : to + lastSpace };
+}
+
+function marked(text: string, { from, to }: Range, marks: readonly Range[]): string {
+  let shown = "";
+  let at = from;
+  for (const mark of marks) {
+    if (mark.from < from || mark.to > to) continue;
+    shown += `${text.slice(at, mark.from)}**${text.slice(mark.from, mark.to)}**`;
+    at = mark.to;
+  }
+  return shown + text.slice(at, to);
+}

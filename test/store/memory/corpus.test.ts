@@ -1,0 +1,36 @@
+import { beforeAll, expect, test } from "vitest";
+import { recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { type Asked, grouped, QUESTIONS, recallAtTen, storeCorpus } from "./corpus/measure.ts";
+
+const REACH = { teamId: "team-a", libraryIds: null };
+const AT_LEAST = 0.9;
+
+describeNightlyOnEachEngine("a memory in five languages", (opened) => {
+  beforeAll(async () => {
+    await addTeamsWithLibraries(opened());
+    await storeCorpus(opened().db, "lib-diary", "team-a");
+  });
+
+  const search = { libraryId: null, tags: [], limit: 10 };
+  const asks = {
+    "a search": async (query: string) =>
+      (await searchAtoms(opened().db, REACH, { ...search, query })).map(({ atom }) => atom.content),
+    memory_recall: async (query: string) =>
+      (await recallAtoms(opened().db, REACH, { ...search, query })).map(({ content }) => content),
+  };
+
+  test.for(Object.entries(asks))("%s finds what answers a question among the first ten", async ([, ask]) => {
+    const found = new Map<Asked, readonly string[]>();
+    for (const each of QUESTIONS) found.set(each, await ask(each.question));
+    const groups = [
+      ["all", QUESTIONS] as const,
+      ...grouped(QUESTIONS, ({ isHeldOut }) => (isHeldOut ? "held out" : "not held out")),
+      ...grouped(QUESTIONS, ({ kind }) => kind),
+      ...grouped(QUESTIONS, ({ language }) => language),
+    ];
+    const recalls = groups.map(([name, asked]) => [name, recallAtTen(asked, found)] as const);
+    expect(recalls.filter(([, recall]) => recall < AT_LEAST)).toEqual([]);
+  });
+});
