@@ -8,6 +8,14 @@ export type TeamMember = {
   readonly value: string;
 };
 
+/** By what a person or a machine is named among a team's members (spec §5, PlatformTeam). */
+export type MemberNames = {
+  readonly subject: string;
+  readonly groups: readonly string[];
+  /** A Kubernetes ServiceAccount, as `namespace/name`; null for anybody else. */
+  readonly serviceAccount: string | null;
+};
+
 /** A member as it is declared, which is by one of three names. */
 export function teamMember(member: Spec<"PlatformTeam">["members"][number]): TeamMember {
   const { role } = member;

@@ -1,13 +1,6 @@
 import { sql } from "kysely";
+import type { MemberNames } from "../domain/team-member.ts";
 import type { Db } from "./database/change.ts";
-
-/** By what a person or a machine is named among a team's members (spec §5, PlatformTeam). */
-export type MemberNames = {
-  readonly subject: string;
-  readonly groups: readonly string[];
-  /** A Kubernetes ServiceAccount, as `namespace/name`; null for anybody else. */
-  readonly serviceAccount: string | null;
-};
 
 /** Every role that these names have, by the team's id. A role of a later build is passed on as it is. */
 export async function rolesOf(db: Db, names: MemberNames): Promise<{ teamId: string; role: string }[]> {

@@ -45,6 +45,12 @@ export type KeyRecord = KeyAttributes & {
   readonly expiresAt: number;
 };
 
+/**
+ * The version number of whatever stands for a key and is none that the database has: a placeholder, or a team's member
+ * with a token. Stored versions begin at 1.
+ */
+export const UNSTORED_VERSION = 0;
+
 export const DIALECTS = ["openai", "gemini", "anthropic"] as const;
 /** The wire format of a model provider. */
 export type Dialect = (typeof DIALECTS)[number];

@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import type { MemberNames } from "../../store/team-roles.ts";
+import type { MemberNames } from "../../domain/team-member.ts";
 import type { OidcConfig } from "../config.ts";
 import type { Principal } from "./principal.ts";
 

@@ -1,5 +1,6 @@
 import { authorize } from "../../domain/access/authorize.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
@@ -7,7 +8,6 @@ import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { ServerConfig } from "../config.ts";
 import type { KeyIndexView, OpenStreams } from "../deps.ts";
-import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import type { ServerMetrics } from "../metrics.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 
@@ -82,7 +82,7 @@ export function decide(
   deps.metrics.countLookUp();
   const found = index.findKey(keyDigest(presented.key));
   // A hash does not tell how long its secret is: one that was imported by it may be short enough to guess.
-  const key = shape === "short" && found?.version !== PLACEHOLDER_VERSION ? undefined : found;
+  const key = shape === "short" && found?.version !== UNSTORED_VERSION ? undefined : found;
   const judged = judge(deps, key, route);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;

@@ -1,4 +1,4 @@
-import type { MemberNames } from "../../store/team-roles.ts";
+import type { MemberNames } from "../../domain/team-member.ts";
 
 /**
  * What the installation's own may do, in every team (server/management/rights.ts says it for each): everything; or with

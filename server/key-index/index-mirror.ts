@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { KeyIndexView } from "../deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexMessage } from "./index-messages.ts";
@@ -8,7 +9,7 @@ import { InternedAttributes } from "./key-attributes.ts";
 import { KeyTable } from "./key-table.ts";
 import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
-import { PLACEHOLDER_VERSION, PlaceholderKeys } from "./placeholders.ts";
+import { PlaceholderKeys } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
 /** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
@@ -77,7 +78,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
 
   findPresent(record: KeyRecord): KeyRecord | undefined {
     this.#receive();
-    const isStored = record.version !== PLACEHOLDER_VERSION;
+    const isStored = record.version !== UNSTORED_VERSION;
     return isStored ? this.presentOf(record) : this.#placeholders.findPresent(record);
   }
 

@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 
@@ -35,9 +36,6 @@ export function parsePlaceholders(text: string): { placeholders: Placeholder[]; 
   return { placeholders, faults };
 }
 
-/** The version number of every placeholder: stored versions begin at 1. */
-export const PLACEHOLDER_VERSION = 0;
-
 /**
  * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
  *
@@ -54,7 +52,7 @@ export function resolvePlaceholders(
     if (only === undefined || others.length > 0) continue;
     records.set(digest, {
       keyId: `placeholder_${index + 1}`,
-      version: PLACEHOLDER_VERSION,
+      version: UNSTORED_VERSION,
       teamId: only.teamId,
       namespace: "",
       teamHoldsNamespace: true,

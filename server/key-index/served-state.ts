@@ -1,4 +1,5 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { KeyringError } from "../../store/database/errors.ts";
@@ -10,13 +11,7 @@ import type { KeyIndexView } from "../deps.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
 import type { Lease } from "./lease.ts";
-import {
-  PLACEHOLDER_VERSION,
-  type Placeholder,
-  PlaceholderKeys,
-  resolvePlaceholders,
-  type Team,
-} from "./placeholders.ts";
+import { type Placeholder, PlaceholderKeys, resolvePlaceholders, type Team } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
 /** Rows that a key which changes may take: its versions anew, where they end by not being given. */
@@ -89,7 +84,7 @@ export class ServedState implements KeyIndexView {
 
   /** Notes the use of a key. A placeholder's is nobody's. */
   noteUse(key: KeyRecord, at: number): void {
-    if (key.version !== PLACEHOLDER_VERSION) this.#index.noteUse(key, at);
+    if (key.version !== UNSTORED_VERSION) this.#index.noteUse(key, at);
   }
 
   /** Takes all uses that were noted since the last time. */
@@ -98,7 +93,7 @@ export class ServedState implements KeyIndexView {
   }
 
   findPresent(record: KeyRecord): KeyRecord | undefined {
-    const isStored = record.version !== PLACEHOLDER_VERSION;
+    const isStored = record.version !== UNSTORED_VERSION;
     return isStored ? this.#index.presentOf(record) : this.#placeholders.findPresent(record);
   }
 

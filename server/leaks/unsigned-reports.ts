@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 import { findSecrets } from "../../store/keys/key-leaks.ts";
 import { minuteOf, networkOf } from "../auth/refusal-rows.ts";
 import type { ServerDeps } from "../deps.ts";
-import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import { MAX_LEAKS, readReport } from "./report.ts";
@@ -64,7 +64,7 @@ export class UnsignedReports {
   #mayBeOurs(digest: string): boolean {
     const { index } = this.#deps;
     const found = index.findKey(digest);
-    return found === undefined ? !index.isCurrent() : found.version !== PLACEHOLDER_VERSION;
+    return found === undefined ? !index.isCurrent() : found.version !== UNSTORED_VERSION;
   }
 
   #add(report: Pending): void {

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
@@ -9,7 +10,6 @@ import { decideAgain, decideStored, type Granted, type Refused } from "../auth/d
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
-import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { reachOf } from "./libraries.ts";
 
 /** A change of the memory. */
@@ -75,7 +75,7 @@ type DoneWrite = {
 async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, libraryId }: DoneWrite): Promise<void> {
   const { key } = granted;
   // A placeholder is in no database.
-  if (key.version !== PLACEHOLDER_VERSION) {
+  if (key.version !== UNSTORED_VERSION) {
     const stored = await findKeyAtCommit(deps.store, tx, key.keyId, key.version);
     const refused = decideStored(stored?.key, operation, stored?.now ?? 0);
     if (refused !== undefined) throw new RolledBack(refused);

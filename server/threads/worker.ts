@@ -2,6 +2,7 @@
  * The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -15,7 +16,6 @@ import { createPublicListener } from "../http/public-listener.ts";
 import { IndexMirror } from "../key-index/index-mirror.ts";
 import { Lease } from "../key-index/lease.ts";
 import { StreamRegistry } from "../key-index/open-streams.ts";
-import { PLACEHOLDER_VERSION } from "../key-index/placeholders.ts";
 import { sharedCells } from "../key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../key-index/stream-revalidation.ts";
 import { createMetrics } from "../metrics.ts";
@@ -69,7 +69,7 @@ const deps: ServerDeps = {
   streams,
   usage: {
     record(key, at, consumer) {
-      if (key.version !== PLACEHOLDER_VERSION) index.noteUse(key, at);
+      if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
       noteConsumer(seen, key, consumer);
     },
     countRequest: (key, operation, at) => requests.count(key, operation, at),
