@@ -3,6 +3,7 @@ import { observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
+import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
 import { ASSETS_ROUTE } from "./console/assets.ts";
 import type { ServerDeps } from "./deps.ts";
 import { cachedText } from "./http/cached-text.ts";
@@ -28,6 +29,8 @@ export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/docs",
   "/openapi.json",
   "/api/v1/leaks",
+  METADATA_ROOT,
+  MCP_METADATA,
   ASSETS_ROUTE,
   "/dashboard/sign-in",
   "/dashboard/callback",

@@ -4,13 +4,14 @@ import { parseDuration } from "../domain/manifest/duration.ts";
 import { LEASE_MS, LEASE_RANGE_MS } from "../domain/protocol.ts";
 import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
 import { isTrustworthyUrl } from "./auth/issuer-http.ts";
+import { memoryResourceUrl } from "./auth/memory-resource.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
 
-/** Whose JWTs open the management API. */
+/** Whose JWTs open the management API and, each for its own audience, the memory over MCP. */
 export type OidcConfig = {
   /** Each exactly as its tokens name it. */
   readonly issuers: readonly string[];
-  /** What a token must be meant for. */
+  /** What a token must be meant for to open the management API. */
   readonly audience: string;
   /** Whose members may do what the installation's token may. */
   readonly adminGroups: readonly string[];
@@ -173,6 +174,11 @@ export function parseServerConfig(
   const adminGroups = list(given("oidcAdminGroups"));
   if (issuers.length > 0 !== (audience !== undefined)) fault("oidcAudience", "given together with --oidc-issuer");
   if (issuers.length === 0 && adminGroups.length > 0) fault("oidcAdminGroups", "given together with --oidc-issuer");
+  if (publicUrl && audience === memoryResourceUrl(publicUrl))
+    fault(
+      "oidcAudience",
+      "another than the address of the memory's MCP endpoint: tokens for it would open this API too",
+    );
   const clientIds = list(given("oidcClientId"));
   if (clientIds.length > 0 && clientIds.length !== issuers.length)
     fault("oidcClientId", `one for each --oidc-issuer, in their order; ${NO_CLIENT} for one that nobody signs in by`);

@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord, KeyRecord } from "../domain/access/key-record.ts";
+import type { MemberToken } from "../domain/access/membership.ts";
 import type { OperationName } from "../domain/access/operations.ts";
 import type { RateVerdict } from "../domain/access/rate-limit.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Logger } from "../runtime/log.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/keyring.ts";
-import type { JudgedJwt } from "./auth/jwt.ts";
+import type { JudgeJwt } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerMetrics } from "./metrics.ts";
@@ -18,6 +19,12 @@ export type KeyIndexView = {
   /** The key version whose secret has this SHA-256 digest, as 32 latin1 characters; revoked ones too. */
   findKey(digest: string): KeyRecord | undefined;
   findGateway(publicId: string): GatewayRecord | undefined;
+  /**
+   * What the bearer of a token may do, for each team that is meant and that they are a member of.
+   *
+   * @param named the id or the name of a team; null for any
+   */
+  findMember(token: MemberToken, named: string | null): readonly KeyRecord[];
   /** What a version that was found before is now; undefined where the index has it no more. */
   findPresent(record: KeyRecord): KeyRecord | undefined;
   /** The seq of the last change applied. */
@@ -131,6 +138,6 @@ export type ServerDeps = {
   readonly config: ServerConfig;
   /** Opens the management API; null where the installation has none, and then nobody is let in. */
   readonly managementToken: ManagementToken | null;
-  /** Opens it too, for people and machines that an issuer knows; null where none is configured. */
-  readonly judgeJwt: ((token: string) => Promise<JudgedJwt>) | null;
+  /** Opens it too, and the memory over MCP, for people and machines that an issuer knows; null where none is. */
+  readonly judgeJwt: JudgeJwt | null;
 };

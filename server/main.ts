@@ -213,7 +213,7 @@ export async function startServer({
 }
 
 /** What was configured and does not do what one might take it to. */
-function warnOfSettings({ production, placeholders, publicUrl, host }: ServerConfig, log: Logger): void {
+function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: ServerConfig, log: Logger): void {
   if (production && placeholders.length > 0) {
     log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");
   }
@@ -222,6 +222,9 @@ function warnOfSettings({ production, placeholders, publicUrl, host }: ServerCon
       {},
       "MCP and the console answer this machine alone, and 403 to others, until --public-url says where clients reach it",
     );
+  }
+  if (publicUrl === null && oidc !== null) {
+    log.warn({}, "tokens of the issuer open no memory over MCP until --public-url says what they are to be meant for");
   }
   if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
     log.warn({}, "--public-url is http: whoever sees the traffic takes over the sessions of the console");

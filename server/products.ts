@@ -6,6 +6,7 @@ import { gatewayRoutes } from "./gateway/routes.ts";
 import { homeRoutes } from "./home/routes.ts";
 import { leakRoutes } from "./leaks/routes.ts";
 import { managementRoutes } from "./management/routes.ts";
+import { metadataRoutes } from "./mcp/metadata-routes.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { memoryRoutes } from "./memory/routes.ts";
 import { whoamiRoutes } from "./whoami/routes.ts";
@@ -16,6 +17,7 @@ export const PRODUCTS: readonly Mount[] = [
   { at: "", routes: memoryRoutes },
   { at: "/api/v1/memory", routes: memoryRoutes },
   { at: "", routes: mcpRoutes },
+  { at: "", routes: metadataRoutes },
   { at: "/api/v1", routes: managementRoutes },
   { at: "/api/v1", routes: whoamiRoutes },
   { at: "/api/v1", routes: leakRoutes },

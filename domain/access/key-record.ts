@@ -1,3 +1,4 @@
+import type { Membership } from "./membership.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 
@@ -43,6 +44,8 @@ export type KeyRecord = KeyAttributes & {
   readonly version: number;
   /** The earliest of the key's end, the version's end and, when retiring, its deadline; Infinity for none. */
   readonly expiresAt: number;
+  /** Of a team's member with a token in place of a key: whose, and in which team. */
+  readonly membership?: Membership;
 };
 
 /**

@@ -1,21 +1,20 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../runtime/log.ts";
 import { problem } from "../http/errors.ts";
+import { principalOfIssuer } from "./claims.ts";
 import { presentsCredential, readBearer } from "./credential.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
-import type { JudgedJwt } from "./jwt.ts";
+import { type JudgeJwt, MAX_TOKEN_LENGTH } from "./jwt.ts";
 import { isManagementToken } from "./management-token.ts";
 import type { Principal } from "./principal.ts";
 import { authenticateSession, type ConsoleSession, type SessionDeps } from "./session/authenticate-session.ts";
 
-/** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
-const MAX_TOKEN_LENGTH = 8_192;
 const NOBODY = { cause: "no_management_token" } as const;
 
 /** What the decision reads. */
 type AuthenticationDeps = SessionDeps & {
   /** Null where no issuer is configured. */
-  readonly judgeJwt: ((token: string) => Promise<JudgedJwt>) | null;
+  readonly judgeJwt: JudgeJwt | null;
   readonly log: Logger;
 };
 
@@ -40,16 +39,17 @@ export async function authenticateManagement(
 }
 
 async function authenticateBearer(
-  { managementToken, judgeJwt, log }: AuthenticationDeps,
+  { managementToken, judgeJwt, config: { oidc }, log }: AuthenticationDeps,
   presented: string,
 ): Promise<Authenticated> {
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
     return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
   }
-  if (judgeJwt === null) return NOBODY;
+  if (judgeJwt === null || oidc === null) return NOBODY;
   try {
-    const judged = await judgeJwt(presented);
-    return "cause" in judged ? judged : { ...judged, session: null };
+    const judged = await judgeJwt(presented, oidc.audience);
+    if ("cause" in judged) return judged;
+    return { principal: principalOfIssuer(oidc, judged.issuer, judged.names), session: null };
   } catch (error) {
     if (!(error instanceof IssuerUnavailableError)) throw error;
     log.warn({ error }, "no token of an issuer can be judged");

@@ -19,7 +19,12 @@ export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
 /** As whom somebody acts whom an issuer names so, by a JWT or in a session. */
 export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, names: MemberNames): Principal {
   const isAdmin = names.groups.some((group) => adminGroups.includes(group));
-  return { actor: `${issuer}#${names.subject}`, as: isAdmin ? "everything" : names };
+  return { actor: actorOf(issuer, names), as: isAdmin ? "everything" : names };
+}
+
+/** As the audit log names somebody. */
+export function actorOf(issuer: string, { subject }: MemberNames): string {
+  return `${issuer}#${subject}`;
 }
 
 /** A text that no database can be asked for is no member's. */

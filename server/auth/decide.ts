@@ -1,6 +1,7 @@
 import { authorize } from "../../domain/access/authorize.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import type { MemberToken } from "../../domain/access/membership.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Product } from "../../domain/access/scopes.ts";
@@ -35,10 +36,12 @@ export type Granted = {
 /** A request that is refused. `cause` is for counting; the caller is shown the code's one answer. */
 export type Refused = {
   readonly granted: false;
-  readonly code: "unavailable" | "unauthorized" | "forbidden" | "not_found" | "rate_limited";
+  readonly code: "unavailable" | "unauthorized" | "forbidden" | "not_found" | "rate_limited" | "invalid_request";
   readonly cause: string;
   /** The key that was found, where one was. */
   readonly key: KeyRecord | undefined;
+  /** Who presented a token that is of nobody here; who has a key, or is a member, is told by `key`. */
+  readonly principal?: string;
   /** Why `rate_limited`, and for how long. */
   readonly rate?: RateVerdict;
 };
@@ -55,7 +58,7 @@ export type DecisionDeps = {
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
 
-const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_index", key: undefined };
+export const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_index", key: undefined };
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
@@ -108,11 +111,10 @@ export function decideAgain(
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
   const { product } = OPERATIONS[operation];
-  const judged = judge(deps, index.findPresent(granted.key), {
-    product,
-    operation,
-    publicId: granted.gateway?.publicId,
-  });
+  const present = index.findPresent(granted.key);
+  const { membership } = granted.key;
+  if (present === undefined && membership !== undefined) return notAMember(membership.token);
+  const judged = judge(deps, present, { product, operation, publicId: granted.gateway?.publicId });
   if ("granted" in judged) return judged;
   const { key, gateway } = judged;
   return key === granted.key && gateway === granted.gateway ? granted : { ...granted, key, gateway };
@@ -126,6 +128,11 @@ export function decideAgain(
 export function decideStored(key: KeyRecord | undefined, operation: OperationName, now: number): Refused | undefined {
   const denial = authorize(key, { product: "memory", operation }, now);
   return denial && refused(denial, key);
+}
+
+/** The refusal of a token whose bearer is a member of no team that is meant. */
+export function notAMember({ actor: principal }: MemberToken): Refused {
+  return { granted: false, code: "forbidden", cause: "no_member", key: undefined, principal };
 }
 
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;

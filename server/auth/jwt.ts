@@ -1,13 +1,26 @@
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
+import type { MemberNames } from "../../domain/team-member.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
-import { memberNamesOf, principalOfIssuer } from "./claims.ts";
+import { memberNamesOf } from "./claims.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
-import type { Principal } from "./principal.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
-export type JudgedJwt = { readonly principal: Principal } | { readonly cause: JwtCause };
+export type JudgedJwt =
+  | { readonly issuer: string; readonly names: MemberNames; readonly claims: JWTPayload }
+  | { readonly cause: JwtCause };
+
+/**
+ * Judges a token of the configured issuers.
+ *
+ * @param audience what it must be meant for
+ * @throws IssuerUnavailableError where the issuer's keys cannot be had
+ */
+export type JudgeJwt = (token: string, audience: string) => Promise<JudgedJwt>;
+
+/** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
+export const MAX_TOKEN_LENGTH = 8_192;
 
 type JwtCause =
   | "jwt_malformed"
@@ -33,27 +46,23 @@ const CAUSES: Readonly<Record<string, JwtCause>> = {
   [errors.JWTClaimValidationFailed.code]: "jwt_claims",
 };
 
-/**
- * Makes what judges tokens of the configured issuers (docs/decisions/management-api.md).
- *
- * @returns throws {@link IssuerUnavailableError} where the issuer's keys cannot be had
- */
-export function createJwtJudge(config: OidcConfig, clock: Clock): (token: string) => Promise<JudgedJwt> {
+/** Makes what judges tokens of the configured issuers (docs/decisions/management-api.md). */
+export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
-  return async (token) => {
+  return async (token, audience) => {
     try {
       const { iss: issuer = "" } = decodeJwt(token);
       const keys = keysOf.get(issuer);
       if (keys === undefined) return { cause: "jwt_issuer" };
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
         issuer,
-        audience: config.audience,
+        audience,
         algorithms: SIGNATURE_ALGORITHMS,
         clockTolerance: CLOCK_SKEW_S,
         currentDate: new Date(clock.now()),
         requiredClaims: ["exp", "sub", "aud"],
       });
-      return isOfThisUse(protectedHeader.typ) ? judgeClaims(config, issuer, payload) : { cause: "jwt_type" };
+      return isOfThisUse(protectedHeader.typ) ? judgeClaims(issuer, payload) : { cause: "jwt_type" };
     } catch (error) {
       if (error instanceof IssuerUnavailableError) throw error;
       if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
@@ -69,7 +78,7 @@ function isOfThisUse(typ: unknown): boolean {
   return typ === undefined || (typeof typ === "string" && TYPES.has(typ.toLowerCase().replace(/^application\//, "")));
 }
 
-function judgeClaims(config: OidcConfig, issuer: string, claims: JWTPayload): JudgedJwt {
+function judgeClaims(issuer: string, claims: JWTPayload): JudgedJwt {
   const names = memberNamesOf(claims);
-  return names === undefined ? { cause: "jwt_claims" } : { principal: principalOfIssuer(config, issuer, names) };
+  return names === undefined ? { cause: "jwt_claims" } : { issuer, names, claims };
 }

@@ -1,15 +1,18 @@
 import type { ServerResponse } from "node:http";
-import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import { CallerLeftError } from "../../store/database/errors.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problem } from "../http/errors.ts";
+import { Problem, problem, problemOf } from "../http/errors.ts";
 import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
+import { tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { recordRefusal } from "./record-refusal.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
+import { lacksScope, TOKEN_PROBLEMS } from "./token-problems.ts";
 
 /**
  * Decides each request of a route, before anything of its body is read.
@@ -24,10 +27,14 @@ export function authenticateKey(
   refuse: Refuse | undefined,
 ): onRequestHookHandler {
   const routeAccess = routeAccessOf(access);
+  const decideToken = "memberTokens" in access ? tokenDecider(deps) : undefined;
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
-  return (request, reply, done) => {
-    const { raw } = request;
-    const decision = decide(deps, raw.rawHeaders, raw.url ?? "", routeAccess(request));
+  const settle = (
+    decision: Granted | Refused,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: (shown?: Problem) => void,
+  ): void => {
     tellRate(decision, reply.raw);
     if (decision.granted) {
       request.access = decision;
@@ -37,7 +44,7 @@ export function authenticateKey(
       deps.usage.record(key, now, request);
       // Where the body tells what is asked for, it is counted by that.
       if (OPERATIONS[operation].scope !== null) deps.usage.countRequest(key, operation, now);
-      done(meetExpectation(raw, reply.raw));
+      done(meetExpectation(request.raw, reply.raw));
       return;
     }
     recordRefusal(deps, request, url, decision);
@@ -45,11 +52,23 @@ export function authenticateKey(
     if (refuse === undefined) done(shown);
     else refuse(request, reply, shown);
   };
+  return (request, reply, done) => {
+    const { rawHeaders, url: target = "" } = request.raw;
+    const route = routeAccess(request);
+    const waited = decideToken?.(rawHeaders, target, route);
+    if (waited === undefined) return settle(decide(deps, rawHeaders, target, route), request, reply, done);
+    waited.then((decision) => {
+      // What is tracked from here on would have no end any more.
+      if (reply.raw.destroyed) done(CALLER_LEFT);
+      else settle(decision, request, reply, done);
+    }, done);
+  };
 }
 
-function problemFor({ code, rate }: Refused, notFound: Problem): Problem {
+function problemFor({ code, rate, cause, key }: Refused, notFound: Problem): Problem {
   if (rate !== undefined) return rateLimited(rate);
-  return code === "not_found" ? notFound : REFUSAL_PROBLEMS[code];
+  if (code === "forbidden" && key?.membership !== undefined) return lacksScope(key.membership);
+  return code === "not_found" ? notFound : (TOKEN_PROBLEMS.get(cause) ?? REFUSAL_PROBLEMS[code]);
 }
 
 /** Decides it once more when its body is there. */
@@ -94,7 +113,9 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, P
   unauthorized: problem("unauthorized"),
   forbidden: problem("forbidden"),
   rate_limited: TOO_MANY_CALLS,
+  invalid_request: problem("invalid_request"),
 };
+const CALLER_LEFT = problemOf(new CallerLeftError("the caller has left"));
 const NOT_FOUND = problem("not_found");
 /** How to read what a route needs: once at start where it is the same for every request. */
 function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import type { ServerDeps } from "../deps.ts";
 import type { Refused } from "./decide.ts";
 
-/** Why a request is refused, and with which key; with whose token where the management API knows them. */
+/** Why a request is refused, and with which key; with whose token where they are known. */
 type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
 
 /**
@@ -16,6 +16,7 @@ export function recordRefusal(
   route: string | undefined,
   { code, cause, key, principal }: RecordedRefusal,
 ): void {
+  const membership = key?.membership;
   metrics.countRefusal(cause);
   refusals.record({
     client,
@@ -24,8 +25,9 @@ export function recordRefusal(
     cause,
     seq: index.lastSeq(),
     route,
-    keyId: key?.keyId ?? null,
+    // A member's record has the place of a key, and is none.
+    keyId: membership === undefined ? (key?.keyId ?? null) : null,
     teamId: key?.teamId ?? null,
-    principal,
+    principal: principal ?? membership?.token.actor,
   });
 }

@@ -12,7 +12,11 @@ export type Refuse = (request: FastifyRequest, reply: FastifyReply, shown: Probl
 /** What a route declares that needs a key: exactly one of these. */
 export type KeyedAccess =
   /** A key whose scopes cover the operation. A function stands for a gateway's operations. */
-  | { readonly operation: OperationName | Classifier }
+  | {
+      readonly operation: OperationName | Classifier;
+      /** A token of an issuer does as well, where tokens for this path can be told from others: on the MCP endpoint. */
+      readonly memberTokens?: true;
+    }
   /** A method that is not served on a path that is: 405 behind the key's own checks. */
   | { readonly unservedMethodOf: Product; readonly allow: string };
 
@@ -41,6 +45,7 @@ type Access =
 declare module "fastify" {
   interface FastifyContextConfig {
     operation?: OperationName | Classifier;
+    memberTokens?: true;
     /** Where it is not the error handler's to do, whose way through the framework costs a flood as much as deciding. */
     refuse?: Refuse;
     unservedMethodOf?: Product;
@@ -53,7 +58,15 @@ declare module "fastify" {
 
 /** Reads a route's declaration; throws for one that declares no access, or more than one. */
 export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<string>): Access {
-  const { operation, unservedMethodOf, management, console: page, allow, public: open } = route.config ?? {};
+  const {
+    operation,
+    memberTokens,
+    unservedMethodOf,
+    management,
+    console: page,
+    allow,
+    public: open,
+  } = route.config ?? {};
   const name = `${[route.method].flat().join(",")} ${route.url}`;
   const declared = [operation, unservedMethodOf, management, page, open].filter((value) => value !== undefined);
   if (declared.length !== 1) {
@@ -63,7 +76,7 @@ export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<st
     if ((productOf({ operation }) === "gateway") !== route.url.includes("/:publicId")) {
       throw new Error(`route ${name}: a gateway's operations, and only they, belong under /:publicId`);
     }
-    return { operation };
+    return memberTokens === undefined ? { operation } : { operation, memberTokens };
   }
   if (unservedMethodOf !== undefined) return { unservedMethodOf, allow: allow ?? "" };
   if (management !== undefined) return allow === undefined ? { management } : { management, allow };

@@ -1,4 +1,5 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { RowAttributes } from "./key-attributes.ts";
 import type { KeyTableBuffers } from "./key-table.ts";
 
@@ -14,12 +15,15 @@ export type IndexMessage =
       readonly attributes: readonly RowAttributes[];
       readonly limits: readonly SharedArrayBuffer[];
       readonly gateways: readonly GatewayRecord[];
+      readonly teams: readonly TeamRecord[];
       readonly acceptsImportedFormat: boolean;
     }
   | { readonly kind: "attributes"; readonly attributes: RowAttributes }
   | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
   | { readonly kind: "gateway_removed"; readonly gatewayId: string }
+  | { readonly kind: "team"; readonly team: TeamRecord }
+  | { readonly kind: "team_removed"; readonly teamId: string }
   | { readonly kind: "imported_format"; readonly acceptsImportedFormat: boolean }
   | { readonly kind: "placeholders"; readonly records: ReadonlyMap<string, KeyRecord> }
   /** Something was applied: open streams are to be looked through. */

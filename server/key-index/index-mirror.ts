@@ -1,6 +1,7 @@
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import type { MemberToken } from "../../domain/access/membership.ts";
 import type { KeyIndexView } from "../deps.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { IndexMessage } from "./index-messages.ts";
@@ -11,6 +12,7 @@ import type { Lease } from "./lease.ts";
 import { LimitCells } from "./limit-cells.ts";
 import { PlaceholderKeys } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
+import { TeamTable } from "./team-table.ts";
 
 /** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
 const PUBLISHED_MEANWHILE = 100;
@@ -76,10 +78,15 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     return this.gateways.find(publicId);
   }
 
+  override findMember(token: MemberToken, named: string | null): KeyRecord[] {
+    this.#receive();
+    return super.findMember(token, named);
+  }
+
   findPresent(record: KeyRecord): KeyRecord | undefined {
     this.#receive();
-    const isStored = record.version !== UNSTORED_VERSION;
-    return isStored ? this.presentOf(record) : this.#placeholders.findPresent(record);
+    const isPlaceholder = record.version === UNSTORED_VERSION && record.membership === undefined;
+    return isPlaceholder ? this.#placeholders.findPresent(record) : this.presentOf(record);
   }
 
   #receive(): void {
@@ -107,6 +114,8 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         for (const buffer of message.limits) this.limits.add(buffer);
         this.gateways = new GatewayTable();
         for (const gateway of message.gateways) this.gateways.apply(gateway);
+        this.teams = new TeamTable();
+        for (const team of message.teams) this.teams.apply(team);
         this.#acceptsImportedFormat = message.acceptsImportedFormat;
         break;
       case "attributes":
@@ -120,6 +129,12 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
         break;
       case "gateway_removed":
         this.gateways.remove(message.gatewayId);
+        break;
+      case "team":
+        this.teams.apply(message.team);
+        break;
+      case "team_removed":
+        this.teams.remove(message.teamId);
         break;
       case "imported_format":
         this.#acceptsImportedFormat = message.acceptsImportedFormat;

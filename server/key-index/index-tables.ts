@@ -1,4 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { MemberToken } from "../../domain/access/membership.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { GatewayTable } from "./gateway-table.ts";
 import type { InternedAttributes } from "./key-attributes.ts";
@@ -6,6 +7,7 @@ import { packVersion } from "./key-id.ts";
 import { KeyRow } from "./key-row.ts";
 import type { KeyTable } from "./key-table.ts";
 import { LimitCells } from "./limit-cells.ts";
+import { TeamTable } from "./team-table.ts";
 
 /** A table and what its rows refer to. */
 export type Rows = { readonly table: KeyTable; readonly attributes: InternedAttributes; readonly generation: number };
@@ -15,6 +17,7 @@ export abstract class IndexTables {
   protected rows: Rows;
   protected limits = new LimitCells();
   protected gateways = new GatewayTable();
+  protected teams = new TeamTable();
 
   constructor(rows: Rows) {
     this.rows = rows;
@@ -29,8 +32,14 @@ export abstract class IndexTables {
     return undefined;
   }
 
+  /** What the bearer of a token may do, for each team that is meant; see {@link TeamTable}. */
+  findMember(token: MemberToken, named: string | null): KeyRecord[] {
+    return this.teams.findMember(token, named);
+  }
+
   /** What a version that was found before is now: the same record where nothing has taken its place. */
   presentOf(record: KeyRecord): KeyRecord | undefined {
+    if (record.membership !== undefined) return this.teams.presentOf(record);
     const isSame = record instanceof KeyRow && record.generation === this.rows.generation;
     if (isSame && this.rows.table.isPublished(record.row)) return record;
     return this.findVersion(record.keyId, record.version);

@@ -1,4 +1,5 @@
 import type { GatewayRecord, KeyAttributes, KeyRecord } from "../../domain/access/key-record.ts";
+import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { IndexTables, type Rows } from "./index-tables.ts";
@@ -136,6 +137,22 @@ export class KeyIndex extends IndexTables {
     this.#broadcast({ kind: "gateway_removed", gatewayId });
   }
 
+  /** Every team, as it is now. */
+  allTeams(): TeamRecord[] {
+    return this.teams.all();
+  }
+
+  /** Takes in the present state of a team. */
+  applyTeam(team: TeamRecord): void {
+    this.teams.apply(team);
+    this.#broadcast({ kind: "team", team });
+  }
+
+  removeTeam(teamId: string): void {
+    this.teams.remove(teamId);
+    this.#broadcast({ kind: "team_removed", teamId });
+  }
+
   /** Tells all that there is, and from here on what changes. */
   broadcastTo(broadcast: Broadcast): void {
     this.#broadcast = broadcast;
@@ -151,6 +168,7 @@ export class KeyIndex extends IndexTables {
       attributes: attributes.all(),
       limits: this.limits.buffers,
       gateways: this.gateways.all(),
+      teams: this.teams.all(),
       acceptsImportedFormat: this.acceptsImportedFormat(),
     });
   }

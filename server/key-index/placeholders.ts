@@ -9,7 +9,7 @@ import { keyDigest, keyShape } from "../../domain/key/key-format.ts";
 export type Placeholder = { readonly digest: string; readonly team: string | null };
 
 /** A team as a placeholder is resolved against. */
-export type Team = { readonly teamId: string; readonly name: string; readonly defaultLibraryId: string | null };
+type Team = { readonly teamId: string; readonly name: string; readonly defaultLibraryId: string | null };
 
 /**
  * Reads `PLATFORM_API_KEYS`: `key` or `key@team`, separated by commas. The plaintext is forgotten here.

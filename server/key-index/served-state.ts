@@ -1,5 +1,6 @@
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import type { MemberToken } from "../../domain/access/membership.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { KeyringError } from "../../store/database/errors.ts";
@@ -11,7 +12,7 @@ import type { KeyIndexView } from "../deps.ts";
 import type { Broadcast } from "./index-messages.ts";
 import { KeyIndex, type VersionUse } from "./key-index.ts";
 import type { Lease } from "./lease.ts";
-import { type Placeholder, PlaceholderKeys, resolvePlaceholders, type Team } from "./placeholders.ts";
+import { type Placeholder, PlaceholderKeys, resolvePlaceholders } from "./placeholders.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
 /** Rows that a key which changes may take: its versions anew, where they end by not being given. */
@@ -31,7 +32,6 @@ export class ServedState implements KeyIndexView {
   readonly #lease: Lease;
   readonly #cells: SharedCells;
   #index = new KeyIndex();
-  #teams = new Map<string, Team>();
   #placeholders = new PlaceholderKeys();
   /** The ids of gateways whose credential none of our encryption keys opens. */
   readonly #unreadable = new Set<string>();
@@ -82,7 +82,11 @@ export class ServedState implements KeyIndexView {
     return this.#index.chargeRequest(key, now);
   }
 
-  /** Notes the use of a key. A placeholder's is nobody's. */
+  findMember(token: MemberToken, named: string | null): KeyRecord[] {
+    return this.#index.findMember(token, named);
+  }
+
+  /** Notes the use of a key. A placeholder's is nobody's, and so is a member's. */
   noteUse(key: KeyRecord, at: number): void {
     if (key.version !== UNSTORED_VERSION) this.#index.noteUse(key, at);
   }
@@ -93,8 +97,8 @@ export class ServedState implements KeyIndexView {
   }
 
   findPresent(record: KeyRecord): KeyRecord | undefined {
-    const isStored = record.version !== UNSTORED_VERSION;
-    return isStored ? this.#index.presentOf(record) : this.#placeholders.findPresent(record);
+    const isPlaceholder = record.version === UNSTORED_VERSION && record.membership === undefined;
+    return isPlaceholder ? this.#placeholders.findPresent(record) : this.#index.presentOf(record);
   }
 
   /** An index to fill with a snapshot's keys, for {@link replace}. */
@@ -106,9 +110,9 @@ export class ServedState implements KeyIndexView {
   replace(index: KeyIndex, { gateways, teams }: Snapshot): void {
     this.#unreadable.clear();
     for (const gateway of gateways) index.applyGateway(this.#open(gateway));
+    for (const team of teams) index.applyTeam(team);
     this.#index = index;
     if (this.#deps.broadcast !== undefined) index.broadcastTo(this.#deps.broadcast);
-    this.#teams = new Map(teams.map((team) => [team.teamId, team]));
     this.#resolvePlaceholders();
     this.#deps.broadcast?.({ kind: "changed" });
   }
@@ -128,8 +132,8 @@ export class ServedState implements KeyIndexView {
       this.#unreadable.delete(gatewayId);
     }
     for (const gateway of gateways) this.#index.applyGateway(this.#open(gateway));
-    for (const teamId of removed.teamIds) this.#teams.delete(teamId);
-    for (const team of teams) this.#teams.set(team.teamId, team);
+    for (const teamId of removed.teamIds) this.#index.removeTeam(teamId);
+    for (const team of teams) this.#index.applyTeam(team);
     if (teams.length + removed.teamIds.length > 0) this.#resolvePlaceholders();
     this.#deps.broadcast?.({ kind: "changed" });
   }
@@ -152,7 +156,7 @@ export class ServedState implements KeyIndexView {
 
   #resolvePlaceholders(): void {
     const { placeholders, log } = this.#deps;
-    const { records, unresolved } = resolvePlaceholders(placeholders, [...this.#teams.values()]);
+    const { records, unresolved } = resolvePlaceholders(placeholders, this.#index.allTeams());
     this.#placeholders = new PlaceholderKeys(records);
     this.#deps.broadcast?.({ kind: "placeholders", records });
     if (unresolved > 0) {

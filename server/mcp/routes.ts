@@ -1,16 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations.ts";
+import { MCP_PATH } from "../auth/memory-resource.ts";
+import { protectedResource } from "../auth/protected-resource.ts";
 import { recordRefusal } from "../auth/record-refusal.ts";
+import { lacksScope, scopeChallenge } from "../auth/token-problems.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem, problemOf } from "../http/errors.ts";
+import { type Problem, problem, problemOf, sendProblem } from "../http/errors.ts";
 import { refuseForeignHosts } from "../http/host-check.ts";
 import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
+import { challenged } from "./challenge.ts";
 import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";
 import { TOOLS } from "./server.ts";
 
-const PATH = "/api/v1/memory/mcp";
 /** JSON-RPC's code for each status that this endpoint reports by itself. */
 const RPC_CODES: Readonly<Record<number, number>> = {
   400: -32_600,
@@ -32,11 +35,18 @@ const MAX_URI = 2_048;
 export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
   parseJsonOnly(app);
   app.addHook("onRequest", refuseForeignHosts(deps.config));
-  app.setErrorHandler((error, _request, reply) => {
+  const resource = protectedResource(deps.config);
+  const challengeOf = ({ raw }: FastifyRequest, shown: Problem): Problem =>
+    resource === null ? shown : challenged(resource, shown, raw.rawHeaders);
+  app.setErrorHandler((error, request, reply) => {
     const shown = problemOf(error);
     const code = RPC_CODES[shown.status];
-    // The answers about the key, and our own failures, are the same here as everywhere.
-    if (code === undefined) throw error;
+    if (code === undefined) {
+      const told = challengeOf(request, shown);
+      // The answers about the key, and our own failures, are the same here as everywhere.
+      if (told === shown) throw error;
+      return sendProblem(reply, told);
+    }
     return reply
       .code(shown.status)
       .headers(shown.headers)
@@ -44,15 +54,20 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
   });
 
   app.post(
-    PATH,
-    { config: { operation: "mcp.connect", describes: mcpPaths(PATH) }, onRequest: [requireBothTypes, requireJsonType] },
+    MCP_PATH,
+    {
+      config: { operation: "mcp.connect", memberTokens: true, describes: mcpPaths(MCP_PATH) },
+      onRequest: [requireBothTypes, requireJsonType],
+    },
     async (request, reply) => {
       const message = readMessage(request.body);
       const operation = toolOf(message)?.operation;
       const denied = deniedScope(request, operation);
       if (denied !== undefined) {
-        recordRefusal(deps, request, PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
-        return refuseTool(reply, message, denied);
+        recordRefusal(deps, request, MCP_PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
+        const { membership } = request.principal;
+        const refusal = membership === undefined ? lacksKeyScope(denied) : challengeOf(request, lacksScope(membership));
+        return refuseTool(reply, message, refusal);
       }
       const fault = faultOfCall(message);
       if (fault !== undefined) return rpcError(message.id, INVALID_PARAMS, fault);
@@ -62,9 +77,9 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
   );
   // There are no sessions to end and no stream without a request: MCP has a server without them answer 405.
   app.route({
-    url: PATH,
+    url: MCP_PATH,
     method: ["GET", "DELETE"],
-    config: { operation: "mcp.connect" },
+    config: { operation: "mcp.connect", memberTokens: true },
     handler: () => {
       throw problem("method_not_allowed", "Send each message by POST: this endpoint is stateless.", { allow: "POST" });
     },
@@ -113,11 +128,16 @@ function deniedScope({ principal }: FastifyRequest, operation: MemoryOperation |
   return OPERATIONS[operation].scope ?? undefined;
 }
 
-function refuseTool(reply: FastifyReply, { id }: Message, scope: string): FastifyReply {
+function lacksKeyScope(scope: string): Problem {
+  const headers = { "www-authenticate": scopeChallenge([scope]) };
+  return problem("forbidden", `This key lacks the scope ${scope} that the tool needs.`, headers);
+}
+
+function refuseTool(reply: FastifyReply, { id }: Message, { status, headers, detail }: Problem): FastifyReply {
   return reply
-    .code(403)
-    .header("www-authenticate", `Bearer error="insufficient_scope", scope="${scope}"`)
-    .send(rpcError(id, INSUFFICIENT_SCOPE, `This key lacks the scope ${scope} that the tool needs.`));
+    .code(status)
+    .headers(headers)
+    .send(rpcError(id, INSUFFICIENT_SCOPE, detail));
 }
 
 function rpcError(id: unknown, code: number, message: string): Message {

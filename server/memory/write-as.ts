@@ -5,8 +5,8 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
 import type { Correction, Deletion } from "../../store/memory/atom-writes.ts";
-import { findKeyAtCommit } from "../../store/memory/key-at-commit.ts";
-import { decideAgain, decideStored, type Granted, type Refused } from "../auth/decide.ts";
+import { findKeyAtCommit, findMemberAtCommit } from "../../store/memory/key-at-commit.ts";
+import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../auth/decide.ts";
 import { accessNow, refusalOf } from "../auth/key-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
@@ -74,9 +74,14 @@ type DoneWrite = {
 
 async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, libraryId }: DoneWrite): Promise<void> {
   const { key } = granted;
+  const { keyId, version, membership } = key;
   // A placeholder is in no database.
-  if (key.version !== UNSTORED_VERSION) {
-    const stored = await findKeyAtCommit(deps.store, tx, key.keyId, key.version);
+  if (version !== UNSTORED_VERSION || membership !== undefined) {
+    const stored =
+      membership === undefined
+        ? await findKeyAtCommit(deps.store, tx, keyId, version)
+        : await findMemberAtCommit(deps.store, tx, membership);
+    if (stored === undefined && membership !== undefined) throw new RolledBack(notAMember(membership.token));
     const refused = decideStored(stored?.key, operation, stored?.now ?? 0);
     if (refused !== undefined) throw new RolledBack(refused);
     const reaches =

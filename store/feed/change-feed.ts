@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { preparedStatement } from "../database/impatient-client.ts";
 import type { Store } from "../database/store.ts";
@@ -11,6 +12,7 @@ import {
   recordReader,
 } from "../keys/key-records.ts";
 import { readLivingRecords } from "../keys/living-records.ts";
+import { readTeams } from "../team-records.ts";
 
 /** The channel of the hint that something changed. What did, and in which order, only `changesAfter` tells. */
 export const CHANGES_CHANNEL = "keyplane_changes";
@@ -23,14 +25,6 @@ export type Change = {
   readonly id: string;
   readonly kind: ChangeKind;
   readonly ref: string;
-};
-
-type TeamRecord = {
-  readonly teamId: string;
-  readonly name: string;
-  readonly cluster: string;
-  /** Of its MCP agent policy, where that library is there. */
-  readonly defaultLibraryId: string | null;
 };
 
 /** All but the keys, which are handed over page by page. */
@@ -232,17 +226,6 @@ async function readGateways(tx: Tx, gatewayIds: readonly string[] | null): Promi
     where g.state = 'active' and (${gatewayIds}::text[] is null or g.id = any(${gatewayIds}::text[]))
     order by g.id, u.position`.execute(tx);
   return toSealedGateways(rows);
-}
-
-async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
-  if (teamIds?.length === 0) return [];
-  const { rows } = await sql<TeamRecord>`
-    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId" from teams t
-    left join libraries l on l.cluster = t.cluster and l.namespace = t.default_library_namespace
-      and l.name = t.default_library_name and l.team_id = t.id and l.state = 'active'
-    where t.state = 'active' and (${teamIds}::text[] is null or t.id = any(${teamIds}::text[]))
-    order by t.id`.execute(tx);
-  return rows;
 }
 
 function missing(wanted: readonly string[], present: readonly string[]): string[] {

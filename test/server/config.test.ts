@@ -131,6 +131,10 @@ describe("issuers", () => {
     { oidcIssuer: "https://a.example", oidcAudience: "k", oidcClientId: "c", oidcClientSecretFile: "one,two" },
     { oidcIssuer: "https://login.example.com" },
     { oidcAudience: "keyplane" },
+    {
+      ...{ oidcIssuer: "https://a.example", oidcAudience: "https://k.example/api/v1/memory/mcp" },
+      publicUrl: "https://k.example",
+    },
     { oidcAdminGroups: "platform" },
     { oidcIssuer: "http://login.example.com", oidcAudience: "keyplane" },
     { oidcIssuer: "https://user:password@login.example.com", oidcAudience: "keyplane" },

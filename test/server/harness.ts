@@ -173,6 +173,7 @@ function viewOf(index: KeyIndex, isCurrent: () => boolean): KeyIndexView {
     findKey: (digest) => index.findKey(digest),
     findGateway: (publicId) => index.findGateway(publicId),
     findPresent: (record) => index.presentOf(record),
+    findMember: (token, named) => index.findMember(token, named),
     lastSeq: () => 1,
     acceptsImportedFormat: () => index.acceptsImportedFormat(),
     chargeRequest: (key, now) => index.chargeRequest(key, now),

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
+import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
 import { ASSETS_ROUTE } from "../../server/console/assets.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
@@ -31,7 +32,9 @@ describe("the products' routes", () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
     const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
     expect(open.sort()).toEqual(["/", "/docs", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort());
-    expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...open].sort());
+    // Served where tokens of an issuer are taken.
+    const metadata = [METADATA_ROOT, MCP_METADATA];
+    expect([...PUBLIC_ROUTES].sort()).toEqual(["/openapi.json", ...metadata, ...open].sort());
     expect((await fetch(`${harness.url}/openapi.json`)).status).toBe(200);
   });
 

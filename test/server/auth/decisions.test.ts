@@ -97,6 +97,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     findKey: (wanted: string) => index.findKey(wanted),
     findGateway: (publicId: string) => index.findGateway(publicId),
     findPresent: (record: KeyRecord) => index.presentOf(record),
+    findMember: () => [],
     acceptsImportedFormat: () => false,
     chargeRequest: () => undefined,
   };

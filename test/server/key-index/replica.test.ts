@@ -72,6 +72,22 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     });
   });
 
+  test("b106: a member who is removed, by their role or with their team, reaches the index like a revocation", async () => {
+    const bearer = { actor: "i#ann", names: new Set(["subject ann", "group leads"]), scopes: 0, expiresAt: HOUR };
+    const members = [{ role: "member", kind: "subject", value: "ann" }] as const;
+    const [home, other] = [await makeTeam(store(), { members }), await makeTeam(store(), { members })];
+    const { view } = follow(store());
+    await until("both teams are there", () => view.findMember(bearer, null).length === 2);
+    const [record] = view.findMember(bearer, home.name);
+    if (record === undefined) throw new Error("the member is not found");
+    expect(view.findPresent(record)).toBe(record);
+    await makeTeam(store(), { ...home, members: [{ role: "viewer", kind: "group", value: "staff" }], generation: 2 });
+    await until("the member is not", () => view.findPresent(record) === undefined);
+    expect(view.findMember(bearer, home.teamId)).toEqual([]);
+    await run(store(), (tx) => deleteTeam(tx, other));
+    await until("nor is one of the team that was deleted", () => view.findMember(bearer, null).length === 0);
+  });
+
   test("b30: an older or made-up notification changes nothing", async () => {
     const home = await makeTeam(store());
     const key = await storeKey(store(), home);

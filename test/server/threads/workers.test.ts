@@ -15,19 +15,26 @@ import { until, untilNoLonger } from "../../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
 import { testClock } from "../harness.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";
+import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "../management/issuer.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
 const CONNECTIONS = 24;
+const RESOURCE = "https://keys.example.com/api/v1/memory/mcp";
 
 describeOnPostgres("two worker threads", (store) => {
   let server: RunningServer;
   let home: Home;
   let publicId: string;
+  let issuer: Issuer;
+  let signer: Signer;
   const upstream = createServer((_, response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n"),
   );
   beforeAll(async () => {
     await new Promise<void>((resolve) => upstream.listen(0, "127.0.0.1", resolve));
+    issuer = await startIssuer();
+    signer = await makeSigner("first");
+    issuer.keys = [signer.jwk];
     home = await makeTeam(store());
     publicId = unique("public");
     const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
@@ -39,14 +46,16 @@ describeOnPostgres("two worker threads", (store) => {
     await server.close();
     upstream.closeAllConnections();
     upstream.close();
+    issuer.close();
   });
 
   async function start(): Promise<RunningServer> {
     const flags = { port: "0", adminPort: "0", workers: "2", allowPrivateUpstreams: "127.0.0.0/8" };
+    const tokens = { publicUrl: "https://keys.example.com", oidcIssuer: issuer.url, oidcAudience: "keyplane" };
     const started = await startServer({
       store: store(),
       databaseUrl: (await databaseUrl(store())).href,
-      config: parseServerConfig({}, flags),
+      config: parseServerConfig({}, { ...flags, ...tokens }),
       keyring,
       clock: systemClock,
       log: createLog("silent"),
@@ -128,6 +137,21 @@ describeOnPostgres("two worker threads", (store) => {
     for (const key of keys) {
       await until("both know the key", async () => (await callAll(key.plaintext)).every((status) => status === 200));
     }
+  });
+
+  test("b106: know the members of a team, and both refuse one who was removed within the lease", async () => {
+    const members = [{ role: "member", kind: "subject", value: "ann" }] as const;
+    const team = await makeTeam(store(), { members });
+    const token = await sign(issuer, signer, Date.now(), { claims: { aud: RESOURCE, scope: "memory:read" } });
+    const headers = { authorization: `Bearer ${token}`, connection: "close" };
+    // Of a method that it does not serve the endpoint says so to those alone whom it knows.
+    const call = async () => (await fetch(`${server.url}/api/v1/memory/mcp`, { headers })).status;
+    const callBoth = () => Promise.all(Array.from({ length: CONNECTIONS }, call));
+    await until("both know the member", async () => (await callBoth()).every((status) => status === 405));
+    await makeTeam(store(), { ...team, members: [], generation: 2 });
+    const removedAt = performance.now();
+    const someAccept = async () => (await callBoth()).some((status) => status !== 403);
+    expect((await untilNoLonger("one accepts it", someAccept)) - removedAt).toBeLessThan(LEASE_MS);
   });
 
   test("drain at the end: an answer under way is finished, nothing new is begun, and uses and counts are written", async () => {

@@ -1,0 +1,76 @@
+import type { MemberNames } from "../team-member.ts";
+import { type KeyRecord, UNSTORED_VERSION } from "./key-record.ts";
+import type { Membership, MemberToken, RoleOfMember, TeamRecord } from "./membership.ts";
+import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
+
+/** The scopes that tokens are asked for. */
+export const MEMBER_SCOPES: readonly Scope[] = ["memory:read", "memory:write"];
+
+const ROLE_SCOPES: ReadonlyMap<string, ScopeSet> = new Map([
+  ["viewer", scopeSet(["memory:read"])],
+  ["member", scopeSet(MEMBER_SCOPES)],
+  ["admin", scopeSet(MEMBER_SCOPES)],
+]);
+
+/** As {@link RoleOfMember} names a member. */
+function memberName(kind: string, value: string): string {
+  return `${kind} ${value}`;
+}
+
+/** Everything that somebody may stand by among the members of a team. */
+export function standingNames({ subject, groups, serviceAccount }: MemberNames): ReadonlySet<string> {
+  const names = groups.map((group) => memberName("group", group));
+  if (serviceAccount !== null) names.push(memberName("serviceAccount", serviceAccount));
+  return new Set([memberName("subject", subject), ...names]);
+}
+
+/** The memory's scopes among those that a token names (RFC 6749 §3.3); any other is another's. */
+export function memberScopes(claim: unknown): ScopeSet {
+  const named = typeof claim === "string" ? claim.split(" ") : [];
+  return scopeSet(MEMBER_SCOPES.filter((scope) => named.includes(scope)));
+}
+
+/**
+ * What the bearer of a token may do in a team, in the shape of a key; undefined for whoever is no member of it. The
+ * strongest of their roles applies, and of its scopes those that the token was asked for.
+ */
+export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | undefined {
+  const role = roleScopes({ token, team });
+  if (role === 0) return undefined;
+  return {
+    // Of a person in all teams: so many calls may be under way at once.
+    keyId: token.actor,
+    version: UNSTORED_VERSION,
+    teamId: team.teamId,
+    namespace: "",
+    teamHoldsNamespace: true,
+    state: "active",
+    versionState: "active",
+    expiresAt: token.expiresAt,
+    scopes: role & token.scopes,
+    boundGatewayId: null,
+    libraryIds: null,
+    mcpDefaultLibraryId: null,
+    teamDefaultLibraryId: team.defaultLibraryId,
+    allowedModels: null,
+    rateLimit: null,
+    concurrent: null,
+    membership: { token, team },
+  };
+}
+
+function roleScopes({ token, team }: Membership): ScopeSet {
+  let scopes: ScopeSet = 0;
+  for (const { role, name } of team.members) if (token.names.has(name)) scopes |= ROLE_SCOPES.get(role) ?? 0;
+  return scopes;
+}
+
+/**
+ * The scopes to ask a new token for, where this one was asked for fewer than its bearer's role has; undefined where no
+ * other token would do more.
+ */
+export function stepUpScopes(membership: Membership): readonly Scope[] | undefined {
+  const role = roleScopes(membership);
+  if ((role & ~membership.token.scopes) === 0) return undefined;
+  return MEMBER_SCOPES.filter((scope) => (role & scopeBit(scope)) !== 0);
+}

@@ -1,0 +1,33 @@
+import type { ScopeSet } from "./scopes.ts";
+
+/** A team as requests are decided by. */
+export type TeamRecord = {
+  readonly teamId: string;
+  readonly name: string;
+  readonly cluster: string;
+  /** Of its MCP agent policy, where that library is there. */
+  readonly defaultLibraryId: string | null;
+  readonly members: readonly RoleOfMember[];
+};
+
+/** A role that a team gives. One of a later build gives nothing. */
+export type RoleOfMember = {
+  readonly role: string;
+  /** The kind of name that they stand by, and the name: `group leads`. */
+  readonly name: string;
+};
+
+/** What a token of an issuer says of its bearer and what it was asked for, once it is verified. */
+export type MemberToken = {
+  /** As the audit log names its bearer. */
+  readonly actor: string;
+  /** Everything that its bearer may stand by among members, as {@link RoleOfMember} has it. */
+  readonly names: ReadonlySet<string>;
+  /** Of the memory's, those that it was asked for. */
+  readonly scopes: ScopeSet;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+/** Who makes a request with a token in place of a key, and the team as it was when that was decided. */
+export type Membership = { readonly token: MemberToken; readonly team: TeamRecord };

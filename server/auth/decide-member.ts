@@ -1,0 +1,85 @@
+import type { ServerDeps } from "../deps.ts";
+import { type DecisionDeps, type Granted, judge, notAMember, type Refused, type RouteAccess, STALE } from "./decide.ts";
+import { IssuerUnavailableError } from "./issuer-http.ts";
+import type { JudgedJwt, JudgeJwt } from "./jwt.ts";
+import { memberTokenOf, presentedToken } from "./member-token.ts";
+import { protectedResource } from "./protected-resource.ts";
+
+type DecideToken = (
+  rawHeaders: readonly string[],
+  url: string,
+  route: RouteAccess,
+) => Promise<Granted | Refused> | undefined;
+
+/** What decides requests that present a token of an issuer, and no others; undefined where no token opens anything. */
+export function tokenDecider(deps: ServerDeps): DecideToken | undefined {
+  const { config, judgeJwt } = deps;
+  const audience = protectedResource(config)?.url;
+  if (judgeJwt === null || audience === undefined) return undefined;
+  const memberDeps = { ...deps, judgeJwt, audience };
+  return (rawHeaders, url, route) => {
+    const token = presentedToken(rawHeaders, url, config.vendorHeader);
+    return token === undefined ? undefined : decideMember(memberDeps, token, url, route);
+  };
+}
+
+/** What the decision reads. */
+type MemberDecisionDeps = Pick<DecisionDeps, "index" | "clock" | "streams"> &
+  Pick<ServerDeps, "log"> & {
+    readonly judgeJwt: JudgeJwt;
+    /** What a token must be meant for. */
+    readonly audience: string;
+  };
+
+/**
+ * Decides a request of a token's bearer from its head alone, as `decide` does one with a key: by the members of the
+ * team that the address names, or of the only one that the bearer belongs to (docs/decisions/mcp-oauth.md). What is
+ * waited for is the issuer's keys alone.
+ *
+ * @param url the request's target as it was sent: only its query is read here
+ */
+async function decideMember(
+  deps: MemberDecisionDeps,
+  token: string,
+  url: string,
+  route: RouteAccess,
+): Promise<Granted | Refused> {
+  const { index, streams } = deps;
+  if (!index.isCurrent()) return STALE;
+  const judged = await judgeToken(deps, token);
+  if (judged === undefined) return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
+  if ("cause" in judged) return { granted: false, code: "unauthorized", cause: judged.cause, key: undefined };
+  if (!index.isCurrent()) return STALE;
+  const memberToken = memberTokenOf(judged);
+  const [named = null, ...more] = new URLSearchParams(url.split("?", 2)[1]).getAll("team");
+  const [record, ...others] = index.findMember(memberToken, named);
+  if (record === undefined) return notAMember(memberToken);
+  if (others.length + more.length > 0) {
+    return {
+      granted: false,
+      code: "invalid_request",
+      cause: "several_teams",
+      key: undefined,
+      principal: memberToken.actor,
+    };
+  }
+  const decided = judge(deps, record, route);
+  if ("granted" in decided) return decided;
+  const { key } = decided;
+  if (!streams.hasRoom(key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
+  return { granted: true, ...decided, carrier: "bearer", rate: undefined };
+}
+
+/** Undefined where the issuer's keys cannot be had. */
+async function judgeToken(
+  { judgeJwt, audience, log }: MemberDecisionDeps,
+  token: string,
+): Promise<JudgedJwt | undefined> {
+  try {
+    return await judgeJwt(token, audience);
+  } catch (error) {
+    if (!(error instanceof IssuerUnavailableError)) throw error;
+    log.warn({ error }, "no token of an issuer can be judged");
+    return undefined;
+  }
+}

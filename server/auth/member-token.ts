@@ -1,0 +1,28 @@
+import { memberScopes, standingNames } from "../../domain/access/member-access.ts";
+import type { MemberToken } from "../../domain/access/membership.ts";
+import { actorOf } from "./claims.ts";
+import { extractCredential, readBearer } from "./credential.ts";
+import { CLOCK_SKEW_S, type JudgedJwt, MAX_TOKEN_LENGTH } from "./jwt.ts";
+
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * The token of an issuer that a request presents in place of a key: as `Authorization: Bearer` alone, where that is the
+ * carrier that applies (spec §2.1). Undefined where what applies is to be judged as a key, good or bad.
+ */
+export function presentedToken(rawHeaders: readonly string[], url: string, vendorHeader: string): string | undefined {
+  if (extractCredential(rawHeaders, url, vendorHeader).carrier !== "bearer") return undefined;
+  const token = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
+  return token !== undefined && JWT.test(token) ? token : undefined;
+}
+
+/** What a verified token says to the decision. */
+export function memberTokenOf({ issuer, names, claims }: Exclude<JudgedJwt, { cause: string }>): MemberToken {
+  return {
+    actor: actorOf(issuer, names),
+    names: standingNames(names),
+    scopes: memberScopes(claims.scope),
+    // As long as it is believed when it comes.
+    expiresAt: ((claims.exp ?? 0) + CLOCK_SKEW_S) * 1_000,
+  };
+}

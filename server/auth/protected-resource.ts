@@ -1,0 +1,30 @@
+import type { ServerConfig } from "../config.ts";
+import { MCP_PATH, memoryResourceUrl } from "./memory-resource.ts";
+
+/** Where a resource says which authorization servers its tokens come from (RFC 9728 §3). */
+export const METADATA_ROOT = "/.well-known/oauth-protected-resource";
+export const MCP_METADATA = `${METADATA_ROOT}${MCP_PATH}`;
+
+/** The memory's MCP endpoint as a resource that tokens of an issuer open (RFC 9728). */
+export type ProtectedResource = {
+  /** What its tokens name as their audience. */
+  readonly url: string;
+  readonly metadataUrl: string;
+  readonly documentationUrl: string;
+  readonly issuers: readonly string[];
+};
+
+/** Null where no issuer is configured, or nothing says by which address clients, and so tokens, name the endpoint. */
+export function protectedResource({
+  oidc,
+  publicUrl,
+}: Pick<ServerConfig, "oidc" | "publicUrl">): ProtectedResource | null {
+  if (oidc === null || publicUrl === null) return null;
+  const base = publicUrl.href.replace(/\/$/, "");
+  return {
+    url: memoryResourceUrl(publicUrl),
+    metadataUrl: `${base}${MCP_METADATA}`,
+    documentationUrl: `${base}/docs`,
+    issuers: oidc.issuers,
+  };
+}

@@ -1,0 +1,22 @@
+import { sql } from "kysely";
+import type { TeamRecord } from "../domain/access/membership.ts";
+import type { Tx } from "./database/change.ts";
+
+/**
+ * Teams in service as requests are decided by.
+ *
+ * @param teamIds null for all of them
+ */
+export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
+  if (teamIds?.length === 0) return [];
+  const { rows } = await sql<TeamRecord>`
+    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId",
+      (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value)
+        order by m.kind, m.value, m.role), '[]') from team_members m where m.team_id = t.id) as members
+    from teams t
+    left join libraries l on l.cluster = t.cluster and l.namespace = t.default_library_namespace
+      and l.name = t.default_library_name and l.team_id = t.id and l.state = 'active'
+    where t.state = 'active' and (${teamIds}::text[] is null or t.id = any(${teamIds}::text[]))
+    order by t.id`.execute(tx);
+  return rows;
+}

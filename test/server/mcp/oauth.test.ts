@@ -1,0 +1,352 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { TeamRecord } from "../../../domain/access/membership.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { PRODUCTS } from "../../../server/products.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { until } from "../../env/until.ts";
+import { type HeldRequest, holdBack } from "../auth/held-back.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "../management/issuer.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
+
+const PATH = "/api/v1/memory/mcp";
+const PUBLIC_URL = new URL("https://keys.example.com");
+const RESOURCE = `https://keys.example.com${PATH}`;
+const METADATA = `https://keys.example.com/.well-known/oauth-protected-resource${PATH}`;
+const CHALLENGE = `resource_metadata="${METADATA}", scope="memory:read memory:write"`;
+const TYPES = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const LONG_AFTER = Date.UTC(2100, 0) / 1_000;
+const SAVE = {
+  ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+  params: { name: "memory_save_atom", arguments: { content: "Tokens open the memory.", library: "a-dev/handbook" } },
+};
+
+let store: Store;
+let issuer: Issuer;
+let signer: Signer;
+let server: Harness;
+beforeAll(async () => {
+  store = await openMemoryStore();
+  issuer = await startIssuer();
+  signer = await makeSigner("first");
+  issuer.keys = [signer.jwk];
+  server = await startHarness({ mounts: PRODUCTS, store, config: configured() });
+});
+afterAll(async () => {
+  await server.close();
+  issuer.close();
+  await store.close();
+});
+
+type Members = TeamRecord["members"];
+const ANN: Members = [{ role: "member", name: "subject ann" }];
+
+/** Declares who is in a team, as the feed and the database have it. */
+async function declare(members: Members, teamId = "team-a"): Promise<void> {
+  await sql`delete from team_members where team_id = ${teamId}`.execute(store.db);
+  for (const { role, name } of members) {
+    const [kind = "", value = ""] = name.split(" ");
+    await sql`insert into team_members (team_id, role, kind, value)
+      values (${teamId}, ${role}, ${kind}, ${value})`.execute(store.db);
+  }
+  tell(members, teamId);
+}
+
+/** Declares it as the feed has it alone. */
+function tell(members: Members, teamId = "team-a"): void {
+  const defaultLibraryId = teamId === "team-a" ? "lib-handbook" : null;
+  server.index.applyTeam({ teamId, name: teamId, cluster: "c", defaultLibraryId, members });
+  server.streams.revalidate((record) => server.index.presentOf(record), server.clock.now());
+}
+
+beforeEach(async () => {
+  await sql`delete from atoms`.execute(store.db);
+  await declare(ANN);
+  await declare([], "team-b");
+});
+
+function configured() {
+  const oidc = { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] };
+  return { publicUrl: PUBLIC_URL, oidc };
+}
+
+/** One that lives by the test's clock, and by the database's. */
+const token = (claims: Readonly<Record<string, unknown>> = {}, header: object = {}, by = signer) =>
+  sign(issuer, by, server.clock.now(), {
+    claims: { aud: RESOURCE, scope: "memory:read memory:write", exp: LONG_AFTER, ...claims },
+    header,
+  });
+
+type Sent = { path?: string; method?: string; headers?: Record<string, string>; message?: unknown; to?: Harness };
+
+async function send(
+  as: string | undefined,
+  { path = PATH, method = "POST", headers = {}, message = LIST, to = server }: Sent = {},
+) {
+  const answer = await fetch(to.url + path, {
+    method,
+    headers: { ...TYPES, ...(as !== undefined && { authorization: `Bearer ${as}` }), ...headers },
+    body: method === "POST" ? JSON.stringify(message) : null,
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, challenge: answer.headers.get("www-authenticate"), headers: answer.headers };
+}
+
+const toolsOf = (text: string): string[] => [...text.matchAll(/"name":"(memory_\w+)"/g)].map(([, name = ""]) => name);
+
+describe("the metadata of the MCP endpoint", () => {
+  test.each(["/.well-known/oauth-protected-resource", `/.well-known/oauth-protected-resource${PATH}`])(
+    "is at %s, for pages of any origin too",
+    async (path) => {
+      const answer = await fetch(server.url + path, { headers: { origin: "https://inspector.example" } });
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(await answer.json()).toEqual({
+        resource: RESOURCE,
+        authorization_servers: [issuer.url],
+        scopes_supported: ["memory:read", "memory:write"],
+        bearer_methods_supported: ["header"],
+        resource_name: "Keyplane memory",
+        resource_documentation: "https://keys.example.com/docs",
+      });
+      const preflight = await fetch(server.url + path, { method: "OPTIONS" });
+      expect([preflight.status, preflight.headers.get("access-control-allow-headers")]).toEqual([
+        204,
+        "mcp-protocol-version",
+      ]);
+    },
+  );
+
+  test.each(["issuer", "public URL"])("is not there without an %s, and no answer leads to it", async (lacking) => {
+    const config = lacking === "issuer" ? { publicUrl: PUBLIC_URL } : { oidc: configured().oidc };
+    const other = await startHarness({ mounts: PRODUCTS, store, config });
+    for (const path of ["", PATH]) {
+      expect((await fetch(`${other.url}/.well-known/oauth-protected-resource${path}`)).status).toBe(404);
+    }
+    const refused = await send(await token(), { to: other });
+    expect([refused.status, refused.challenge]).toEqual([401, "Bearer"]);
+    const reader = other.addKey({ scopes: scopeSet(["memory:read"]) });
+    const denied = await send(reader, { to: other, message: SAVE });
+    expect([denied.status, denied.challenge]).toEqual([403, 'Bearer error="insufficient_scope", scope="memory:write"']);
+    await other.close();
+  });
+});
+
+describe("a caller without a usable credential", () => {
+  test("is told where tokens come from", async () => {
+    const answer = await send(undefined);
+    expect([answer.status, answer.challenge]).toEqual([401, `Bearer ${CHALLENGE}`]);
+    const get = await send(undefined, { method: "GET" });
+    expect([get.status, get.challenge]).toEqual([401, `Bearer ${CHALLENGE}`]);
+  });
+
+  test("is told that a token is at fault where it sent one, and the same otherwise", async () => {
+    const none = await send(undefined);
+    for (const bad of ["nothing", await token({ aud: "other" })]) {
+      const answer = await send(bad);
+      expect(answer.challenge).toBe(`Bearer error="invalid_token", ${CHALLENGE}`);
+      expect(answer.text).toBe(none.text);
+    }
+  });
+});
+
+describe("a member's token", () => {
+  test.each<[string, string, string[], string[]]>([
+    ["viewer", "memory:read memory:write", ["memory_recall"], ["memory_save_atom"]],
+    ["member", "memory:read memory:write", ["memory_recall", "memory_save_atom"], []],
+    ["admin", "memory:read memory:write", ["memory_recall", "memory_save_atom"], []],
+    ["member", "openid memory:read", ["memory_recall"], ["memory_save_atom"]],
+    ["member", "memory:write gateway:generate", ["memory_save_atom"], ["memory_recall"]],
+  ])("of a %s that was asked for %s has its tools, and no others", async (role, scope, has, lacks) => {
+    await declare([{ role, name: "subject ann" }]);
+    const tools = toolsOf((await send(await token({ scope }))).text);
+    expect(tools).toEqual(expect.arrayContaining(has));
+    expect(tools.filter((tool) => lacks.includes(tool))).toEqual([]);
+  });
+
+  test("is of a member by a group and by a ServiceAccount too", async () => {
+    await declare([
+      { role: "viewer", name: "group readers" },
+      { role: "member", name: "serviceAccount ci/deployer" },
+    ]);
+    expect((await send(await token({ groups: ["readers"] }))).status).toBe(200);
+    const sub = "system:serviceaccount:ci:deployer";
+    const claims = { "kubernetes.io": { namespace: "ci", serviceaccount: { name: "deployer" } } };
+    expect((await send(await token({ sub, ...claims }))).status).toBe(200);
+    expect((await send(await token({ sub }))).status).toBe(403);
+  });
+
+  test("reads and writes the libraries of the team, the default one of its policy where none is named", async () => {
+    const content = { content: "Freezes begin on Fridays." };
+    const save = { ...SAVE, params: { name: "memory_save_atom", arguments: content } };
+    expect((await send(await token(), { message: save })).text).toContain('"library":"a-dev/handbook"');
+    const read = { ...SAVE, params: { name: "memory_search", arguments: { query: "Fridays", library: "b/b-notes" } } };
+    expect((await send(await token(), { message: read })).text).toContain("There is no library");
+  });
+
+  test("of nobody in any team is 403, and leads nowhere", async () => {
+    const answer = await send(await token({ sub: "eve", groups: ["platform"] }));
+    expect([answer.status, answer.challenge]).toEqual([403, null]);
+    expect(server.refused.at(-1)).toMatchObject({
+      ...{ cause: "no_member", principal: `${issuer.url}#eve`, keyId: null, teamId: null },
+    });
+  });
+
+  test("of a member of several teams needs the address to name one", async () => {
+    await declare([{ role: "viewer", name: "subject ann" }], "team-b");
+    const several = await send(await token());
+    expect([several.status, several.text]).toEqual([400, expect.stringContaining("?team=<name>")]);
+    const ofB = await send(await token(), { path: `${PATH}?team=team-b` });
+    expect(toolsOf(ofB.text)).not.toContain("memory_save_atom");
+    const ofA = await send(await token(), { path: `${PATH}?team=team-a` });
+    expect(toolsOf(ofA.text)).toContain("memory_save_atom");
+    expect((await send(await token(), { path: `${PATH}?team=team-c` })).status).toBe(403);
+    expect((await send(await token(), { path: `${PATH}?team=team-a&team=team-a` })).status).toBe(400);
+  });
+
+  test("that was asked for too little is told what to ask for, at the door and for a tool", async () => {
+    const stepUp = `Bearer error="insufficient_scope", scope="memory:read memory:write", resource_metadata="${METADATA}"`;
+    const without = await send(await token({ scope: "openid" }));
+    expect([without.status, without.challenge]).toEqual([403, stepUp]);
+    const reader = await send(await token({ scope: "memory:read" }), { message: SAVE });
+    expect([reader.status, reader.challenge]).toEqual([403, stepUp]);
+  });
+
+  test("whose role lacks the right is not sent to fetch another", async () => {
+    await declare([{ role: "viewer", name: "subject ann" }]);
+    const answer = await send(await token(), { message: SAVE });
+    expect([answer.status, answer.challenge]).toEqual([403, null]);
+    expect(answer.text).toContain("role");
+  });
+
+  test("is answered 405 for what the stateless endpoint has no use for, and not 401", async () => {
+    expect((await send(await token(), { method: "GET" })).status).toBe(405);
+  });
+
+  test("is 503 while the view of the members is not current, and while the issuer cannot be asked", async () => {
+    server.setCurrent(false);
+    expect((await send(await token())).status).toBe(503);
+    server.setCurrent(true);
+    const away = await startIssuer();
+    away.fault = "away";
+    const oidc = { ...configured().oidc, issuers: [away.url] };
+    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    expect((await send(await token({ iss: away.url }), { to: other })).status).toBe(503);
+    await other.close();
+    away.close();
+  });
+
+  test("has no more calls under way than one key may", async () => {
+    const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
+    small.index.applyTeam({ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null, members: ANN });
+    const held = hold(small, await token());
+    await until("the call is open", () => small.streams.size === 1);
+    expect((await send(await token(), { to: small })).status).toBe(429);
+    held.leave();
+    await until("the call has ended", () => small.streams.size === 0);
+    await small.close();
+  });
+});
+
+function hold(to: Harness, as: string, message: unknown = LIST): HeldRequest {
+  return holdBack({ port: to.port }, `POST ${PATH}`, JSON.stringify(message), [`Authorization: Bearer ${as}`]);
+}
+
+describe("b104: a token for the memory opens nothing when it is", () => {
+  const now = () => Math.floor(server.clock.now() / 1_000);
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+  const stranger = makeSigner("first");
+  const attempts: Record<string, () => Promise<string>> = {
+    "for the management API": () => token({ aud: "keyplane" }),
+    "for another resource of this host": () => token({ aud: "https://keys.example.com/" }),
+    "for a resource that begins as this one": () => token({ aud: `${RESOURCE}/more` }),
+    "for no audience": () => token({ aud: undefined }),
+    "a client's ID token": () => token({ aud: "a-client", azp: "a-client", nonce: "n" }),
+    "of another issuer": () => token({ iss: "https://evil.example" }),
+    "without an algorithm": async () =>
+      `${encode({ alg: "none" })}.${encode({ iss: issuer.url, aud: RESOURCE, sub: "ann", exp: now() + 300 })}.e30`,
+    "signed with the public key as a secret": async () =>
+      (await token()).replace(/^[^.]+/, encode({ alg: "HS256", kid: "first" })),
+    "of another's key under a known kid": async () => token({}, {}, await stranger),
+    "that brings its own key": async () => {
+      const { privateKey, jwk, alg } = await stranger;
+      const header = { jwk, jku: "http://evil.example/jwks", x5u: "http://evil.example/chain" };
+      return token({}, header, { privateKey, alg, kid: "mine", jwk });
+    },
+    "that has ended": () => token({ exp: now() - 65 }),
+    "that has not begun": () => token({ nbf: now() + 65 }),
+    "without an end": () => token({ exp: undefined }),
+    "of another use": () => token({}, { typ: "logout+jwt" }),
+    enormous: async () => `${await token()}${"A".repeat(8_000)}`,
+  };
+  test.each(Object.keys(attempts))("%s", async (name) => {
+    const { text } = await send(undefined);
+    const answer = await send(await attempts[name]?.());
+    expect([answer.status, answer.text]).toEqual([401, text]);
+    expect(issuer.asked).toBeLessThanOrEqual(2);
+  });
+
+  test("sent to the management API", async () => {
+    const answer = await fetch(`${server.url}/api/v1/keys`, { headers: { authorization: `Bearer ${await token()}` } });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("b105: a token is taken as Authorization at the MCP endpoint alone", () => {
+  test.each<[string, (as: string) => Promise<Awaited<ReturnType<typeof send>>>]>([
+    ["as ?key=", (as) => send(undefined, { path: `${PATH}?key=${as}` })],
+    ["as ?access_token=", (as) => send(undefined, { path: `${PATH}?access_token=${as}` })],
+    ["as the vendor's header", (as) => send(undefined, { headers: { "x-goog-api-key": as } })],
+    ["as X-API-Key", (as) => send(undefined, { headers: { "x-api-key": as } })],
+    ["behind another carrier", (as) => send(as, { headers: { "x-goog-api-key": "nothing" } })],
+    ["beside another token", (as) => send(`${as}, Bearer ${as}`)],
+    ["over REST", (as) => send(as, { path: "/api/v1/memory/atoms", method: "GET" })],
+    ["at whoami", (as) => send(as, { path: "/api/v1/whoami", method: "GET" })],
+    ["at a gateway", (as) => send(as, { path: `/g/${server.addGateway().publicId}/v1/models`, method: "GET" })],
+  ])("%s it is 401", async (_how, attempt) => {
+    expect((await attempt(await token())).status).toBe(401);
+  });
+
+  test("and is in no line of the log, and in no refusal that is kept", async () => {
+    const [, claims = ""] = (await token()).split(".");
+    await send(await token());
+    await send(await token({ aud: "other" }));
+    const kept = server.lines.join("") + JSON.stringify(server.refused);
+    expect(kept).not.toContain("eyJ");
+    expect(kept).not.toContain(claims);
+  });
+});
+
+describe("b106: a member who was removed", () => {
+  test("is refused from then on, and by the audit log known", async () => {
+    const as = await token();
+    expect((await send(as)).status).toBe(200);
+    await declare([]);
+    expect((await send(as)).status).toBe(403);
+    expect(server.refused.at(-1)).toMatchObject({ cause: "no_member", principal: `${issuer.url}#ann` });
+  });
+
+  test("loses the calls that are open, and so does a token that ends", async () => {
+    const exp = Math.floor(server.clock.now() / 1_000) + 300;
+    await declare([...ANN, { role: "member", name: "group ops" }]);
+    const removed = hold(server, await token());
+    const ended = hold(server, await token({ sub: "ben", groups: ["ops"], exp }));
+    await until("both calls are open", () => server.streams.size === 2);
+    tell([{ role: "member", name: "group ops" }]);
+    expect((await removed.answer).status).toBe(401);
+    expect(server.streams.size).toBe(1);
+    server.clock.advance(361_000);
+    tell([{ role: "member", name: "group ops" }]);
+    expect((await ended.answer).status).toBe(401);
+    server.clock.advance(-361_000);
+  });
+
+  test("leaves no row of a write that was under way, also where only the database knows", async () => {
+    await sql`delete from team_members`.execute(store.db);
+    const answer = await send(await token(), { message: SAVE });
+    expect([answer.status, (await sql`select from atoms`.execute(store.db)).rows.length]).toEqual([403, 0]);
+    await declare(ANN);
+    expect((await send(await token(), { message: SAVE })).status).toBe(200);
+  });
+});
