@@ -40,6 +40,7 @@ create table atoms (
   metadata jsonb default '{}'::jsonb not null,
   links jsonb default '[]'::jsonb not null,
   expires_at timestamp(3) with time zone,
+  sketch bigint[] default '{}'::bigint[] not null,
   constraint atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint atoms_pkey PRIMARY KEY (id)
 );
@@ -626,6 +627,7 @@ create view key_records as
 CREATE INDEX atom_embeddings_of_library ON public.atom_embeddings USING btree (library_id, atom_id);
 CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
+CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pending_list_limit='256');
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
 CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (gin_pending_list_limit='256');
@@ -676,6 +678,7 @@ alter table atoms alter column source set statistics 0;
 alter table atoms alter column search set statistics 0;
 alter table atoms alter column metadata set statistics 0;
 alter table atoms alter column links set statistics 0;
+alter table atoms alter column sketch set statistics 0;
 alter index atoms_parts alter column 1 set statistics 0;
 alter index atoms_terms alter column 1 set statistics 0;
 

@@ -11,6 +11,7 @@ export const OPERATIONS = {
   "atoms.get": { product: "memory", scope: "memory:read" },
   "atoms.revisions": { product: "memory", scope: "memory:read" },
   "atoms.create": { product: "memory", scope: "memory:write" },
+  "atoms.create_batch": { product: "memory", scope: "memory:write" },
   "atoms.update": { product: "memory", scope: "memory:write" },
   "atoms.delete": { product: "memory", scope: "memory:write" },
 

@@ -88,6 +88,8 @@ export function defineTool<Args>(
 
 /** The annotations of a tool that only reads. */
 export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
+/** Of one that saves or corrects: the second time it does so again, and what was there before is kept. */
+export const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** How many a list gives a model, where it does not say. */
 export const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
 /** The output of a list, besides its items. */

@@ -1,54 +1,24 @@
-import { correctAtom, deleteAtom, insertAtom } from "../../store/memory/atom-writes.ts";
-import { type AtomChanges, type AtomInput, atomChanges, atomFields, NOTHING_CHANGED } from "../memory/atom-fields.ts";
+import { correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
+import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { noSuchLibrary } from "../memory/libraries.ts";
-import { ATOM_ID, ATOM_INPUT, LIBRARY, REVISION, TAGS } from "../memory/schemas.ts";
+import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
 import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
-import { defineTool, libraryOf, NO_ATOM, ToolFault } from "./tool.ts";
+import { CHANGES, defineTool, NO_ATOM, ToolFault } from "./tool.ts";
 
-/** Saving twice makes two atoms; a correction keeps the earlier revision. */
-const ADDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** What is forgotten does not come back; nothing more happens the second time. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
-const FIELDS = { ...ATOM_INPUT, tags: { ...TAGS, description: "Labels, at most 32 of 64 characters." } } as const;
-
-export const memorySaveAtom = defineTool<AtomInput & { library?: string }>(
-  {
-    operation: "mcp.memory_save_atom",
-    title: "Save an atom",
-    description:
-      "Remembers one new statement. Use it when you learn something that later sessions need: a decision, a preference, a fact that took effort to find. One statement each, understandable by itself. Search first, and correct an atom that already says it with memory_correct_atom.",
-    annotations: ADDS,
-    input: { ...FIELDS, library: LIBRARY },
-    requires: ["content"],
-    output: { atom: ATOM_OUTPUT },
-  },
-  async (context, { library: named, ...input }) => {
-    const { clock, key } = context;
-    const fields = atomFields(input, clock.now());
-    const library = await libraryOf(context, named);
-    const atom = await context.write("mcp.memory_save_atom", {
-      write: (tx, reach) => insertAtom(tx, reach, { ...fields, libraryId: library.id, at: clock.now() }),
-      libraryOf: (saved) => saved?.library.id,
-    });
-    if (atom === undefined) throw new ToolFault(noSuchLibrary(named ?? library.name));
-    const saved = atomJson(key, atom);
-    return { structured: { atom: saved }, text: `Saved: ${atomText(saved)}` };
-  },
-);
-
 export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision?: number }>(
   {
     operation: "mcp.memory_correct_atom",
     title: "Correct an atom",
     description:
       "Changes an atom that is wrong, outdated or incomplete; fields that are left out stay as they are, and the earlier revision is kept. Pass the revision that you have read, so that another's correction in between is not lost.",
-    annotations: ADDS,
+    annotations: CHANGES,
     input: {
       id: ATOM_ID,
       revision: { ...REVISION, description: "The revision that you have read; left out, the latest is corrected." },
-      ...FIELDS,
+      ...ATOM_INPUT,
     },
     requires: ["id"],
     output: { atom: ATOM_OUTPUT },

@@ -1,10 +1,13 @@
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
+import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";
 import { ATOM_ID, ATOM_INPUT, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, REVISION, TAG } from "./schemas.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type PageQuery = { limit: number; cursor?: string };
 export type ListQuery = PageQuery & { library?: string; tag?: string };
 export type CreateBody = AtomInput & { library?: string };
+export type BatchBody = { atoms: AtomInput[]; library?: string };
+export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = { q: string; library?: string; tag?: string; limit: number };
 
@@ -26,6 +29,34 @@ export const CREATE_BODY = {
   required: ["content"],
   properties: { library: LIBRARY, ...ATOM_INPUT },
 } as const;
+export const BATCH_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["atoms"],
+  properties: {
+    library: LIBRARY,
+    atoms: {
+      type: "array",
+      minItems: 1,
+      maxItems: MAX_BATCH,
+      items: { type: "object", additionalProperties: false, required: ["content"], properties: ATOM_INPUT },
+    },
+  },
+} as const;
+export const SAVE_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    duplicates: {
+      type: "string",
+      enum: ["allow", "report", "refuse"],
+      default: "allow",
+      description:
+        "What becomes of a statement that the library has almost so already: saved, saved and reported, or refused with 409.",
+    },
+    key: {},
+  },
+} as const;
 export const UPDATE_BODY = {
   type: "object",
   additionalProperties: false,
@@ -37,5 +68,8 @@ export const CREATE_EXAMPLE = {
   content: "The deploy freeze ends on Monday.",
   tags: ["deploy"],
   importance: 7,
+} as const;
+export const BATCH_EXAMPLE = {
+  atoms: [{ content: "The deploy freeze ends on Monday." }, { content: "Anna is on call in May.", tags: ["ops"] }],
 } as const;
 export const UPDATE_EXAMPLE = { id: "...", revision: 1, content: "The deploy freeze ended on Monday." } as const;

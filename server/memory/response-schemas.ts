@@ -57,3 +57,32 @@ export const REVISION_PAGE = list(
   closed("Revision", { revision: { type: "integer" }, ...FIELDS, updated: TIME }),
   NEXT,
 );
+
+const NEAR_DUPLICATES = {
+  type: "array",
+  items: {
+    type: "object",
+    additionalProperties: false,
+    required: ["index", "id", "similarity"],
+    properties: {
+      index: { type: "integer", description: "Which of the atoms that were sent, counted from 0." },
+      id: { type: "string", description: "The atom that the library had." },
+      similarity: { type: "number", description: "1 for the same statement." },
+    },
+  },
+  description: "Where duplicates=report asked for them.",
+} as const;
+
+/** The answer of a save, with what was asked for beside it. */
+export const SAVED_ATOM = {
+  ...ATOM,
+  title: "SavedAtom",
+  properties: { ...ATOM_FIELDS, nearDuplicates: NEAR_DUPLICATES },
+} as const;
+export const SAVED_ATOMS = {
+  title: "SavedAtoms",
+  type: "object",
+  additionalProperties: false,
+  required: ["items"],
+  properties: { items: { type: "array", items: ATOM }, nearDuplicates: NEAR_DUPLICATES },
+} as const;

@@ -2,8 +2,9 @@ import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
+import { memoryChangeRoutes } from "./change-routes.ts";
 import { memoryReadRoutes } from "./read-routes.ts";
-import { memoryWriteRoutes } from "./write-routes.ts";
+import { memorySaveRoutes } from "./save-routes.ts";
 
 /**
  * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,
@@ -13,5 +14,6 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
   parseJsonOnly(app);
   validateStrictly(app);
   memoryReadRoutes(app, deps);
-  memoryWriteRoutes(app, deps);
+  memorySaveRoutes(app, deps);
+  memoryChangeRoutes(app, deps);
 }

@@ -93,6 +93,11 @@ async function assertMayCommit(deps: ServerDeps, tx: Tx, { granted, operation, l
   if (!again.granted) throw new RolledBack(again);
 }
 
+/** Takes back what a write has done so far: its library is not there any more. {@link writeAs} gives undefined. */
+export function takeBack(): never {
+  throw new RolledBack("unreachable");
+}
+
 /** The library of an atom that was corrected. */
 export function correctedLibrary(correction: Correction): string | undefined {
   return correction.kind === "corrected" ? correction.atom.library.id : undefined;

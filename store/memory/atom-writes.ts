@@ -1,7 +1,9 @@
 import { type QueryExecutorProvider, sql } from "kysely";
+import { sketchOf } from "../../domain/memory/near-duplicate.ts";
 import { InvalidAtomError } from "../database/errors.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
 import { ATOMS_IN_LIBRARIES, type AtomRow, atomColumns, findAtoms, isAtomId, reachable, toAtom } from "./atoms.ts";
+import { storedSketch } from "./near-duplicates.ts";
 
 /** Why an atom was not changed: `revision` is the present one. */
 type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
@@ -30,10 +32,10 @@ export async function insertAtom(
   const { rows } = await sql<AtomRow>`
     with a as (
       insert into atoms (library_id, team_id, content, tags, source, importance, metadata, links, expires_at,
-        created_at, updated_at)
+        sketch, created_at, updated_at)
       select l.id, l.team_id, ${content}, ${[...tags]}::text[], ${source}::text, ${importance}::float8,
         ${JSON.stringify(metadata)}::jsonb, ${JSON.stringify(links)}::jsonb, ${timeOrNull(expiresAt)}::timestamptz,
-        ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
+        ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
       from libraries l
       where l.id = ${libraryId} and l.team_id = ${reach.teamId} and l.state = 'active'
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
@@ -65,6 +67,7 @@ export async function correctAtom(
   if (changes.links !== undefined) await assertLinksLead(db, reach, changes.links);
   const set = [
     changes.content === undefined ? null : sql`content = ${changes.content}`,
+    changes.content === undefined ? null : sql`sketch = ${storedSketch(sql`l.id`, sketchOf(changes.content))}`,
     changes.tags === undefined ? null : sql`tags = ${[...changes.tags]}::text[]`,
     changes.source === undefined ? null : sql`source = ${changes.source}::text`,
     changes.importance === undefined ? null : sql`importance = ${changes.importance}::float8`,

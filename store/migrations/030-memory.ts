@@ -37,6 +37,13 @@ end $$;
 
 create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
 
+-- Near-duplicates: each number is bound to the library, so that no other library's rows are read. Atoms that were there
+-- before, or that a replica of the version before writes, have none until they are corrected.
+
+alter table atoms add column sketch bigint[] not null default '{}';
+alter table atoms alter column sketch set statistics 0;
+create index atoms_by_sketch on atoms using gin (sketch) with (gin_pending_list_limit = 256);
+
 -- Semantic search (store/memory/embedding/).
 
 -- By which model of which gateway a library's atoms are embedded, and the key that this is done with. \`space\` counts the

@@ -35,6 +35,8 @@ export const CALLS: Readonly<Record<string, Calls>> = {
   ...gatewayCalls(),
 };
 
+const SAVED = "remember this";
+
 function memoryCalls(prefix: string): Record<string, Calls> {
   const atoms = `${prefix}/atoms`;
   const nowhere = "library=nowhere";
@@ -44,7 +46,7 @@ function memoryCalls(prefix: string): Record<string, Calls> {
     const saved = await fetch(`${url}/atoms`, {
       method: "POST",
       headers: { "x-api-key": key, "content-type": "application/json" },
-      body: JSON.stringify({ library, content: "remember this" }),
+      body: JSON.stringify({ library, content: SAVED }),
     });
     const made: { id: string; revision: number } = JSON.parse(await saved.text());
     return made;
@@ -66,7 +68,29 @@ function memoryCalls(prefix: string): Record<string, Calls> {
     },
     [`POST ${atoms}`]: {
       valid: async (world) => withKey(world, "POST", atoms, { library: await libraryOf(world), content: "this" }),
-      refused: { not_found: (world) => withKey(world, "POST", atoms, { library: "nowhere", content: "this" }) },
+      refused: {
+        not_found: (world) => withKey(world, "POST", atoms, { library: "nowhere", content: "this" }),
+        conflict: async (world) => {
+          await atom(world);
+          const again = { library: await libraryOf(world), content: SAVED };
+          return withKey(world, "POST", `${atoms}?duplicates=refuse`, again);
+        },
+      },
+    },
+    [`POST ${atoms}/batch`]: {
+      valid: async (world) => {
+        const batch = { library: await libraryOf(world), atoms: [{ content: "this" }, { content: "that" }] };
+        return withKey(world, "POST", `${atoms}/batch?duplicates=report`, batch);
+      },
+      refused: {
+        not_found: (world) =>
+          withKey(world, "POST", `${atoms}/batch`, { library: "nowhere", atoms: [{ content: "x" }] }),
+        conflict: async (world) => {
+          await atom(world);
+          const again = { library: await libraryOf(world), atoms: [{ content: SAVED }] };
+          return withKey(world, "POST", `${atoms}/batch?duplicates=refuse`, again);
+        },
+      },
     },
     [`PATCH ${atoms}`]: {
       valid: async (world) => {

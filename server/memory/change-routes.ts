@@ -1,60 +1,19 @@
 import type { FastifyInstance } from "fastify";
-import { type Correction, correctAtom, deleteAtom, insertAtom } from "../../store/memory/atom-writes.ts";
+import { type Correction, correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
-import { atomChanges, atomFields, NOTHING_CHANGED } from "./atom-fields.ts";
+import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
 import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
-import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
-import { NO_ATOM, noLibrary, requireLibrary } from "./problems.ts";
-import {
-  CREATE_BODY,
-  CREATE_EXAMPLE,
-  type CreateBody,
-  UPDATE_BODY,
-  UPDATE_EXAMPLE,
-  type UpdateBody,
-} from "./request-schemas.ts";
+import { NO_ATOM } from "./problems.ts";
+import { UPDATE_BODY, UPDATE_EXAMPLE, type UpdateBody } from "./request-schemas.ts";
 import { ATOM } from "./response-schemas.ts";
 import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
-/** Atoms to save, to correct and to delete: decided again behind the write, by the database. */
-export function memoryWriteRoutes(app: FastifyInstance, deps: ServerDeps): void {
+/** Atoms to correct and to delete: decided again behind the write, by the database. */
+export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { clock } = deps;
-
-  app.post<{ Body: CreateBody }>(
-    "/atoms",
-    {
-      config: {
-        operation: "atoms.create",
-        docs: {
-          summary: "Save an atom",
-          status: 201,
-          response: ATOM,
-          example: CREATE_EXAMPLE,
-          refusals: ["not_found"],
-        },
-      },
-      onRequest: requireJsonType,
-      schema: { body: CREATE_BODY },
-    },
-    async (request, reply) => {
-      const { library: named, ...input } = request.body;
-      const fields = atomFields(input, clock.now());
-      const atom = await callMemory(deps, request, reply, async (db, key) => {
-        const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
-        if (library === undefined) return undefined;
-        return writeAs(deps, db, request, {
-          write: (tx, reach) => insertAtom(tx, reach, { ...fields, libraryId: library.id, at: clock.now() }),
-          libraryOf: (saved) => saved?.library.id,
-        });
-      });
-      if (atom === undefined)
-        throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
-      return reply.code(201).send(atomJson(request.principal, atom));
-    },
-  );
 
   app.patch<{ Body: UpdateBody }>(
     "/atoms",

@@ -1,0 +1,65 @@
+import { type RawBuilder, sql } from "kysely";
+import { nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
+import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import type { Atom, Reach } from "./atom.ts";
+import { findAtoms } from "./atoms.ts";
+
+/** An atom that says almost what is about to be saved. */
+export type NearDuplicate = {
+  readonly atom: Atom;
+  /** 1 for the same statement in other case, spaces or punctuation. */
+  readonly similarity: number;
+};
+
+/** Rows that are read for one statement, of the same and of those that share a band. */
+const MAX_SAME = 2;
+const MAX_ALIKE = 20;
+/** What a caller is told of. */
+const MAX_TOLD = 3;
+
+/**
+ * The atoms of a library that say almost the same as a statement, the closest first. The same statement is found for
+ * certain; of those that are alike, most are (docs/decisions/memory-api.md).
+ */
+export async function findNearDuplicates(
+  db: Db,
+  reach: Reach,
+  libraryId: string,
+  content: string,
+): Promise<NearDuplicate[]> {
+  const sketch = sketchOf(content);
+  const id = sql`${libraryId}::text`;
+  const { rows } = await withOrderedPlans(db, async (tx) => {
+    // Only the sketches' index may answer: to walk another one until enough are found would read every row.
+    await sql`select set_config('enable_indexscan', 'off', true)`.execute(tx);
+    return sql<{ id: string }>`
+      (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+      union
+      (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
+      tx,
+    );
+  });
+  const found = await findAtoms(
+    db,
+    reach,
+    rows.map((row) => row.id),
+  );
+  return found
+    .filter((atom) => atom.library.id === libraryId)
+    .flatMap((atom) => {
+      const similarity = nearness(atom.content, content);
+      return similarity === undefined ? [] : [{ atom, similarity }];
+    })
+    .sort((one, other) => other.similarity - one.similarity)
+    .slice(0, MAX_TOLD);
+}
+
+/** What the column `sketch` holds of an atom of a library. */
+export function storedSketch(libraryId: RawBuilder<unknown>, { same, bands }: Sketch): RawBuilder<unknown> {
+  return numbersFor(libraryId, [same, ...bands]);
+}
+
+function numbersFor(libraryId: RawBuilder<unknown>, numbers: readonly string[]): RawBuilder<unknown> {
+  return sql`array(select n # hashtextextended(${libraryId}, 0) from unnest(${[...numbers]}::bigint[]) n)`;
+}

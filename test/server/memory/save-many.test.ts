@@ -1,0 +1,149 @@
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { callTool } from "../mcp/tool-calls.ts";
+import { openMemoryStore } from "./memory-store.ts";
+
+const FREEZE = "The deploy freeze ends on Monday.";
+const ALIKE = "The deploy freeze ended on Monday.";
+
+describe("atoms that are saved together, or twice", () => {
+  let store: Store;
+  let server: Harness;
+  let key: string;
+  let writer: string;
+  beforeAll(async () => {
+    store = await openMemoryStore();
+    const mounts = [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes }));
+    server = await startHarness({ mounts, store });
+    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
+    writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
+  });
+  afterAll(async () => {
+    await server.close();
+    await store.close();
+  });
+  beforeEach(async () => {
+    await sql`delete from atoms`.execute(store.db);
+  });
+
+  async function post(path: string, body: unknown, as = key) {
+    const response = await fetch(server.url + path, {
+      method: "POST",
+      headers: { authorization: `Bearer ${as}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    return { status: response.status, json: JSON.parse(await response.text()) };
+  }
+  const saveByTool = (args: Readonly<Record<string, unknown>>, as = key) =>
+    callTool(server, as, "memory_save_atom", args);
+  const contents = async () => {
+    const { rows } = await sql<{ content: string }>`select content from atoms order by id`.execute(store.db);
+    return rows.map(({ content }) => content);
+  };
+
+  test("POST /atoms/batch saves them all in their order, with their fields", async () => {
+    const atoms = [{ content: "one", tags: ["t"] }, { content: "two", importance: 9 }, { content: "one" }];
+    const { status, json } = await post("/atoms/batch", { library: "diary", atoms });
+    expect(status).toBe(201);
+    expect(json).toEqual({ items: [expect.anything(), expect.anything(), expect.anything()] });
+    expect(json.items).toMatchObject(atoms.map((atom) => ({ ...atom, library: "diary", revision: 1 })));
+  });
+
+  test.each<[string, unknown, string]>([
+    ["none", { atoms: [] }, '"atoms" must NOT have fewer than 1 items'],
+    ["51", { atoms: Array.from({ length: 51 }, () => ({ content: "x" })) }, '"atoms" must NOT have more than 50 items'],
+    ["one without content", { atoms: [{ content: "x" }, {}] }, '"atoms.1" lacks "content"'],
+    ["one with an unknown field", { atoms: [{ content: "x", library: "diary" }] }, 'unknown field "library"'],
+    [
+      "one whose link leads nowhere",
+      { atoms: [{ content: "x" }, { content: "y", links: [{ rel: "r", id: "x" }] }] },
+      "names no atom",
+    ],
+  ])("a batch of %s is refused, and nothing of it is saved", async (_what, body, why) => {
+    const { status, json } = await post("/atoms/batch", body);
+    expect([status, json.detail]).toEqual([400, expect.stringContaining(why)]);
+    const tool = await saveByTool(body as Record<string, unknown>);
+    expect(tool).toMatchObject({ isError: true, text: expect.stringContaining(why) });
+    expect(await contents()).toEqual([]);
+  });
+
+  test("a batch whose library goes while it is saved leaves nothing", async () => {
+    await sql`create function retain() returns trigger language plpgsql as $$ begin
+      update libraries set state = 'retained' where id = new.library_id; return null; end $$`.execute(store.db);
+    await sql`create trigger retain after insert on atoms for each row execute function retain()`.execute(store.db);
+    const { status } = await post("/atoms/batch", {
+      library: "diary",
+      atoms: [{ content: "one" }, { content: "two" }],
+    });
+    await sql`drop trigger retain on atoms`.execute(store.db);
+    await sql`drop function retain`.execute(store.db);
+    expect([status, await contents()]).toEqual([404, []]);
+  });
+
+  test("POST /atoms saves the same statement twice, unless it is asked to report or to refuse that", async () => {
+    const first = (await post("/atoms", { content: FREEZE })).json;
+    const second = await post("/atoms", { content: FREEZE });
+    expect([second.status, second.json.nearDuplicates]).toEqual([201, undefined]);
+    const reported = await post("/atoms?duplicates=report", { content: ALIKE });
+    expect(reported.status).toBe(201);
+    expect(reported.json.nearDuplicates).toHaveLength(2);
+    expect(reported.json.nearDuplicates).toContainEqual({ index: 0, id: first.id, similarity: expect.any(Number) });
+    const refused = await post("/atoms?duplicates=refuse", { content: FREEZE });
+    expect(refused).toMatchObject({
+      status: 409,
+      json: { code: "conflict", detail: expect.stringContaining(first.id) },
+    });
+    const batch = await post("/atoms/batch?duplicates=refuse", { atoms: [{ content: "new" }, { content: FREEZE }] });
+    expect(batch).toMatchObject({ status: 409, json: { detail: expect.stringContaining("1 as ") } });
+    expect((await post("/atoms?duplicates=refuse", { content: "Something else." })).status).toBe(201);
+    expect((await post("/atoms?duplicates=maybe", { content: "x" })).status).toBe(400);
+    expect(await contents()).toEqual([FREEZE, FREEZE, ALIKE, "Something else."]);
+  });
+
+  test("memory_save_atom shows the atom that says it already, saves nothing, and saves it where that is asked for", async () => {
+    const { structured } = await saveByTool({ content: FREEZE });
+    const { id } = structured.atom;
+    const again = await saveByTool({ content: ALIKE });
+    expect(again).toMatchObject({ isError: false, text: expect.stringContaining("memory_correct_atom") });
+    expect(again.structured).toMatchObject({ atom: null, atoms: [], nearDuplicates: [{ index: 0, atom: { id } }] });
+    expect(again.text).toContain(id);
+    const many = await saveByTool({ atoms: [{ content: "new" }, { content: FREEZE }] });
+    expect(many.structured).toMatchObject({ atoms: [], nearDuplicates: [{ index: 1, similarity: 1, atom: { id } }] });
+    const twice = await saveByTool({ atoms: [{ content: "new" }, { content: "other" }, { content: "New!" }] });
+    expect(twice).toMatchObject({
+      isError: true,
+      text: expect.stringContaining('"atoms.2" says the same as "atoms.0"'),
+    });
+    expect(await contents()).toEqual([FREEZE]);
+    expect((await saveByTool({ content: ALIKE, allowDuplicate: true })).structured.atom.content).toBe(ALIKE);
+    expect((await saveByTool({ content: FREEZE, library: "diary" })).structured.atom.library).toBe("diary");
+  });
+
+  test("memory_save_atom takes one statement or several, and says which field is at the wrong place", async () => {
+    const saved = await saveByTool({ atoms: [{ content: "one", tags: ["t"] }, { content: "two" }] });
+    expect(saved.structured).toMatchObject({
+      atom: null,
+      atoms: [{ content: "one", tags: ["t"] }, { content: "two" }],
+    });
+    expect(saved.text).toContain("Saved 2 atoms");
+    expect(await saveByTool({})).toMatchObject({ isError: true, text: expect.stringContaining('lacks "content"') });
+    const both = await saveByTool({ atoms: [{ content: "x" }], tags: ["t"] });
+    expect(both).toMatchObject({ isError: true, text: expect.stringContaining('"tags" within each of "atoms"') });
+  });
+
+  test("b58: a key that only writes learns of no near-duplicate", async () => {
+    await post("/atoms", { content: FREEZE });
+    for (const policy of ["report", "refuse"]) {
+      const { status, json } = await post(`/atoms?duplicates=${policy}`, { content: FREEZE }, writer);
+      expect([status, json.detail]).toEqual([403, expect.stringContaining("memory:read")]);
+      expect((await post(`/atoms?duplicates=${policy}`, { content: "Never heard of." }, writer)).status).toBe(403);
+    }
+    expect((await saveByTool({ content: FREEZE }, writer)).structured).toMatchObject({ nearDuplicates: [] });
+    expect(await contents()).toEqual([FREEZE, FREEZE]);
+  });
+});

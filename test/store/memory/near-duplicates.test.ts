@@ -1,0 +1,76 @@
+import { sql } from "kysely";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../../store/memory/atom.ts";
+import { correctAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
+import { findNearDuplicates } from "../../../store/memory/near-duplicates.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { PLAIN } from "./plain-atom.ts";
+
+const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
+const NOW = Date.UTC(2026, 10, 20);
+const FREEZE = "The deploy freeze ends on Monday.";
+
+describeOnEachEngine("near-duplicates", (opened) => {
+  beforeAll(() => addTeamsWithLibraries(opened()));
+  beforeEach(() => sql`delete from atoms`.execute(opened().db));
+
+  async function save(libraryId: string, content: string, reach = TEAM_A): Promise<string> {
+    const atom = await insertAtom(opened().db, reach, { ...PLAIN, content, libraryId, at: NOW });
+    return atom?.id ?? "";
+  }
+  const near = async (content: string, libraryId = "lib-diary", reach = TEAM_A) => {
+    const found = await findNearDuplicates(opened().db, reach, libraryId, content);
+    return found.map(({ atom, similarity }) => [atom.id, similarity]);
+  };
+
+  test("the same statement comes first, then what is alike, of this library alone", async () => {
+    const alike = await save("lib-diary", "The deploy freeze ended on Monday.");
+    const same = await save("lib-diary", "the deploy freeze ends on monday");
+    await save("lib-diary", "The kettle is on.");
+    await save("lib-handbook", FREEZE);
+    expect(await near(FREEZE)).toEqual([
+      [same, 1],
+      [alike, expect.any(Number)],
+    ]);
+  });
+
+  test("b58: an atom of another team, and of a library that is not allowed, is none", async () => {
+    await save("lib-b-notes", FREEZE, { teamId: "team-b", libraryIds: null });
+    await save("lib-handbook", FREEZE);
+    expect(await near(FREEZE, "lib-b-notes")).toEqual([]);
+    expect(await near(FREEZE, "lib-handbook", { teamId: "team-a", libraryIds: ["lib-diary"] })).toEqual([]);
+  });
+
+  test("a correction is found by what it says now, and no more by what it said", async () => {
+    const id = await save("lib-diary", "The kettle is on.");
+    await correctAtom(opened().db, TEAM_A, id, { content: FREEZE, expected: null, at: NOW });
+    expect(await near(FREEZE)).toEqual([[id, 1]]);
+    expect(await near("The kettle is on.")).toEqual([]);
+  });
+
+  test("b87: only rows that share something of the statement are read, however many there are", async () => {
+    const { db } = opened();
+    const id = await save("lib-diary", FREEZE);
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, sketch)
+      select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, now(), now(), array[n, -n] from generate_series(1, 3000) n`.execute(
+      db,
+    );
+    await sql`analyze atoms`.execute(db);
+    await db.connection().execute(async (connection) => {
+      const before = await rowsRead(connection);
+      const [found] = await findNearDuplicates(connection, TEAM_A, "lib-diary", FREEZE);
+      expect(found?.atom.id).toBe(id);
+      expect((await rowsRead(connection)) - before).toBeLessThan(20);
+    });
+  });
+});
+
+/** Rows of the atoms' table and entries of its indexes that this session has read. */
+async function rowsRead(db: Parameters<typeof findNearDuplicates>[0]): Promise<number> {
+  await sql`select pg_stat_force_next_flush()`.execute(db);
+  const { rows } = await sql<{ n: number }>`
+    select (t.seq_tup_read + (select sum(i.idx_tup_read) from pg_stat_user_indexes i where i.relname = 'atoms'))::integer as n
+    from pg_stat_user_tables t where t.relname = 'atoms'`.execute(db);
+  return rows[0]?.n ?? Number.NaN;
+}
