@@ -10,7 +10,7 @@ import { runHostileTenant } from "./hostile/run.ts";
 
 const NIGHTLY_MS = 600_000;
 const ATOMS = NIGHTLY ? 100_000 : 20_000;
-const REST_MS = 5_000;
+const REST_MS = 8_000;
 /** What an end may take besides: calls that are under way, and the start of everything. */
 const ALLOWANCE_MS = 400_000;
 
