@@ -1,15 +1,12 @@
-import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
+import { recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
-import { type AtomJson, atomJson } from "../memory/atom-json.ts";
+import { atomJson } from "../memory/atom-json.ts";
 import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
-import { libraryName, reachOf } from "../memory/libraries.ts";
+import { reachOf } from "../memory/libraries.ts";
 import { ATOM_ID, CURSOR, LIBRARY, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
 import { nearestOnly, nothingFound } from "./nothing-found.ts";
 import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
-
-/** A briefing is short: what is longer is cut, and can be recalled by its id. */
-const BRIEF = 600;
 
 export const memorySearch = defineTool<{ query: string; library?: string; limit: number; tags?: string[] }>(
   {
@@ -90,52 +87,6 @@ export const memoryRecall = defineTool<{
   },
 );
 
-export const memoryWakeUp = defineTool<{ library?: string; limit: number }>(
-  {
-    operation: "mcp.memory_wake_up",
-    title: "Wake up",
-    description:
-      "A short briefing from one library: what it is for, its most important atoms and the latest ones. Call it once at the start of a session, before anything else. Long atoms are cut; memory_recall reads them in full by id.",
-    annotations: READS,
-    input: { library: LIBRARY, limit: { ...FEW, description: "How many of each kind at most, 1 to 100." } },
-    output: {
-      library: {
-        type: "object",
-        required: ["name", "displayName", "description", "atoms", "moreAtoms"],
-        properties: {
-          name: { type: "string" },
-          displayName: { type: "string" },
-          description: { type: "string" },
-          atoms: { type: "integer", description: "How many it holds, counted to 1,000." },
-          moreAtoms: { type: "boolean", description: "It holds more than were counted." },
-        },
-      },
-      important: ATOMS_OUTPUT,
-      recent: ATOMS_OUTPUT,
-    },
-  },
-  async (context, { library: named, limit }) => {
-    const { db, key } = context;
-    const library = await libraryOf(context, named);
-    const reach = reachOf(key);
-    const name = libraryName(key, library);
-    const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
-    const brief = (atom: Parameters<typeof atomJson>[1]): AtomJson => shorten(atomJson(key, atom));
-    const important = (await importantAtoms(db, reach, library.id, limit)).map(brief);
-    const latest = await listAtoms(db, reach, { libraryId: library.id, tag: null, after: null, limit });
-    const recent = latest.map(brief).filter(({ id }) => !important.some((atom) => atom.id === id));
-    const { displayName, description } = library;
-    return {
-      structured: { library: { name, displayName, description, atoms, moreAtoms }, important, recent },
-      text: [
-        `Library ${name}${displayName === "" ? "" : ` (${displayName})`}: ${moreAtoms ? `more than ${atoms}` : atoms} atoms. ${description}`.trim(),
-        `Most important:\n\n${atomsText(important, "Nothing is remembered yet.")}`,
-        `Latest besides:\n\n${atomsText(recent, "None.")}`,
-      ].join("\n\n"),
-    };
-  },
-);
-
 export const memoryList = defineTool<{ library?: string; tag?: string; limit: number; cursor?: string }>(
   {
     operation: "mcp.memory_list",
@@ -161,7 +112,3 @@ export const memoryList = defineTool<{ library?: string; tag?: string; limit: nu
     return { structured: { items, nextCursor }, text: atomsText(items, "There are no such atoms.") + more };
   },
 );
-
-function shorten(atom: AtomJson): AtomJson {
-  return atom.content.length <= BRIEF ? atom : { ...atom, content: `${atom.content.slice(0, BRIEF)}…` };
-}

@@ -8,9 +8,10 @@ import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryHistory } from "./history-tool.ts";
 import { instructionsFor } from "./instructions.ts";
 import { memoryLibraries } from "./library-tools.ts";
-import { memoryList, memoryRecall, memorySearch, memoryWakeUp } from "./read-tools.ts";
+import { memoryList, memoryRecall, memorySearch } from "./read-tools.ts";
 import { memorySaveAtom } from "./save-tool.ts";
 import { type MemoryTool, type ToolAnswer, ToolFault } from "./tool.ts";
+import { memoryWakeUp } from "./wake-up-tool.ts";
 import { memoryCorrectAtom, memoryForgetAtom } from "./write-tools.ts";
 
 /** The tools by name. A map: no name that a caller makes up finds what it inherits. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import type { Harness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
@@ -109,4 +110,25 @@ test("memory_forget_atom is not shown to a key that reads, and says that it dest
   const isForget = ({ name }: { name: string }) => name === "memory_forget_atom";
   expect((await tools(reader)).some(isForget)).toBe(false);
   expect((await tools(key)).find(isForget).annotations).toMatchObject({ destructiveHint: true, readOnlyHint: false });
+});
+
+test("memory_wake_up keeps within its budget, the most important and the latest first, and says what it left out", async () => {
+  const words = "A statement that takes some room in the briefing. ".repeat(8);
+  for (let i = 0; i < 12; i++)
+    await call("memory_save_atom", { content: `${i} ${words}`, importance: i === 3 ? 9 : 5 });
+  const all = await call("memory_wake_up", { maxTokens: 50_000, limit: 100 });
+  expect(all.structured.leftOut).toBe(0);
+  expect(all.text).not.toContain("Left out");
+  const few = await call("memory_wake_up", { maxTokens: 500, limit: 6 });
+  const { important, recent, leftOut } = few.structured;
+  expect(estimateTokens(few.text)).toBeLessThanOrEqual(500);
+  expect(important[0].content).toMatch(/^3 /);
+  expect(important.length + recent.length).toBeGreaterThan(1);
+  expect(leftOut).toBe(12 - important.length - recent.length);
+  expect(few.text).toContain(`Left out: ${leftOut}.`);
+  const none = await call("memory_wake_up", { maxTokens: 100 });
+  expect(none.structured).toMatchObject({ important: [], recent: [], leftOut: 12 });
+  expect(none.text).not.toContain("Nothing is remembered");
+  const standard = await call("memory_wake_up", { limit: 100 });
+  expect(estimateTokens(standard.text)).toBeLessThanOrEqual(2_000);
 });
