@@ -10,6 +10,7 @@ import { describeSchemaError } from "../http/schema-error.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
+import { withSingleTypes } from "./single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
 export type ToolContext = Pick<ServerDeps, "clock"> & {
@@ -66,6 +67,7 @@ export function defineTool<Args>(
     required: [...requires],
     properties: input,
   };
+  const outputSchema = { type: "object", required: Object.keys(output), properties: output };
   const validate = ajv.compile<Args>(inputSchema);
   const name = operation.slice("mcp.".length);
   return {
@@ -75,8 +77,8 @@ export function defineTool<Args>(
       title,
       description,
       // A schema is JSON: the protocol's type for it is wider in words only.
-      inputSchema: inputSchema as Tool["inputSchema"],
-      outputSchema: { type: "object", required: Object.keys(output), properties: output } as Tool["outputSchema"],
+      inputSchema: withSingleTypes(inputSchema) as Tool["inputSchema"],
+      outputSchema: withSingleTypes(outputSchema) as Tool["outputSchema"],
       annotations: { ...annotations, title, openWorldHint: false },
     },
     async call(context, args) {
