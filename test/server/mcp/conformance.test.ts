@@ -50,6 +50,11 @@ describe("the conformance suite of MCP", () => {
     expect([...RUN, ...whole].sort()).toEqual(scenarios.map(({ name }) => name).sort());
   });
 
+  test("has no scenarios besides but those of clients and of authorization servers, which this is not", async () => {
+    const groups = [...(await suite("list")).stdout.matchAll(/^(\S.*) scenarios\b/gm)].map(([, group]) => group);
+    expect(groups).toEqual(["Server", "Client", "Authorization server"]);
+  });
+
   test("finds fault with nothing that applies, in either era", () => {
     const [faults, ran] = [new Map<string, string>(), new Set<string>()];
     for (const [revision, outcome] of outcomes) {
