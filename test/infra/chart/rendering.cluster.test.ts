@@ -10,6 +10,7 @@ const KUSTOMIZE = join(CHART, "../kustomize");
 const KUSTOMIZE_HEADER =
   "# Rendered from infra/chart. Change that and run `npm run test:cluster -- test/infra/chart -u`.\n";
 const EXAMPLES = join(CHART, "examples");
+const KIND = join(CHART, "../../examples/kind");
 const values = (await readdir(EXAMPLES)).filter((file) => file.startsWith("values-")).sort();
 /** All that can be asked for at once. */
 const EVERYTHING = [
@@ -40,7 +41,7 @@ const EMPTIED = ["metrics.dashboard.enabled=true", "metrics.dashboard.labels.gra
 const VARIANTS: [string, string[]][] = [
   ["the default", []],
   ...values.map((file): [string, string[]] => [file, ["--values", join(EXAMPLES, file)]]),
-  ["examples/kind", ["--values", join(CHART, "../../examples/kind/values.yaml")]],
+  ["examples/kind", ["--values", join(KIND, "values.yaml")]],
   ["everything", EVERYTHING],
   ["emptied maps", EMPTIED],
   ["ambiguous texts", ["--set", "ingress.enabled=true", ...AMBIGUOUS]],
@@ -120,6 +121,10 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
   it.each(["", "migration"])("is taken by the API server as infra/kustomize/%s, too", async (folder) => {
     const text = await kubernetes().kubectl(["kustomize", join(KUSTOMIZE, folder)]);
     expect(await apply(text)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("stands on the PostgreSQL of examples/kind, which the API server takes", async () => {
+    expect(await apply(await readFile(join(KIND, "postgres.yaml"), "utf8"))).toMatchObject({ code: 0 });
   });
 
   const REFUSED: [string, string, string][] = [
