@@ -57,11 +57,11 @@ export class StatusError extends Error {
 
 /** Of an SDK, an MCP client, fetch or {@link StatusError}. */
 export function failureOf(error: unknown): Failure {
-  const status = causesOf(error)
-    .map((one) => Reflect.get(one, "status"))
-    .find((one) => typeof one === "number");
-  if (status === 503) return 503;
-  const words = causesOf(error).map((one) => `${Reflect.get(one, "code") ?? ""} ${Reflect.get(one, "message") ?? ""}`);
+  const causes = causesOf(error);
+  const status = causes.map((one) => Reflect.get(one, "status")).find((one) => typeof one === "number");
+  // A stream that ends so has begun with 200.
+  if (status === 503 || causes.some((one) => Reflect.get(one, "code") === "unavailable")) return 503;
+  const words = causes.map((one) => `${Reflect.get(one, "code") ?? ""} ${Reflect.get(one, "message") ?? ""}`);
   if (status === undefined && words.some((text) => BROKEN.test(text))) return "broken";
   return words.join("; ").slice(0, 500);
 }

@@ -24,6 +24,13 @@ const HELLO = [{ role: "user" as const, content: "hello" }];
 /** Of the model stub. */
 const ANSWER = "I am a stub";
 
+/** A tool says in words what REST says by 503. */
+function toolError(text: string): Error {
+  return /The database does not answer|The memory took too long/.test(text)
+    ? new StatusError(503, text)
+    : new Error(text);
+}
+
 /** @returns the ids of the atoms that were answered with 201, or by the tool that saves them */
 export function startClients({ url, calls, gatewayKey, memoryKey, signal }: ClientsOptions): readonly string[] {
   const saved: string[] = [];
@@ -91,7 +98,7 @@ export function startClients({ url, calls, gatewayKey, memoryKey, signal }: Clie
         structuredContent,
         content: said,
       } = await client.callTool({ name: "memory_save_atom", arguments: { content } });
-      if (isError === true) throw new Error(JSON.stringify(said));
+      if (isError === true) throw toolError(JSON.stringify(said));
       const { atom } = structuredContent as { atom: { id: string } };
       saved.push(atom.id);
       return ANSWER;

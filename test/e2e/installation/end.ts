@@ -112,13 +112,13 @@ export async function checkAtoms(url: string, key: string, ids: readonly string[
 }
 
 export function checkCalls({ failed }: Calls, struck: readonly Struck[], report: Report): void {
-  for (const { who, needs, failure, beganAt } of unexplained(failed, struck)) {
-    const last = struck.findLast(({ from }) => from <= beganAt)?.fault ?? "no fault";
-    report.violation({
-      rule: "no call fails without a cause",
-      subject: who,
-      what: `${failure} (${needs}), the last fault being: ${last}`,
-    });
+  const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
+  for (const { who, needs, failure, beganAt, endedAt } of unexplained(failed, struck)) {
+    const last = struck.findLast(({ from }) => from <= endedAt);
+    const when =
+      last && `${seconds(endedAt - last.from)} after ${last.fault}, which took ${seconds(last.to - last.from)}`;
+    const what = `${failure} (needs the ${needs}) after ${seconds(endedAt - beganAt)}, ${when ?? "before the first fault"}`;
+    report.violation({ rule: "no call fails without a cause", subject: who, what });
   }
 }
 

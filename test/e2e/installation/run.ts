@@ -9,6 +9,7 @@ import { type Calls, recordCalls, type Struck } from "./calls.ts";
 import { startClients } from "./clients.ts";
 import { useConsole } from "./console-user.ts";
 import { checkAtoms, checkCalls, checkKeys, checkLogs, comeToRest } from "./end.ts";
+import { keepEvidence } from "./evidence.ts";
 import { followLogs } from "./logs.ts";
 import { playFaults } from "./play.ts";
 import type { Site } from "./site.ts";
@@ -45,6 +46,7 @@ export async function runInstallation(site: Site, options: RunOptions, report: R
     await checkAtoms(site.url, clientKey(MEMORY_KEY), saved, report);
     checkCalls(calls, struck, report);
     const answers = [...probers.counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} of ${status}`);
+    report.note(`the monotonic clock says ${Math.round(performance.now())} ms`);
     report.tell(`answers to every key: ${answers.join(", ")}`);
     const succeeded = [...calls.succeeded].map(([who, count]) => `${count} of ${who}`).join(", ");
     report.tell(`calls that succeeded: ${succeeded}; that failed by a fault: ${calls.failed.length}`);
@@ -58,6 +60,7 @@ export async function runInstallation(site: Site, options: RunOptions, report: R
       held.map(({ value }) => value),
       report,
     );
+    if (report.violations.length > 0) report.tell(`evidence: ${await keepEvidence(report, logs, calls)}`);
     return { faults: struck.length, secrets: held.length, receipts, atoms: saved.length };
   } finally {
     isRestored.abort();
