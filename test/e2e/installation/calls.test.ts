@@ -1,6 +1,7 @@
 /** What judges the calls of an installation's users can find fault with them. */
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
+import { MAX_RUN_MS } from "../../../store/memory/memory-database.ts";
 import { type FailedCall, failureOf, recordCalls, StatusError, type Struck, unexplained } from "./calls.ts";
 
 describe("a failed call", () => {
@@ -56,5 +57,12 @@ describe("a fault", () => {
     expect(isExplained({ failure: "broken" })).toBe(false);
     expect(isExplained({ failure: "500: wrong" })).toBe(false);
     expect(isExplained({ needs: "key index" })).toBe(false);
+  });
+
+  it("is not what has the memory stop a call that takes longer than it may", () => {
+    const late = { beganAt: 3_000, endedAt: 3_000 + MAX_RUN_MS };
+    expect(isExplained(late)).toBe(true);
+    expect(isExplained({ ...late, failure: "broken" })).toBe(false);
+    expect(isExplained({ ...late, needs: "key index" })).toBe(false);
   });
 });

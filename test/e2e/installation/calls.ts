@@ -1,5 +1,7 @@
 /** How the calls of an installation's users ended: what failed has to be a fault's stated effect. */
 
+import { MAX_RUN_MS } from "../../../store/memory/memory-database.ts";
+
 /** What a call takes of the servers: an answer from memory alone, or the database. */
 export type Needs = "key index" | "database";
 
@@ -88,10 +90,14 @@ export type Struck = {
   readonly to: number;
 };
 
-/** The failed calls that no fault explains. */
+/**
+ * The failed calls that neither a fault explains nor the memory's own limit: on a busy machine it stops what takes longer,
+ * with 503.
+ */
 export function unexplained(failed: readonly FailedCall[], struck: readonly Struck[]): FailedCall[] {
-  return failed.filter(
-    ({ needs, failure, beganAt, endedAt }) =>
-      !struck.some(({ effect, from, to }) => beganAt <= to && endedAt >= from && effect[needs]?.includes(failure)),
-  );
+  const isStopped = ({ needs, failure, beganAt, endedAt }: FailedCall) =>
+    needs === "database" && failure === 503 && endedAt - beganAt >= MAX_RUN_MS;
+  const isOfFault = ({ needs, failure, beganAt, endedAt }: FailedCall) =>
+    struck.some(({ effect, from, to }) => beganAt <= to && endedAt >= from && effect[needs]?.includes(failure));
+  return failed.filter((call) => !isStopped(call) && !isOfFault(call));
 }
