@@ -12,6 +12,7 @@ export const OPERATIONS = {
   "atoms.revisions": { product: "memory", scope: "memory:read" },
   "atoms.create": { product: "memory", scope: "memory:write" },
   "atoms.create_batch": { product: "memory", scope: "memory:write" },
+  "atoms.import": { product: "memory", scope: "memory:write" },
   "atoms.update": { product: "memory", scope: "memory:write" },
   "atoms.delete": { product: "memory", scope: "memory:write" },
 

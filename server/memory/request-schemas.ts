@@ -1,12 +1,15 @@
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
 import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";
-import { ATOM_ID, ATOM_INPUT, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, REVISION, TAG } from "./schemas.ts";
+import { ATOM_ID, ATOM_INPUT, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, REVISION, TAG, TIME } from "./schemas.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type PageQuery = { limit: number; cursor?: string };
 export type ListQuery = PageQuery & { library?: string; tag?: string };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
+/** As {@link AtomInput}, with what the atom was called and its times. */
+export type ImportedInput = AtomInput & { id?: string; created?: string; updated?: string };
+export type ImportBody = { atoms: ImportedInput[]; library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = { q: string; library?: string; tag?: string; limit: number };
@@ -43,6 +46,32 @@ export const BATCH_BODY = {
     },
   },
 } as const;
+/** Atoms of one import. */
+const MAX_IMPORT = 100;
+export const IMPORT_BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["atoms"],
+  properties: {
+    library: LIBRARY,
+    atoms: {
+      type: "array",
+      minItems: 1,
+      maxItems: MAX_IMPORT,
+      items: {
+        type: "object",
+        additionalProperties: false,
+        required: ["content"],
+        properties: {
+          id: { ...ATOM_ID, description: "What the atom was called, by which links of the same import lead to it." },
+          ...ATOM_INPUT,
+          created: TIME,
+          updated: TIME,
+        },
+      },
+    },
+  },
+} as const;
 export const SAVE_QUERY = {
   type: "object",
   additionalProperties: false,
@@ -71,5 +100,11 @@ export const CREATE_EXAMPLE = {
 } as const;
 export const BATCH_EXAMPLE = {
   atoms: [{ content: "The deploy freeze ends on Monday." }, { content: "Anna is on call in May.", tags: ["ops"] }],
+} as const;
+export const IMPORT_EXAMPLE = {
+  atoms: [
+    { id: "a", content: "The deploy freeze ends on Monday.", created: "2026-11-20T09:00:00Z" },
+    { id: "b", content: "Anna decides on freezes.", links: [{ rel: "explains", id: "a" }] },
+  ],
 } as const;
 export const UPDATE_EXAMPLE = { id: "...", revision: 1, content: "The deploy freeze ended on Monday." } as const;

@@ -86,3 +86,12 @@ export const SAVED_ATOMS = {
   required: ["items"],
   properties: { items: { type: "array", items: ATOM }, nearDuplicates: NEAR_DUPLICATES },
 } as const;
+
+export const IMPORT_RESULT = closed("ImportResult", {
+  ids: {
+    type: "array",
+    items: { type: ["string", "null"] },
+    description: "The new atoms' ids, in the order of what was sent; null for one that has expired, which is left out.",
+  },
+  droppedLinks: { type: "integer", description: "Links that led to no atom of the import, nor to one that is there." },
+});

@@ -47,13 +47,16 @@ export const METADATA = {
   additionalProperties: { type: ["string", "number", "boolean"], maxLength: 4_096, pattern: TEXT },
   description: "Facts for programs: at most 16 names with a text, a number or a boolean each, of 4 KiB in all.",
 } as const;
+const RFC3339 =
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 export const EXPIRES_AT = {
   type: ["string", "null"],
   maxLength: 64,
-  pattern:
-    "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$",
+  pattern: RFC3339,
   description: "From when on the atom is forgotten by itself, such as 2027-01-31T00:00:00Z; null for never.",
 } as const;
+/** A time of the past, of an atom that comes from elsewhere. */
+export const TIME = { type: "string", maxLength: 64, pattern: RFC3339 } as const;
 export const ATOM_ID = {
   type: "string",
   minLength: 1,

@@ -14,6 +14,8 @@ type AtomDraft = AtomFields & {
   readonly libraryId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Of an atom that has a past elsewhere; as `at` where it is left out. */
+  readonly updatedAt?: number;
 };
 
 /**
@@ -25,7 +27,7 @@ type AtomDraft = AtomFields & {
 export async function insertAtom(
   db: QueryExecutorProvider,
   reach: Reach,
-  { libraryId, at, ...fields }: AtomDraft,
+  { libraryId, at, updatedAt = at, ...fields }: AtomDraft,
 ): Promise<Atom | undefined> {
   const { content, tags, source, importance, metadata, links, expiresAt } = fields;
   await assertLinksLead(db, reach, links);
@@ -35,7 +37,7 @@ export async function insertAtom(
         sketch, created_at, updated_at)
       select l.id, l.team_id, ${content}, ${[...tags]}::text[], ${source}::text, ${importance}::float8,
         ${JSON.stringify(metadata)}::jsonb, ${JSON.stringify(links)}::jsonb, ${timeOrNull(expiresAt)}::timestamptz,
-        ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(at)}::timestamptz
+        ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(updatedAt)}::timestamptz
       from libraries l
       where l.id = ${libraryId} and l.team_id = ${reach.teamId} and l.state = 'active'
         and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))

@@ -20,6 +20,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "atoms.revisions": ["memory:read"],
   "atoms.create": ["memory:write"],
   "atoms.create_batch": ["memory:write"],
+  "atoms.import": ["memory:write"],
   "atoms.update": ["memory:write"],
   "atoms.delete": ["memory:write"],
   "mcp.connect": ["memory:read", "memory:write"],

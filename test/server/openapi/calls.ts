@@ -92,6 +92,16 @@ function memoryCalls(prefix: string): Record<string, Calls> {
         },
       },
     },
+    [`POST ${atoms}/import`]: {
+      valid: async (world) => {
+        const lines = [{ content: "this", id: "a", links: [{ rel: "r", id: "a" }] }, { content: "that" }];
+        return withKey(world, "POST", `${atoms}/import`, { library: await libraryOf(world), atoms: lines });
+      },
+      refused: {
+        not_found: (world) =>
+          withKey(world, "POST", `${atoms}/import`, { library: "nowhere", atoms: [{ content: "x" }] }),
+      },
+    },
     [`PATCH ${atoms}`]: {
       valid: async (world) => {
         const { id, revision } = await atom(world);

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from "fastify";
+import { InvalidAtomError } from "../../store/database/errors.ts";
+import { type ImportedAtom, importAtoms } from "../../store/memory/import-atoms.ts";
+import type { ServerDeps } from "../deps.ts";
+import { problem } from "../http/errors.ts";
+import { requireJsonType } from "../http/json-body.ts";
+import { atomFields } from "./atom-fields.ts";
+import { callMemory } from "./call-memory.ts";
+import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
+import { noLibrary, requireLibrary } from "./problems.ts";
+import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
+import { IMPORT_RESULT } from "./response-schemas.ts";
+import { takeBack, writeAs } from "./write-as.ts";
+
+/** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
+export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  app.post<{ Body: ImportBody }>(
+    "/atoms/import",
+    {
+      config: {
+        operation: "atoms.import",
+        docs: {
+          summary: "Import atoms with their times and links, all of them or none",
+          status: 201,
+          response: IMPORT_RESULT,
+          example: IMPORT_EXAMPLE,
+          refusals: ["not_found"],
+        },
+      },
+      onRequest: requireJsonType,
+      schema: { body: IMPORT_BODY },
+    },
+    async (request, reply) => {
+      const { library: named, atoms } = request.body;
+      const now = deps.clock.now();
+      const lasting = atoms.map((input, index) => importedAtom(input, index, now));
+      const imported = await callMemory(deps, request, reply, async (db, key) => {
+        const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
+        if (library === undefined) return undefined;
+        return writeAs(deps, db, request, {
+          write: async (tx, reach) => {
+            const kept = lasting.filter((atom) => atom !== undefined);
+            return (await importAtoms(tx, reach, library.id, kept)) ?? takeBack();
+          },
+          libraryOf: () => library.id,
+        });
+      });
+      if (imported === undefined) {
+        throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
+      }
+      const { droppedLinks } = imported;
+      const ids = imported.ids.values();
+      const newIds = lasting.map((atom) => (atom === undefined ? null : (ids.next().value ?? null)));
+      return reply.code(201).send({ ids: newIds, droppedLinks });
+    },
+  );
+}
+
+/** Undefined for one that has expired meanwhile. */
+function importedAtom(input: ImportedInput, index: number, now: number): ImportedAtom | undefined {
+  const { id, created, updated, expiresAt = null, ...rest } = input;
+  const ends = expiresAt === null ? null : Date.parse(expiresAt);
+  if (ends !== null && ends <= now) return undefined;
+  try {
+    const fields = atomFields({ ...rest, expiresAt }, now);
+    const createdAt = timeOf("created", created, now);
+    return { ...fields, formerId: id ?? null, createdAt, updatedAt: timeOf("updated", updated, createdAt) };
+  } catch (error) {
+    if (error instanceof InvalidAtomError) throw new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
+    throw error;
+  }
+}
+
+function timeOf(field: string, text: string | undefined, otherwise: number): number {
+  if (text === undefined) return otherwise;
+  const at = Date.parse(text);
+  if (!Number.isNaN(at)) return at;
+  throw new InvalidAtomError(`"${field}" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
+}
