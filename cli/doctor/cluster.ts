@@ -16,9 +16,6 @@ import { findRivals, judgeLeases, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 
-/** Where infra/rbac has the controllers run, and as whom. */
-export const CONTROLLER = { namespace: "keyplane-system", account: "keyplane-controller" } as const;
-
 export type ClusterPlace = {
   /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
   readonly kubeconfig: string | undefined;

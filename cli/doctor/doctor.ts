@@ -11,11 +11,12 @@ import { outputText, type StructuredFormat } from "../output.ts";
 import { plainText } from "../plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 import { checkCertificateFiles } from "./certificate.ts";
-import { type ClusterPlace, CONTROLLER, checkCluster } from "./cluster.ts";
+import { type ClusterPlace, checkCluster } from "./cluster.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEmbedded } from "./embedded.ts";
 import type { Finding } from "./finding.ts";
 import { checkReadiness } from "./readiness.ts";
+import { CONTROLLER } from "./rights.ts";
 import { checkServer } from "./server.ts";
 
 export const addDoctor: AddCommand = (program, { env, out, exit, terminal }) => {

@@ -7,6 +7,9 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { listAll } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
+/** Where infra/rbac has the controllers run, and as whom. */
+export const CONTROLLER = { namespace: "keyplane-system", account: "keyplane-controller" } as const;
+
 /** As a rule of a Role has it. */
 export type Rule = {
   readonly group: string;
@@ -77,13 +80,18 @@ async function missingRights(
   title: string,
   namespaces: readonly string[],
 ): Promise<Finding[]> {
-  const once = "kubectl apply -f infra/rbac/controller.yaml";
+  const isOfFiles = account.namespace === CONTROLLER.namespace && account.name === CONTROLLER.account;
+  const chart = (values: string) => `helm upgrade of the release in ${account.namespace}${values}`;
+  const once = isOfFiles ? "kubectl apply -f infra/rbac/controller.yaml" : chart("");
   const places = [
     { namespace: "", rules: CONTROLLER_RULES.everywhere, step: once },
     { namespace: account.namespace, rules: CONTROLLER_RULES.own, step: once },
     { namespace: "default", rules: CONTROLLER_RULES.default, step: once },
     ...namespaces.map((namespace) => {
-      return { namespace, rules: NAMESPACE_RULES, step: `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml` };
+      const step = isOfFiles
+        ? `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml`
+        : chart(`, with ${namespace} in its keyNamespaces`);
+      return { namespace, rules: NAMESPACE_RULES, step };
     }),
   ];
   const findings: Finding[] = [];

@@ -63,6 +63,12 @@ describe("keyplane doctor --kubeconfig", () => {
         /^note rights: .* may not patch deployments in the namespace dev, which restartTargets need/,
       ),
     );
+    // The files bind no other account than theirs.
+    expect(await doctor("--controller-namespace", "other")).toContainEqual(
+      expect.stringMatching(
+        /may not get, list, .* secrets in the namespace dev: helm upgrade of the release in other, with dev in its keyNamespaces$/,
+      ),
+    );
     await kubectl("apply", "--namespace", "dev", "--filename", join(RBAC, "namespace.yaml"));
     expect(await doctor()).toEqual([NO_LEASE, ...PENDING]);
     await kubectl("delete", "clusterrolebinding", "keyplane-controller");
