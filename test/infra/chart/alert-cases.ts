@@ -40,6 +40,15 @@ export const ALERT_CASES: Readonly<
     fires: [{ [`up{job="keyplane",${A}}`]: constant(0), [`up{job="keyplane",${B}}`]: constant(1) }],
     quiet: [{ [`up{job="keyplane",${A}}`]: "1x80 0x2 1x8", 'up{job="other",instance="c:9090"}': constant(0) }],
   },
+  KeyplaneProcessRestarting: {
+    fires: [{ [`process_start_time_seconds{job="keyplane",${A}}`]: "100x65 200x7 300x7 400x8" }],
+    quiet: [
+      {
+        [`process_start_time_seconds{job="keyplane",${A}}`]: "100x70 200x20",
+        [`process_start_time_seconds{job="keyplane",${B}}`]: "100x75 200x15",
+      },
+    ],
+  },
   KeyplaneFeedLagging: {
     fires: [indexOf({ age: 4, lease: 5, current: 1 }), indexOf({ age: 40, lease: 60, current: 1 })],
     quiet: [

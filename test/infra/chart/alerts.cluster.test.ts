@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createControllerMetrics } from "../../../controller/metrics.ts";
 import { createMetrics } from "../../../server/metrics.ts";
+import { ALERT_RULES } from "../../env/alerts.ts";
 import { findPromtool } from "../../env/promtool.ts";
 import { ALERT_CASES, type Series } from "./alert-cases.ts";
 
 const run = promisify(execFile);
 const FILES = join(import.meta.dirname, "../../../infra/chart/files");
-const RULES = join(FILES, "alerts.yaml");
 const DASHBOARD = join(FILES, "dashboard.json");
 
 type Rules = { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] };
@@ -30,7 +30,7 @@ describe("the alerts, by promtool", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("are rules and templates that Prometheus takes", async () => {
-    await run(promtool, ["check", "rules", "--lint=all", "--lint-fatal", RULES]);
+    await run(promtool, ["check", "rules", "--lint=all", "--lint-fatal", ALERT_RULES]);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("the alerts, by promtool", () => {
   });
 
   it("have each a case that fires and one that does not", async () => {
-    const { groups }: Rules = parse(await readFile(RULES, "utf8"));
+    const { groups }: Rules = parse(await readFile(ALERT_RULES, "utf8"));
     const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
     expect(Object.keys(ALERT_CASES).toSorted()).toEqual(alerts.toSorted());
   });
@@ -67,7 +67,7 @@ describe("the alerts, by promtool", () => {
     ];
     const file = join(folder, `${alert}.yaml`);
     // JSON is YAML.
-    await writeFile(file, JSON.stringify({ rule_files: [RULES], evaluation_interval: "1m", tests }));
+    await writeFile(file, JSON.stringify({ rule_files: [ALERT_RULES], evaluation_interval: "1m", tests }));
     await run(promtool, ["test", "rules", file]);
   });
 });
