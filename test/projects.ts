@@ -25,7 +25,11 @@ export const PROJECTS = {
     needs: "root on Linux, nginx, PgBouncer, Python with venv, tar, npm's and Python's registries",
     shared: [POSTGRES],
   },
-  e2e: { command: "npm run e2e", needs: "root on Linux, Go and apt; or a cluster", shared: [POSTGRES] },
+  e2e: {
+    command: "npm run e2e",
+    needs: "root on Linux, Go and apt, nightly PgBouncer; or a cluster",
+    shared: [POSTGRES],
+  },
 } as const;
 
 export type ProjectName = keyof typeof PROJECTS;

@@ -25,7 +25,7 @@ import { makeVectorTable } from "./vector-table.ts";
  * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
  * number takes their place.
  */
-const MIGRATIONS = [
+export const MIGRATIONS = [
   { version: 18, name: "schema", script: schema, carryOver: "" },
   { version: 19, name: "sessions", script: sessions },
   { version: 20, name: "key-lists", script: keyLists },

@@ -19,12 +19,12 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/kubernetes/of-run.ts": ["cluster"],
   "test/env/glua.ts": ["cluster"],
   "test/env/helm.ts": ["cluster", "e2e"],
-  "test/env/promtool.ts": ["cluster"],
+  "test/env/promtool.ts": ["cluster", "e2e"],
   "test/env/pulumi/cli.ts": ["pulumi"],
   "test/env/pulumi.ts": ["pulumi"],
   "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
-  "test/env/pgbouncer.ts": ["system"],
+  "test/env/pgbouncer.ts": ["system", "e2e"],
   "test/env/node/namespaces.ts": ["system", "e2e"],
 };
 

@@ -11,7 +11,7 @@ import { KEYPLANE_IMAGE, startNode } from "../../env/node.ts";
 import { until } from "../../env/until.ts";
 import * as manifests from "../workload/manifests.ts";
 import { type Calls, startCallers } from "./callers.ts";
-import { blocksOf, commandsIn, openTerminal, type Terminal } from "./pages.ts";
+import { blocksOf, commandsIn, fillIn, openTerminal, type Terminal } from "./pages.ts";
 
 const PAGE = "docs/operations/kubernetes.md";
 const NAMESPACE = "keyplane-system";
@@ -22,14 +22,7 @@ const URL_OF_SERVICE = `http://${SERVICE.host}:${SERVICE.port}`;
 /** Enough to say that a failure would have been seen. */
 const MANY = 200;
 
-/** What a reader puts in place of what a page leaves open. */
-const filledIn = (script: string): string =>
-  script
-    .replaceAll("NAMESPACE", TEAM)
-    .replaceAll("FILE", "database-url")
-    .replaceAll(/(REGISTRY|registry\.example\.com)\/keyplane/g, KEYPLANE_IMAGE)
-    .replaceAll("https://keyplane.example.com", URL_OF_SERVICE)
-    .replaceAll("helm upgrade ", "helm upgrade --wait ");
+const filledIn = (script: string): string => fillIn(script, { team: TEAM, url: URL_OF_SERVICE });
 
 /** The tests go on from one another: an installation from its beginning to its end. */
 describe("infra/chart, on a node", () => {

@@ -1,17 +1,19 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { KEYPLANE_IMAGE } from "../../env/node.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-/** What a page of the docs has below a heading, up to the next one of its level. */
-function sectionOf(page: string, heading: string): string {
-  const [, section] = readFileSync(join(ROOT, page), "utf8").split(`\n## ${heading}\n`);
+/** What a page of the docs has below a heading, up to the next one of its level or a higher one. */
+export function sectionOf(page: string, heading: string): string {
+  const [, hashes = "", section] =
+    readFileSync(join(ROOT, page), "utf8").match(new RegExp(`^(##+) ${heading}\n([\\s\\S]*)`, "m")) ?? [];
   if (section === undefined) throw new Error(`${page} has no heading "${heading}"`);
-  return section.split("\n## ", 1).join();
+  return section.split(new RegExp(`^#{2,${hashes.length}} `, "m"), 1).join();
 }
 
 /** The code blocks of a section, of whatever language, in order. */
@@ -24,7 +26,17 @@ export function commandsIn(page: string, heading: string): string[] {
   return [...sectionOf(page, heading).matchAll(/`((?:kubectl|helm) [^`]+)`/g)].map(([, command = ""]) => command);
 }
 
-/** A terminal in a folder that has what pages name of this checkout. */
+/** What a reader puts in place of what a page leaves open. */
+export function fillIn(script: string, { team, url }: { readonly team: string; readonly url: string }): string {
+  return script
+    .replaceAll("NAMESPACE", team)
+    .replaceAll("FILE", "database-url")
+    .replaceAll(/(REGISTRY|registry\.example\.com)\/keyplane/g, KEYPLANE_IMAGE)
+    .replaceAll("https://keyplane.example.com", url)
+    .replaceAll("helm upgrade ", "helm upgrade --wait ");
+}
+
+/** A terminal in a folder that has what pages name of this checkout, and the command `keyplane`. */
 export type Terminal = {
   readonly folder: string;
   /** What a script prints. @throws with what it says where a command of it fails */
@@ -37,6 +49,8 @@ export async function openTerminal(kubeconfig: string, programs: { kubectl: stri
   const bin = join(folder, "bin");
   await mkdir(bin);
   for (const [name, path] of Object.entries(programs)) await symlink(path, join(bin, name));
+  const command = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, "cli/main.ts")}' "$@"\n`;
+  await writeFile(join(bin, "keyplane"), command, { mode: 0o755 });
   for (const name of ["infra/chart", "infra/kustomize", "infra/rbac", "crds"])
     await cp(join(ROOT, name), join(folder, name), { recursive: true });
   const env = { HOME: folder, PATH: [bin, process.env.PATH].join(delimiter), KUBECONFIG: kubeconfig, KUBERC: "off" };

@@ -11,8 +11,10 @@ import { ProgramMissingError } from "../../env/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
 import { IMAGE_ROOT_VARIABLE, makeImageRoot } from "../../env/image-root.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { runInNamespaces, whyImpossible } from "../../env/node/namespaces.ts";
 import { findNodePrograms, NodeMissingError } from "../../env/node/programs.ts";
+import { findPromtool } from "../../env/promtool.ts";
 import { KUBECONFIG_VARIABLE } from "./cluster.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -20,6 +22,8 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 /** Each of its tests goes on from where the one before it has ended. */
 const OPTIONS = ["--root", ROOT, "--project", "e2e", "--bail", "1", "--disable-console-intercept=true"];
 const INSTALLATION = "test/e2e/installation/installation.e2e.test.ts";
+/** It takes minutes: nightly, or when it is named. */
+const WALK = "test/e2e/chart/walk.e2e.test.ts";
 /** Those that take any cluster. */
 const ANYWHERE = ["test/e2e/workload/workload.e2e.test.ts", INSTALLATION];
 const SUITES = globSync("test/e2e/*/*.e2e.test.ts", { cwd: ROOT }).sort();
@@ -33,7 +37,7 @@ const commandOf = (suite: string, options: readonly string[]): readonly [string,
 async function main(args: readonly string[]): Promise<number> {
   const named = SUITES.filter((suite) => args.includes(suite));
   const options = args.filter((arg) => !SUITES.includes(arg));
-  const chosen = named.length > 0 ? named : SUITES;
+  const chosen = named.length > 0 ? named : SUITES.filter((suite) => NIGHTLY || suite !== WALK);
   if (process.env[KUBECONFIG_VARIABLE]) {
     return inTurn(
       chosen.filter((suite) => ANYWHERE.includes(suite)),
@@ -50,6 +54,7 @@ async function main(args: readonly string[]): Promise<number> {
     await findBinaries();
     await findNodePrograms();
     await findHelm();
+    if (chosen.includes(WALK)) await findPromtool();
     const folder = await mkdtemp(join(tmpdir(), "keyplane-e2e-"));
     const imageRoot = join(folder, "root");
     try {
