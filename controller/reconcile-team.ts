@@ -1,10 +1,11 @@
 import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
 import { leakActionOf } from "../domain/key/leak.ts";
+import type { Spec } from "../domain/manifest/kinds.ts";
 import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/database/change.ts";
 import { StaleDeclarationError } from "../store/database/errors.ts";
-import { findObject } from "../store/objects.ts";
+import { findInTeam } from "../store/references.ts";
 import { deleteTeam, findTeam, type RefusedClaim, saveTeam, type TeamDraft } from "../store/teams.ts";
 import { type DeclaredObject, FINALIZER } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
@@ -59,11 +60,10 @@ export async function reconcileTeam(
   const held = spec.namespaces.filter((namespace) => !refused.has(namespace));
   moved([...new Set(before).symmetricDifference(new Set(held))]);
 
-  const library =
-    defaultLibrary &&
-    (await findObject(store.db, "library", { ...defaultLibrary, cluster: cluster.uid, teamId: result.teamId }));
+  const libraries = await missingLibraries(deps, spec, result.teamId);
+  const found = [claims(result.refused, reserved), references(libraries, missing, why)];
   await writeStatus(deps, object, {
-    ...declaredStatus(object, [claims(result.refused, reserved), references(library, missing, why)], deps.clock.now()),
+    ...declaredStatus(object, found, deps.clock.now()),
     teamID: result.teamId,
     namespaces: held,
   });
@@ -94,24 +94,36 @@ function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): 
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
+/** What a team says of libraries that it does not have, in sentences. */
+async function missingLibraries(
+  { store }: ControllerDeps,
+  { mcpAgentPolicy, members }: Spec<"PlatformTeam">,
+  teamId: string,
+): Promise<string[]> {
+  const policy = mcpAgentPolicy?.defaultLibraryRef;
+  const refs = [...(policy ? [policy] : []), ...members.flatMap(({ libraryRefs = [] }) => libraryRefs)];
+  const found = await findInTeam(store.db, "libraries", teamId, refs);
+  const absent = refs.filter((_, i) => found[i] === "absent");
+  const ofMembers = new Set(
+    absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`),
+  );
+  return [
+    ...(policy && absent.includes(policy) ? ["The MCP agent policy's default library does not exist."] : []),
+    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${[...ofMembers].join(", ")}.`] : []),
+  ];
+}
+
 /**
- * @param library undefined where the policy names one that does not exist, null where it names none
+ * @param libraries what is said of libraries that do not exist
  * @param missing the Secrets that webhooks would be signed with
  * @param why one of them may not be read; undefined where all may
  */
 function references(
-  library: { readonly id: string } | null | undefined,
+  libraries: readonly string[],
   missing: readonly string[],
   why: string | undefined,
 ): StatedCondition {
-  if (library === undefined) {
-    return condition(
-      "ResolvedRefs",
-      "False",
-      "LibraryNotFound",
-      "The MCP agent policy's default library does not exist.",
-    );
-  }
+  if (libraries.length > 0) return condition("ResolvedRefs", "False", "LibraryNotFound", libraries.join(" "));
   if (why !== undefined) {
     const message = `A webhook's signing secret cannot be read: ${why}. The webhook goes on as it was.`;
     return condition("ResolvedRefs", "False", "SecretUnreadable", message);

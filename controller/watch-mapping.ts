@@ -74,11 +74,14 @@ export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"Mo
   return [...sharing, ...libraries, ...keysReferringTo(cluster, gateway)];
 }
 
-/** What has to be looked at because a library came or went: keys, and teams whose MCP agent policy names it. */
+/** What has to be looked at because a library came or went: keys, and teams whose policy or members name it. */
 export function requestsForLibrary(cluster: Cluster, library: DeclaredObject<"MemoryLibrary">): ObjectRef[] {
   const teams = cluster.list("PlatformTeam").filter(({ spec }) => {
-    const ref = spec.mcpAgentPolicy?.defaultLibraryRef;
-    return ref?.name === library.name && ref.namespace === library.namespace;
+    const refs = [
+      spec.mcpAgentPolicy?.defaultLibraryRef,
+      ...spec.members.flatMap(({ libraryRefs = [] }) => libraryRefs),
+    ];
+    return refs.some((ref) => ref?.name === library.name && ref.namespace === library.namespace);
   });
   return [...keysReferringTo(cluster, library), ...teams];
 }

@@ -76,7 +76,7 @@ export const REASONS = {
   VectorsUnavailable:
     "Run keyplane migrate: it makes the PostgreSQL extension vector, or says what an administrator has to do.",
   LibraryNotFound:
-    "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef names, in a namespace of the team.",
+    "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef or spec.members[].libraryRefs names, in a namespace of the team.",
 } as const satisfies Record<string, string>;
 
 export type Reason = keyof typeof REASONS;

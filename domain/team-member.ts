@@ -6,6 +6,8 @@ export type TeamMember = {
   readonly kind: "subject" | "group" | "serviceAccount";
   /** An OIDC subject or group, or a ServiceAccount as `namespace/name`. */
   readonly value: string;
+  /** The libraries that tokens reach by it; left out for all of the team's. */
+  readonly libraryRefs?: readonly { readonly namespace: string; readonly name: string }[];
 };
 
 /** By what a person or a machine is named among a team's members (spec §5, PlatformTeam). */
@@ -18,12 +20,13 @@ export type MemberNames = {
 
 /** A member as it is declared, which is by one of three names. */
 export function teamMember(member: Spec<"PlatformTeam">["members"][number]): TeamMember {
-  const { role } = member;
+  const { role, libraryRefs } = member;
+  const reach = libraryRefs === undefined ? {} : { libraryRefs };
   if (member.serviceAccount !== undefined) {
     const { namespace, name } = member.serviceAccount;
-    return { role, kind: "serviceAccount", value: `${namespace}/${name}` };
+    return { role, kind: "serviceAccount", value: `${namespace}/${name}`, ...reach };
   }
   return member.group === undefined
-    ? { role, kind: "subject", value: member.subject ?? "" }
-    : { role, kind: "group", value: member.group };
+    ? { role, kind: "subject", value: member.subject ?? "", ...reach }
+    : { role, kind: "group", value: member.group, ...reach };
 }

@@ -74,7 +74,8 @@ const SOURCES = {
       state, created_at as "createdAt", display_name as "displayName", generation,
       leak_action as "leakAction",
       array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces,
-      coalesce((select json_agg(json_build_object('role', role, 'kind', kind, 'value', value) order by kind, value, role)
+      coalesce((select json_agg(jsonb_strip_nulls(jsonb_build_object('role', role, 'kind', kind, 'value', value,
+        'libraryRefs', library_refs)) order by kind, value, role)
         from team_members where team_id = teams.id), '[]') as members,
       case when default_library_name is not null then
         json_build_object('namespace', default_library_namespace, 'name', default_library_name) end as "defaultLibrary",

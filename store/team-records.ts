@@ -11,7 +11,11 @@ export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Prom
   if (teamIds?.length === 0) return [];
   const { rows } = await sql<TeamRecord>`
     select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId",
-      (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value)
+      (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value, 'libraryIds',
+          case when m.library_refs is not null then (
+            select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref
+            join libraries named on named.cluster = t.cluster and named.namespace = ref ->> 'namespace'
+              and named.name = ref ->> 'name' and named.team_id = t.id and named.state = 'active') end)
         order by m.kind, m.value, m.role), '[]') from team_members m where m.team_id = t.id) as members
     from teams t
     left join libraries l on l.cluster = t.cluster and l.namespace = t.default_library_namespace

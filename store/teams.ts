@@ -104,12 +104,27 @@ async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
 }
 
 async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[]): Promise<void> {
-  const wanted = sql`select distinct role, kind, value from unnest(
-    ${members.map(({ role }) => role)}::text[], ${members.map(({ kind }) => kind)}::text[],
-    ${members.map(({ value }) => value)}::text[]) as given (role, kind, value)`;
-  await sql`delete from team_members where team_id = ${teamId} and (role, kind, value) not in (${wanted})`.execute(tx);
-  await sql`insert into team_members (team_id, role, kind, value)
-    select ${teamId}, role, kind, value from (${wanted}) wanted on conflict do nothing`.execute(tx);
+  const wanted = sql`select role, kind, value, library_refs from jsonb_to_recordset(${JSON.stringify(merged(members))}::jsonb)
+    as given (role text, kind text, value text, library_refs jsonb)`;
+  await sql`delete from team_members where team_id = ${teamId}
+    and (role, kind, value) not in (select role, kind, value from (${wanted}) wanted)`.execute(tx);
+  await sql`insert into team_members (team_id, role, kind, value, library_refs)
+    select ${teamId}, role, kind, value, library_refs from (${wanted}) wanted
+    on conflict (team_id, kind, value, role) do update set library_refs = excluded.library_refs
+    where team_members.library_refs is distinct from excluded.library_refs`.execute(tx);
+}
+
+/** One row for a role of a name. Declared twice it reaches what both reach. */
+function merged(members: readonly TeamMember[]): Record<string, unknown>[] {
+  const ways = Map.groupBy(members, ({ role, kind, value }) => JSON.stringify([role, kind, value]));
+  return [...ways.values()].flatMap((same) => {
+    const [first] = same;
+    if (first === undefined) return [];
+    const { role, kind, value } = first;
+    const refs = same.flatMap(({ libraryRefs = [] }) => libraryRefs);
+    const isRestricted = same.every(({ libraryRefs }) => libraryRefs !== undefined);
+    return [{ role, kind, value, ...(isRestricted && { library_refs: refs }) }];
+  });
 }
 
 /**

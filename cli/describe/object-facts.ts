@@ -90,7 +90,7 @@ function teamFacts({ spec }: Seen<"PlatformTeam">): Fact[] {
   return [
     ["Display name", spec?.displayName],
     ["Namespaces", spec?.namespaces],
-    ["Members", spec?.members?.map((member) => `${member.role}: ${memberText(member)}`)],
+    ["Members", spec?.members?.map((member) => `${member.role}: ${memberText(member)}${reachText(member)}`)],
     ["Default library", spec?.mcpAgentPolicy?.defaultLibraryRef && refText(spec.mcpAgentPolicy.defaultLibraryRef)],
     ["Leaks", spec?.leaks?.action],
     ["Webhooks", spec?.webhooks?.map(({ url }) => url)],
@@ -102,6 +102,10 @@ type Member = NonNullable<NonNullable<Seen<"PlatformTeam">["spec"]>["members"]>[
 
 function refText({ name, namespace }: Ref): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
+}
+
+function reachText({ libraryRefs }: Member): string {
+  return libraryRefs === undefined ? "" : ` (libraries ${libraryRefs.map(refText).join(", ")})`;
 }
 
 function memberText({ subject, group, serviceAccount }: Member): string {

@@ -322,6 +322,7 @@ create table team_members (
   role text not null,
   kind text not null,
   value text not null,
+  library_refs jsonb,
   constraint team_members_pkey PRIMARY KEY (team_id, kind, value, role),
   constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
 );
@@ -576,7 +577,7 @@ CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRAB
 CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT OR DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
-CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value) EXECUTE FUNCTION record_change('team', 'team_id');
+CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value, library_refs ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value OR old.library_refs IS DISTINCT FROM new.library_refs) EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_namespaces_feed AFTER INSERT OR DELETE ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_namespaces_feed_update AFTER UPDATE OF cluster, namespace, team_id ON team_namespaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id) EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER teams_feed AFTER INSERT OR DELETE ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'id');

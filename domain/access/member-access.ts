@@ -32,7 +32,8 @@ export function memberScopes(claim: unknown): ScopeSet {
 
 /**
  * What the bearer of a token may do in a team, in the shape of a key; undefined for whoever is no member of it. The
- * strongest of their roles applies, and of its scopes those that the token was asked for.
+ * strongest of their roles applies, with the libraries that it is given for, and of its scopes those that the token was
+ * asked for.
  */
 export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | undefined {
   const role = roleScopes({ token, team });
@@ -49,7 +50,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     expiresAt: token.expiresAt,
     scopes: role & token.scopes,
     boundGatewayId: null,
-    libraryIds: null,
+    libraryIds: libraryIdsOf({ token, team }, role),
     mcpDefaultLibraryId: null,
     teamDefaultLibraryId: team.defaultLibraryId,
     allowedModels: null,
@@ -63,6 +64,17 @@ function roleScopes({ token, team }: Membership): ScopeSet {
   let scopes: ScopeSet = 0;
   for (const { role, name } of team.members) if (token.names.has(name)) scopes |= ROLE_SCOPES.get(role) ?? 0;
   return scopes;
+}
+
+/** Null for all, which any way of having the role may give. */
+function libraryIdsOf({ token, team }: Membership, scopes: ScopeSet): readonly string[] | null {
+  const ids: string[] = [];
+  for (const { role, name, libraryIds } of team.members) {
+    if (!token.names.has(name) || ROLE_SCOPES.get(role) !== scopes) continue;
+    if (libraryIds === null) return null;
+    ids.push(...libraryIds);
+  }
+  return ids;
 }
 
 /**

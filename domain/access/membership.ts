@@ -15,6 +15,8 @@ export type RoleOfMember = {
   readonly role: string;
   /** The kind of name that they stand by, and the name: `group leads`. */
   readonly name: string;
+  /** Ids of the libraries that may be reached by it, or null for all of the team's. */
+  readonly libraryIds: readonly string[] | null;
 };
 
 /** What a token of an issuer says of its bearer and what it was asked for, once it is verified. */

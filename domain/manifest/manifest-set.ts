@@ -54,9 +54,15 @@ export function findMissingReferences(entries: readonly SetEntry[]): Diagnostic[
 
 function referencesOf({ manifest }: ReadManifest): Reference[] {
   if (manifest?.kind === "PlatformTeam") {
-    const library = manifest.spec.mcpAgentPolicy?.defaultLibraryRef;
-    const path = ["spec", "mcpAgentPolicy", "defaultLibraryRef"];
-    return library ? [{ kind: "MemoryLibrary", ...library, path }] : [];
+    const { mcpAgentPolicy, members } = manifest.spec;
+    const library = mcpAgentPolicy?.defaultLibraryRef;
+    const kind = "MemoryLibrary" as const;
+    return [
+      ...(library ? [{ kind, ...library, path: ["spec", "mcpAgentPolicy", "defaultLibraryRef"] }] : []),
+      ...members.flatMap(({ libraryRefs = [] }, member) =>
+        libraryRefs.map((ref, place) => ({ kind, ...ref, path: ["spec", "members", member, "libraryRefs", place] })),
+      ),
+    ];
   }
   if (manifest?.kind !== "PlatformKey" && manifest?.kind !== "MemoryLibrary") return [];
   const { namespace } = manifest;

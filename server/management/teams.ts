@@ -103,8 +103,9 @@ async function save(
   return { id };
 }
 
-function memberJson({ role, kind, value }: TeamMember) {
-  if (kind !== "serviceAccount") return { role, [kind]: value };
+function memberJson({ role, kind, value, libraryRefs }: TeamMember) {
+  const reach = libraryRefs && { libraryRefs };
+  if (kind !== "serviceAccount") return { role, [kind]: value, ...reach };
   const [namespace, name] = value.split("/");
-  return { role, serviceAccount: { namespace, name } };
+  return { role, serviceAccount: { namespace, name }, ...reach };
 }

@@ -173,13 +173,16 @@ async function affectedGateways(tx: Tx, gatewayIds: readonly string[], teamIds: 
   return rows.map(({ id }) => id);
 }
 
-/** Teams that changed, and those whose policy names a library that did. */
+/** Teams that changed, and those whose policy names a library that did, or who may name it for a member. */
 async function affectedTeams(tx: Tx, teamIds: readonly string[], libraryIds: readonly string[]): Promise<string[]> {
   if (libraryIds.length === 0) return [...teamIds];
   const { rows } = await sql<{ id: string }>`
     select unnest(${teamIds}::text[]) as id
     union select t.id from libraries l
       join teams t on t.id = l.team_id and t.default_library_namespace = l.namespace and t.default_library_name = l.name
+      where l.id = any(${libraryIds}::text[])
+    union select m.team_id from libraries l
+      join team_members m on m.team_id = l.team_id and m.library_refs is not null
       where l.id = any(${libraryIds}::text[])`.execute(tx);
   return rows.map(({ id }) => id);
 }

@@ -147,4 +147,14 @@ create function atom_parts(team_id text, library_id text, tags text[], content t
 create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tags, content, source))
   with (gin_pending_list_limit = 256);
 alter index atoms_parts alter column 1 set statistics 0;
+
+-- Which libraries a member's tokens reach over MCP: a list of namespace and name, or null for all of the team's.
+
+alter table team_members add column library_refs jsonb;
+drop trigger team_members_feed_update on team_members;
+create constraint trigger team_members_feed_update after update of team_id, role, kind, value, library_refs
+  on team_members deferrable initially deferred for each row
+  when ((old.team_id, old.role, old.kind, old.value, old.library_refs)
+    is distinct from (new.team_id, new.role, new.kind, new.value, new.library_refs))
+  execute function record_change('team', 'team_id');
 `;

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
+import { saveLibrary } from "../../store/memory/libraries.ts";
+import { readTeams } from "../../store/team-records.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
-import { makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";
+import { libraryDraft, makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";
 import { membersOfTeam } from "./questions.ts";
 
 describeOnEachEngine("A team", (store) => {
@@ -90,6 +92,23 @@ describeOnEachEngine("A team", (store) => {
     expect(await membersOfTeam(store().db, teamId)).toEqual([{ role: "viewer", kind: "group", value: "leads" }]);
     await save({ ...draft, members: [] });
     expect(await membersOfTeam(store().db, teamId)).toEqual([]);
+  });
+
+  test("gives a member the libraries that it names, once they are there, and all where it names none", async () => {
+    const member = { role: "member", kind: "subject", value: "ann" } as const;
+    const home = await makeTeam(store());
+    const { namespace } = home;
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home, { name: "diary" })));
+    const reachOf = async (members: TeamDraft["members"]) => {
+      await save({ ...home, members });
+      const [team] = await run(store(), (tx) => readTeams(tx, [home.teamId]));
+      return team?.members.map(({ libraryIds }) => libraryIds);
+    };
+    const named = (...names: string[]) => ({ ...member, libraryRefs: names.map((name) => ({ namespace, name })) });
+    expect(await reachOf([named("diary", "later")])).toEqual([[libraryId]]);
+    expect(await reachOf([named("later")])).toEqual([[]]);
+    expect(await reachOf([named("later"), named("diary")])).toEqual([[libraryId]]);
+    expect(await reachOf([named("diary"), member])).toEqual([null]);
   });
 
   test("c16: a declaration older than the one that was applied is refused, one of a new object is not", async () => {

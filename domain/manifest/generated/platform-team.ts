@@ -45,6 +45,21 @@ export type PlatformTeamSpec = {
        */
       name: string;
     };
+    /**
+     * The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count.
+     *
+     * Items: One library.
+     */
+    libraryRefs?: {
+      /**
+       * The MemoryLibrary's namespace, one of the team's.
+       */
+      namespace: string;
+      /**
+       * The MemoryLibrary's name.
+       */
+      name: string;
+    }[];
   }[];
   /**
    * What the team's MCP clients get where their key says nothing.

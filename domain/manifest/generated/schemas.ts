@@ -1494,6 +1494,37 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
                     }
                   }
+                },
+                "libraryRefs": {
+                  "description": "The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count.",
+                  "type": "array",
+                  "minItems": 1,
+                  "maxItems": 64,
+                  "x-kubernetes-list-type": "atomic",
+                  "items": {
+                    "description": "One library.",
+                    "type": "object",
+                    "required": [
+                      "namespace",
+                      "name"
+                    ],
+                    "x-kubernetes-map-type": "atomic",
+                    "properties": {
+                      "namespace": {
+                        "description": "The MemoryLibrary's namespace, one of the team's.",
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 63,
+                        "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
+                      },
+                      "name": {
+                        "description": "The MemoryLibrary's name.",
+                        "type": "string",
+                        "maxLength": 63,
+                        "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+                      }
+                    }
+                  }
                 }
               }
             }

@@ -81,11 +81,12 @@ function members({ team, isViewer }: TeamPage): Html {
   }
   const inOrder = team.members.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
   const rows = inOrder.map((member) => {
-    const { role, kind, value } = member;
+    const { role, kind, value, libraryRefs } = member;
     const you = isViewer(member) && html` <span class="badge good">You</span>`;
-    return [role, html`${value}${you}`, KINDS[kind] ?? kind];
+    const reach = libraryRefs === undefined ? "All" : libraryRefs.map(refName).join(", ");
+    return [role, html`${value}${you}`, KINDS[kind] ?? kind, reach];
   });
-  return table("Members", [["Role", "whole"], "Who", ["Named by", "whole"]], rows);
+  return table("Members", [["Role", "whole"], "Who", ["Named by", "whole"], "Libraries by sign-in"], rows);
 }
 
 function rights({ roles }: TeamPage): Html {

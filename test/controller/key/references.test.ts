@@ -313,3 +313,23 @@ describeWorlds("a gateway", (setup) => {
     expect(setup().view.findGateway(publicID)).toBeUndefined();
   });
 });
+
+describeWorlds("a team that gives a member libraries", (setup) => {
+  it("says which of them are not there, and is Ready once they are", async (context) => {
+    const libraryRefs = ["late", "later"].map((name) => ({ namespace: "other", name }));
+    const members = [{ role: "viewer", subject: "ann", libraryRefs }];
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-b", ["other"], { members }),
+      library("late", {}, "other"),
+    );
+    await until("one of them is missing", () => {
+      const { conditions = [] } = world.get("PlatformTeam", "team-b")?.status ?? {};
+      const { reason, message = "" } = conditions.find(({ type }) => type === "ResolvedRefs") ?? {};
+      return reason === "LibraryNotFound" && message.includes("do not exist: other/later.");
+    });
+    await world.declare(library("later", {}, "other"));
+    await until("the team is Ready", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
+  });
+});

@@ -9,11 +9,12 @@ import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findSession } from "../../../store/sessions.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeNightlyOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
-import { HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
+import { HOUR, libraryDraft, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import { signIn } from "../auth/session/sign-in.ts";
 import { type Relay, startRelay } from "./relay.ts";
 import { startReplica, storeKey } from "./replica-fixtures.ts";
@@ -86,6 +87,20 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     expect(view.findMember(bearer, home.teamId)).toEqual([]);
     await run(store(), (tx) => deleteTeam(tx, other));
     await until("nor is one of the team that was deleted", () => view.findMember(bearer, null).length === 0);
+  });
+
+  test("b106: the libraries of a member reach the index as they are narrowed, and as they come", async () => {
+    const bearer = { actor: "i#ann", names: new Set(["subject ann"]), scopes: 0, expiresAt: HOUR };
+    const member = { role: "member", kind: "subject", value: "ann" } as const;
+    const home = await makeTeam(store(), { members: [member] });
+    const { view } = follow(store());
+    const reach = () => view.findMember(bearer, home.teamId)[0]?.libraryIds;
+    await until("the member is there", () => reach() === null);
+    const libraryRefs = [{ namespace: home.namespace, name: "diary" }];
+    await makeTeam(store(), { ...home, members: [{ ...member, libraryRefs }], generation: 2 });
+    await until("the member is narrowed", () => reach()?.length === 0);
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home, { name: "diary" })));
+    await until("the library is theirs", () => reach()?.[0] === libraryId);
   });
 
   test("b30: an older or made-up notification changes nothing", async () => {

@@ -37,7 +37,7 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       members: [
         { role: "admin", group: "leads" },
         { role: "member", serviceAccount: { namespace: "ci", name: "deployer" } },
-        { role: "viewer", subject: "auditor@example.com" },
+        { role: "viewer", subject: "auditor@example.com", libraryRefs: [{ namespace: "research-dev", name: "diary" }] },
       ],
     };
 
@@ -163,6 +163,11 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
     test.each([
       ["spec.members[0]", { members: [{ role: "admin" }] }],
       ["spec.members[0].role", { members: [{ role: "owner", group: "g" }] }],
+      ["spec.members[0].libraryRefs", { members: [{ role: "viewer", group: "g", libraryRefs: [] }] }],
+      [
+        "spec.members[0].libraryRefs[0].namespace",
+        { members: [{ role: "viewer", group: "g", libraryRefs: [{ name: "l" }] }] },
+      ],
       ["spec.namespaces[0]", { namespaces: ["No"] }],
       ["spec.leaks.action", { leaks: { action: "Ignore" } }],
       [

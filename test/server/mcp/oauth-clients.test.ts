@@ -27,7 +27,7 @@ beforeAll(async () => {
   server.clock.set(Date.now());
   await sql`insert into team_members (team_id, role, kind, value)
     values ('team-a', 'member', 'subject', 'ann')`.execute(store.db);
-  const members = [{ role: "member", name: "subject ann" }];
+  const members = [{ role: "member", name: "subject ann", libraryIds: null }];
   server.index.applyTeam({ teamId: "team-a", name: "team-a", cluster: "c", defaultLibraryId: "lib-handbook", members });
 });
 afterAll(async () => {

@@ -41,7 +41,9 @@ afterAll(async () => {
 });
 
 type Members = TeamRecord["members"];
-const ANN: Members = [{ role: "member", name: "subject ann" }];
+/** A member with all libraries, but for what is given. */
+const as = (role: string, name: string, libraryIds: readonly string[] | null = null) => ({ role, name, libraryIds });
+const ANN: Members = [as("member", "subject ann")];
 
 /** Declares who is in a team, as the feed and the database have it. */
 async function declare(members: Members, teamId = "team-a"): Promise<void> {
@@ -159,17 +161,14 @@ describe("a member's token", () => {
     ["member", "openid memory:read", ["memory_recall"], ["memory_save_atom"]],
     ["member", "memory:write gateway:generate", ["memory_save_atom"], ["memory_recall"]],
   ])("of a %s that was asked for %s has its tools, and no others", async (role, scope, has, lacks) => {
-    await declare([{ role, name: "subject ann" }]);
+    await declare([as(role, "subject ann")]);
     const tools = toolsOf((await send(await token({ scope }))).text);
     expect(tools).toEqual(expect.arrayContaining(has));
     expect(tools.filter((tool) => lacks.includes(tool))).toEqual([]);
   });
 
   test("is of a member by a group and by a ServiceAccount too", async () => {
-    await declare([
-      { role: "viewer", name: "group readers" },
-      { role: "member", name: "serviceAccount ci/deployer" },
-    ]);
+    await declare([as("viewer", "group readers"), as("member", "serviceAccount ci/deployer")]);
     expect((await send(await token({ groups: ["readers"] }))).status).toBe(200);
     const sub = "system:serviceaccount:ci:deployer";
     const claims = { "kubernetes.io": { namespace: "ci", serviceaccount: { name: "deployer" } } };
@@ -185,6 +184,24 @@ describe("a member's token", () => {
     expect((await send(await token(), { message: read })).text).toContain("There is no library");
   });
 
+  test("reaches the libraries that the strongest of its bearer's roles is given for, and no others", async () => {
+    const list = (library: string) => ({ ...SAVE, params: { name: "memory_list", arguments: { library } } });
+    const reaches = async (library: string, groups: string[]) =>
+      !(await send(await token({ groups }), { message: list(library) })).text.includes("There is no library");
+    tell([
+      as("viewer", "group staff"),
+      as("member", "subject ann", ["lib-diary"]),
+      as("member", "group b", ["lib-ops"]),
+    ]);
+    expect([await reaches("a-dev/diary", ["staff"]), await reaches("a-dev/handbook", ["staff"])]).toEqual([
+      true,
+      false,
+    ]);
+    expect([await reaches("a-prod/ops", []), await reaches("a-prod/ops", ["b"])]).toEqual([false, true]);
+    tell([as("member", "subject ann", ["lib-diary"]), as("admin", "group leads")]);
+    expect([await reaches("a-dev/handbook", []), await reaches("a-dev/handbook", ["leads"])]).toEqual([false, true]);
+  });
+
   test("of nobody in any team is 403, and leads nowhere", async () => {
     const answer = await send(await token({ sub: "eve", groups: ["platform"] }));
     expect([answer.status, answer.challenge]).toEqual([403, null]);
@@ -194,7 +211,7 @@ describe("a member's token", () => {
   });
 
   test("of a member of several teams needs the address to name one", async () => {
-    await declare([{ role: "viewer", name: "subject ann" }], "team-b");
+    await declare([as("viewer", "subject ann")], "team-b");
     const several = await send(await token());
     expect([several.status, several.text]).toEqual([400, expect.stringContaining("?team=<name>")]);
     const ofB = await send(await token(), { path: `${PATH}?team=team-b` });
@@ -214,7 +231,7 @@ describe("a member's token", () => {
   });
 
   test("whose role lacks the right is not sent to fetch another", async () => {
-    await declare([{ role: "viewer", name: "subject ann" }]);
+    await declare([as("viewer", "subject ann")]);
     const answer = await send(await token(), { message: SAVE });
     expect([answer.status, answer.challenge]).toEqual([403, null]);
     expect(answer.text).toContain("role");
@@ -329,15 +346,15 @@ describe("b106: a member who was removed", () => {
 
   test("loses the calls that are open, and so does a token that ends", async () => {
     const exp = Math.floor(server.clock.now() / 1_000) + 300;
-    await declare([...ANN, { role: "member", name: "group ops" }]);
+    await declare([...ANN, as("member", "group ops")]);
     const removed = hold(server, await token());
     const ended = hold(server, await token({ sub: "ben", groups: ["ops"], exp }));
     await until("both calls are open", () => server.streams.size === 2);
-    tell([{ role: "member", name: "group ops" }]);
+    tell([as("member", "group ops")]);
     expect((await removed.answer).status).toBe(401);
     expect(server.streams.size).toBe(1);
     server.clock.advance(361_000);
-    tell([{ role: "member", name: "group ops" }]);
+    tell([as("member", "group ops")]);
     expect((await ended.answer).status).toBe(401);
     server.clock.advance(-361_000);
   });
@@ -346,6 +363,10 @@ describe("b106: a member who was removed", () => {
     await sql`delete from team_members`.execute(store.db);
     const answer = await send(await token(), { message: SAVE });
     expect([answer.status, (await sql`select from atoms`.execute(store.db)).rows.length]).toEqual([403, 0]);
+    await declare(ANN);
+    await sql`update team_members set library_refs = '[{"namespace": "a-dev", "name": "diary"}]'`.execute(store.db);
+    expect((await send(await token(), { message: SAVE })).text).toContain("There is no library");
+    expect((await sql`select from atoms`.execute(store.db)).rows).toEqual([]);
     await declare(ANN);
     expect((await send(await token(), { message: SAVE })).status).toBe(200);
   });

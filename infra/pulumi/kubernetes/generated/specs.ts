@@ -140,6 +140,13 @@ export type PlatformTeamSpecArgs = {
       /** Its name. */
       name: Input<string>;
     }> | undefined;
+    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Of whoever is a member in several ways, those with the strongest role count. */
+    libraryRefs?: Input<Array<Input<{
+      /** The MemoryLibrary's namespace, one of the team's. */
+      namespace: Input<string>;
+      /** The MemoryLibrary's name. */
+      name: Input<string>;
+    }>>> | undefined;
   }>>> | undefined;
   /** What the team's MCP clients get where their key says nothing. */
   mcpAgentPolicy?: Input<{
