@@ -10,6 +10,7 @@ import type { Keyring } from "../store/keyring.ts";
 import type { JudgeJwt } from "./auth/jwt.ts";
 import type { ManagementToken } from "./auth/management-token.ts";
 import type { ServerConfig } from "./config.ts";
+import type { QuestionEmbedder } from "./embedding/question.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
@@ -136,6 +137,8 @@ export type ServerDeps = {
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly config: ServerConfig;
+  /** Embeds the questions of searches. */
+  readonly questions: QuestionEmbedder;
   /** Opens the management API; null where the installation has none, and then nobody is let in. */
   readonly managementToken: ManagementToken | null;
   /** Opens it too, and the memory over MCP, for people and machines that an issuer knows; null where none is. */

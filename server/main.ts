@@ -23,6 +23,7 @@ import { assertClientSecrets } from "./auth/session/client-secret.ts";
 import type { ServerConfig } from "./config.ts";
 import type { ServerDeps } from "./deps.ts";
 import { startLibraryEmbedder } from "./embedding/library-embedder.ts";
+import { createQuestionEmbedder } from "./embedding/question.ts";
 import { createTextEmbedder } from "./gateway/embed-texts.ts";
 import { openGuardedPosts } from "./gateway/guarded-post.ts";
 import { isLoopback } from "./http/all-addresses.ts";
@@ -147,6 +148,7 @@ export async function startServer({
   const embedder = createTextEmbedder(calling);
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
+    questions: createQuestionEmbedder(embedder.embed, time.monotonic),
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };
 

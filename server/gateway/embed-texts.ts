@@ -3,6 +3,7 @@ import type { Pool } from "undici";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import { judge } from "../auth/decide.ts";
 import type { Consumer, ServerDeps } from "../deps.ts";
+import type { EmbedRequest, EmbedResult } from "../embedding/embed-request.ts";
 import { Problem } from "../http/errors.ts";
 import { createAddressGuard } from "./addresses.ts";
 import { checkVectors, EMBEDDING_FORMATS, type EmbeddingFormat } from "./embedding-formats.ts";
@@ -11,35 +12,6 @@ import { createUpstreamPools, type ReachableUpstream } from "./pools.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { type Candidate, resolve } from "./resolve.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream-outcomes.ts";
-
-/** Texts to be embedded by a library's key. */
-export type EmbedRequest = {
-  /** Of the key: nobody presents it. */
-  readonly digest: string;
-  readonly publicId: string;
-  readonly model: string;
-  /** Null for as many as the model gives. */
-  readonly dimensions: number | null;
-  readonly texts: readonly string[];
-  readonly timeoutMs: number;
-};
-
-export type EmbedResult =
-  | {
-      readonly kind: "vectors";
-      /** One for each text, all of one length. */
-      readonly vectors: readonly (readonly number[])[];
-      /** Which upstream and model made them: vectors of two are not to be compared. */
-      readonly servedBy: string;
-    }
-  | {
-      /** The upstream takes these texts not; or nothing can be embedded at present. */
-      readonly kind: "refused" | "failed";
-      /** For people, in words without anything that the upstream has said. */
-      readonly why: string;
-      /** When to try again, where the upstream or the key's rate limit says. */
-      readonly retryAfterMs?: number;
-    };
 
 /** Embeds texts through a gateway, as the gateway's callers do. */
 export type TextEmbedder = {

@@ -33,8 +33,9 @@ export const ATOM_OUTPUT = {
     rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
     match: {
       type: "string",
-      enum: ["words", "similar", "nearest"],
-      description: "By all the words as they stand, by all of them in some form, or by some of them.",
+      enum: ["words", "similar", "nearest", "meaning"],
+      description:
+        "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
     },
     snippet: { type: "string", description: "Passages around what was found, the words between **." },
   },

@@ -1,5 +1,6 @@
 import { recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
+import { isPlainSearch } from "../../store/memory/search-words.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
@@ -8,30 +9,38 @@ import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
 import { nearestOnly, nothingFound } from "./nothing-found.ts";
 import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
 
+const SEMANTIC = {
+  type: "boolean",
+  description: "Whether atoms were looked for by their meaning too, and not by their words alone.",
+} as const;
+
 export const memorySearch = defineTool<{ query: string; library?: string; limit: number; tags?: string[] }>(
   {
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
-      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
+      'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
     annotations: READS,
     input: { query: { ...QUERY_TEXT, description: "What to look for." }, library: LIBRARY, limit: FEW, tags: TAGS },
     requires: ["query"],
-    output: { items: ATOMS_OUTPUT },
+    output: { items: ATOMS_OUTPUT, semantic: SEMANTIC },
+    questionOf: (args) => (isPlainSearch(args.query) ? args : undefined),
   },
   async (context, { query, library: named, limit, tags = [] }) => {
-    const { db, key } = context;
+    const { db, key, meaning } = context;
     const library = await libraryOf(context, named);
-    const hits = await searchAtoms(db, reachOf(key), { query, libraryId: library.id, tags, limit });
+    const search = { query, libraryId: library.id, tags, limit, ...(meaning && { meaning }) };
+    const hits = await searchAtoms(db, reachOf(key), search);
+    const semantic = meaning !== undefined;
     const items = hits.map(({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }));
     if (items.length === 0) {
       return {
-        structured: { items },
+        structured: { items, semantic },
         text: await nothingFound(context, { library, query, isNarrowed: tags.length > 0 }),
       };
     }
-    const before = items[0]?.match === "nearest" ? nearestOnly(query) : "";
-    return { structured: { items }, text: before + atomsText(items, "") };
+    const before = items.every(({ match }) => match === "nearest" || match === "meaning") ? nearestOnly(query) : "";
+    return { structured: { items, semantic }, text: before + atomsText(items, "") };
   },
 );
 
@@ -64,10 +73,12 @@ export const memoryRecall = defineTool<{
     output: {
       items: ATOMS_OUTPUT,
       missing: { type: "array", items: { type: "string" }, description: "The ids that no atom was found by." },
+      semantic: SEMANTIC,
     },
+    questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
   },
   async (context, { query, ids, library: named, limit, tags = [] }) => {
-    const { db, key } = context;
+    const { db, key, meaning } = context;
     if ((query === undefined) === (ids === undefined)) {
       throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
     }
@@ -75,15 +86,16 @@ export const memoryRecall = defineTool<{
       const items = (await findAtoms(db, reachOf(key), ids ?? [])).map((atom) => atomJson(key, atom));
       const missing = (ids ?? []).filter((id) => !items.some((atom) => atom.id === id));
       return {
-        structured: { items, missing },
+        structured: { items, missing, semantic: false },
         text: atomsText(items, "There are no atoms of these ids for this key."),
       };
     }
     const library = await libraryOf(context, named);
-    const atoms = await recallAtoms(db, reachOf(key), { query, libraryId: library.id, tags, limit });
+    const topic = { query, libraryId: library.id, tags, limit, ...(meaning && { meaning }) };
+    const atoms = await recallAtoms(db, reachOf(key), topic);
     const items = atoms.map((atom) => atomJson(key, atom));
     const none = items.length > 0 ? "" : await nothingFound(context, { library, query, isNarrowed: tags.length > 0 });
-    return { structured: { items, missing: [] }, text: atomsText(items, none) };
+    return { structured: { items, missing: [], semantic: meaning !== undefined }, text: atomsText(items, none) };
   },
 );
 

@@ -2,8 +2,10 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
+import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problemOf } from "../http/errors.ts";
+import { findDefaultLibrary, findNamedLibrary, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryHistory } from "./history-tool.ts";
 import { instructionsFor } from "./instructions.ts";
@@ -51,18 +53,32 @@ export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRe
     const tool = allowed.find(({ definition }) => definition.name === params.name);
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_TOOL);
     const { signal, present, write, refuse } = request;
+    const args = params.arguments ?? {};
     // Its turn was waited for: the key may have been narrowed meanwhile.
-    const run = async (db: Db) =>
-      tool.call(
-        {
-          ...{ clock: deps.clock, db, key: present(tool.operation) },
-          write: (operation, task) => write(db, operation, task),
-        },
-        params.arguments ?? {},
-      );
-    return answer(tool, deps.log, deps.store.memory.run({ teamId: key.teamId, signal }, run), refuse);
+    const inTurn = <T>(task: (db: Db, key: KeyRecord) => Promise<T>) =>
+      deps.store.memory.run({ teamId: key.teamId, signal }, async (db) => task(db, present(tool.operation)));
+    const call = async (): Promise<ToolAnswer> => {
+      const question = tool.questionOf?.(args);
+      // Between two turns: nothing of the database is held while a model is asked.
+      const meaning =
+        question &&
+        (await deps.questions.meaningOf({ teamId: key.teamId, text: question.query }, () =>
+          inTurn((db, key) => spacesOf(db, key, question.library)),
+        ));
+      return inTurn((db, key) => {
+        const { clock } = deps;
+        return tool.call({ clock, db, key, meaning, write: (operation, task) => write(db, operation, task) }, args);
+      });
+    };
+    return answer(tool, deps.log, call(), refuse);
   });
   return server;
+}
+
+/** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
+async function spacesOf(db: Db, key: KeyRecord, named: string | undefined): Promise<QuestionSpace[] | undefined> {
+  const library = named === undefined ? await findDefaultLibrary(db, key) : await findNamedLibrary(db, key, named);
+  return library === undefined ? [] : questionSpaces(db, reachOf(key), library.id);
 }
 
 async function answer(

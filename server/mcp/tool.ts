@@ -6,6 +6,7 @@ import type { MemoryOperation } from "../../domain/access/operations.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
+import type { Meaning } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
@@ -16,6 +17,8 @@ import { withSingleTypes } from "./single-types.ts";
 export type ToolContext = Pick<ServerDeps, "clock"> & {
   readonly db: Db;
   readonly key: KeyRecord;
+  /** What the call's question means; undefined where it is answered by words alone. */
+  readonly meaning: Meaning | undefined;
   /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
   write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
 };
@@ -32,14 +35,19 @@ export type MemoryTool = {
   /** What the key needs to see it and to call it. Its name is the tool's behind `mcp.`. */
   readonly operation: ToolOperation;
   readonly definition: Tool;
+  /** What a call asks in words, and of which library; undefined where it does not. */
+  questionOf?(args: unknown): ToolQuestion | undefined;
   /** @throws ToolFault for arguments that break the input schema, and for what is not there */
   call(context: ToolContext, args: unknown): Promise<ToolAnswer>;
 };
 
 type Schema = { readonly [field: string]: unknown };
 
+/** A question whose meaning matters. */
+type ToolQuestion = { readonly query: string; readonly library?: string | undefined };
+
 /** What is said of a tool. `input` and `output` are the properties of its two schemas. */
-type ToolDescription = {
+type ToolDescription<Args> = {
   readonly operation: ToolOperation;
   readonly title: string;
   /** For a model: what it does, and when to use it. */
@@ -52,13 +60,14 @@ type ToolDescription = {
   readonly input: Schema;
   readonly requires?: readonly string[];
   readonly output: Schema;
+  readonly questionOf?: (args: Args) => ToolQuestion | undefined;
 };
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });
 
 /** Makes a tool whose arguments are checked before it runs. All output properties are required. */
 export function defineTool<Args>(
-  { operation, title, description, annotations, input, requires = [], output }: ToolDescription,
+  { operation, title, description, annotations, input, requires = [], output, questionOf }: ToolDescription<Args>,
   run: (context: ToolContext, args: Args) => Promise<ToolAnswer>,
 ): MemoryTool {
   const inputSchema = {
@@ -81,6 +90,7 @@ export function defineTool<Args>(
       outputSchema: withSingleTypes(outputSchema) as Tool["outputSchema"],
       annotations: { ...annotations, title, openWorldHint: false },
     },
+    questionOf: (args) => (validate(args) ? questionOf?.(args) : undefined),
     async call(context, args) {
       if (!validate(args)) throw new ToolFault(describeSchemaError(validate.errors?.[0], `The input of ${name}`));
       return run(context, args);

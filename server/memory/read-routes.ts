@@ -1,7 +1,11 @@
 import type { FastifyInstance } from "fastify";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { Db } from "../../store/database/change.ts";
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
+import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
+import { isPlainSearch } from "../../store/memory/search-words.ts";
 import type { ServerDeps } from "../deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
@@ -55,25 +59,31 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
       config: {
         operation: "atoms.search",
         docs: {
-          summary: "Search atoms by their text, the best first",
+          summary: "Search atoms by their text, and by their meaning where the library is embedded, the best first",
           response: SEARCH_RESULT,
           refusals: ["not_found"],
         },
       },
       schema: { querystring: SEARCH_QUERY },
     },
-    (request, reply) =>
-      callMemory(deps, request, reply, async (db, principal) => {
-        const { q, library: named, tag, limit } = request.query;
-        const library = named ? await requireLibrary(db, principal, named) : null;
-        const hits = await searchAtoms(db, reachOf(principal), {
-          query: q,
-          libraryId: library?.id ?? null,
-          tags: tag ? [tag] : [],
-          limit,
-        });
-        return { items: hits.map(({ atom, ...found }) => ({ ...atomJson(principal, atom), ...found })) };
-      }),
+    async (request, reply) => {
+      const { q, library: named, tag, limit } = request.query;
+      const libraryIn = async (db: Db, key: KeyRecord) => (named ? (await requireLibrary(db, key, named)).id : null);
+      const question = { teamId: request.principal.teamId, text: q };
+      const meaning = isPlainSearch(q)
+        ? await deps.questions.meaningOf(question, () =>
+            callMemory(deps, request, reply, async (db, key) =>
+              questionSpaces(db, reachOf(key), await libraryIn(db, key)),
+            ),
+          )
+        : undefined;
+      return callMemory(deps, request, reply, async (db, key) => {
+        const search = { query: q, libraryId: await libraryIn(db, key), tags: tag ? [tag] : [], limit };
+        const hits = await searchAtoms(db, reachOf(key), { ...search, ...(meaning && { meaning }) });
+        const items = hits.map(({ atom, ...found }) => ({ ...atomJson(key, atom), ...found }));
+        return { items, semantic: meaning !== undefined };
+      });
+    },
   );
 
   app.get<{ Params: { id: string } }>(

@@ -45,12 +45,19 @@ export const SEARCH_RESULT = list(
     rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
     match: {
       type: "string",
-      enum: ["words", "similar", "nearest"],
-      description: "By all the words as they stand, by all of them in some form, or by some of them.",
+      enum: ["words", "similar", "nearest", "meaning"],
+      description:
+        "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
     },
     snippet: TEXT,
   }),
-  {},
+  {
+    semantic: {
+      type: "boolean",
+      description:
+        "Whether atoms were looked for by their meaning too. False where no library is embedded, where the search has quotes, `or` or exclusions, and where the question could not be embedded in time.",
+    },
+  },
 );
 export const REVISION_PAGE = list(
   "RevisionPage",

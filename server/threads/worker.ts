@@ -11,7 +11,9 @@ import { openPostgres } from "../../store/database/postgres.ts";
 import { openConfiguredToken } from "../auth/bootstrap-token.ts";
 import { createJwtJudge } from "../auth/jwt.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "../auth/refusals.ts";
-import type { ServerDeps } from "../deps.ts";
+import type { ServerDeps, UsageRecorder } from "../deps.ts";
+import { createQuestionEmbedder } from "../embedding/question.ts";
+import { createTextEmbedder } from "../gateway/embed-texts.ts";
 import { createPublicListener } from "../http/public-listener.ts";
 import { IndexMirror } from "../key-index/index-mirror.ts";
 import { Lease } from "../key-index/lease.ts";
@@ -63,22 +65,20 @@ const tellUsage = () => {
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
 const bootstrapToken = await openConfiguredToken(config);
-const deps: ServerDeps = {
-  store,
-  index,
-  streams,
-  usage: {
-    record(key, at, consumer) {
-      if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
-      noteConsumer(seen, key, consumer);
-    },
-    countRequest: (key, operation, at) => requests.count(key, operation, at),
+const usage: UsageRecorder = {
+  record(key, at, consumer) {
+    if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
+    noteConsumer(seen, key, consumer);
   },
+  countRequest: (key, operation, at) => requests.count(key, operation, at),
+};
+const calling = { store, index, streams, usage, clock, log, config };
+const embedder = createTextEmbedder(calling);
+const deps: ServerDeps = {
+  ...calling,
+  questions: createQuestionEmbedder(embedder.embed, clock.monotonic),
   refusals,
-  clock,
-  log,
   metrics,
-  config,
   managementToken: start.managementToken ?? bootstrapToken ?? null,
   keyring: start.keyring,
   judgeJwt: config.oidc && createJwtJudge(config.oidc, clock),
@@ -96,6 +96,7 @@ main.on("message", async (message: ToWorker) => {
     return;
   }
   await listener.drain(message.graceMs);
+  await embedder.close();
   bootstrapToken?.close();
   for (const timer of timers) clearInterval(timer);
   tellUsage();

@@ -12,13 +12,18 @@ import {
   type SearchBounds,
   type SearchFilter,
 } from "./candidates.ts";
+import { nearestAtoms, type QuestionVector } from "./embedding/nearest.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import { fuse } from "./fuse.ts";
 import { readSearch, readTopic, type SearchWords, withoutWords } from "./search-words.ts";
 import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
 import { snippetOf } from "./snippet.ts";
 
-/** How an atom matches: by all the words as they stand, by all of them in some form, or by some of them. */
-export type Match = "words" | "similar" | "nearest";
+/**
+ * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning
+ * alone.
+ */
+export type Match = "words" | "similar" | "nearest" | "meaning";
 
 /** An atom of an answer, by its place in it. */
 export type RankedAtom = {
@@ -41,6 +46,8 @@ export type Search = SearchFilter & {
   /** As people type it: words, `"phrases"`, `or`, `-not`. */
   readonly query: string;
   readonly limit: number;
+  /** What the query means, where its words are not all; left out, or empty, for a search by words alone. */
+  readonly meaning?: readonly QuestionVector[];
 };
 
 /** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
@@ -77,15 +84,41 @@ async function rank(
   search: Search,
   bounds: SearchBounds,
 ): Promise<{ ranked: RankedAtom[]; words: SearchWords }> {
+  const { ranked, words, scope } = await rankByWords(db, reach, search, bounds);
+  return { ranked: await withMeaning(db, scope, ranked, search), words };
+}
+
+/** Those that the words find, and those that mean the same, in one order (docs/decisions/semantic-search.md). */
+async function withMeaning(
+  db: Db,
+  scope: Scope,
+  ranked: RankedAtom[],
+  { meaning = [], limit }: Search,
+): Promise<RankedAtom[]> {
+  if (meaning.length === 0) return ranked;
+  const nearest: string[][] = [];
+  for (const vector of meaning) nearest.push(await nearestAtoms(db, scope, vector, limit));
+  const matches = new Map(ranked.map(({ id, match }) => [id, match]));
+  return fuse([[...matches.keys()], ...nearest])
+    .slice(0, limit)
+    .map(({ id, rank }) => ({ id, rank, match: matches.get(id) ?? "meaning" }));
+}
+
+async function rankByWords(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds,
+): Promise<{ ranked: RankedAtom[]; words: SearchWords; scope: Scope }> {
   const asked = readSearch(search.query);
   const { scope, rows } = await byWords(db, reach, { search, asked, bounds });
   const words = withoutWords(asked, scope.unindexed);
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  if (exact.length >= Math.min(ENOUGH, search.limit)) return { ranked: exact, words };
+  if (exact.length >= Math.min(ENOUGH, search.limit)) return { ranked: exact, words, scope };
   const similar = await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
   const known = new Set(exact.map(({ id }) => id));
   const others = similar.filter(({ id }) => !known.has(id)).toSorted(byRank);
-  return { ranked: [...exact, ...others].slice(0, search.limit), words };
+  return { ranked: [...exact, ...others].slice(0, search.limit), words, scope };
 }
 
 type Ranked = RankedRow & RankedAtom;
@@ -199,11 +232,12 @@ export async function rankForRecall(
   const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
   const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, bounds });
   const known = new Set(ids);
-  return compared
+  const ranked = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
     .map((atom): Ranked => ({ ...atom, rank: worth(atom), match: known.has(atom.id) ? "words" : "similar" }))
     .toSorted(byRank)
     .slice(0, search.limit);
+  return withMeaning(db, scope, ranked, search);
 }
 
 /** As much as its words and {@link RECALL_SCORE} say; what has a word in a form of English alone counts little. */

@@ -37,6 +37,12 @@ export function readSearch(query: string): SearchWords {
   };
 }
 
+/** Whether a query asks for words and nothing else: what it means can be asked for too. */
+export function isPlainSearch(query: string): boolean {
+  const { isAnyEnough, phrases, excluded } = readSearch(query);
+  return !isAnyEnough && phrases.length === 0 && excluded === "";
+}
+
 /** A topic in plain words: each of them counts, and none must occur. */
 export function readTopic(text: string): SearchWords {
   return { wanted: uniqueWords(text), isAnyEnough: true, phrases: [], excluded: "" };

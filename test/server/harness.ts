@@ -15,6 +15,7 @@ import { createJwtJudge } from "../../server/auth/jwt.ts";
 import type { ManagementToken } from "../../server/auth/management-token.ts";
 import type { ServerConfig } from "../../server/config.ts";
 import type { KeyIndexView, RefusalEvent, ServerDeps } from "../../server/deps.ts";
+import type { QuestionEmbedder } from "../../server/embedding/question.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { createMetrics } from "../../server/metrics.ts";
@@ -55,6 +56,8 @@ export type HarnessOptions = {
   readonly calls?: Partial<CallLimits>;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
+  /** Embeds questions; without it all searches go by words alone. */
+  readonly questions?: QuestionEmbedder;
   /** How many alike lines the log has. */
   readonly sampling?: Sampling;
 };
@@ -71,6 +74,7 @@ export async function startHarness({
   calls,
   managementToken,
   sampling,
+  questions,
 }: HarnessOptions = {}) {
   const clock = testClock();
   const index = new KeyIndex();
@@ -97,6 +101,7 @@ export async function startHarness({
     log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,
     config: { ...testConfig(), ...config },
+    questions: questions ?? { meaningOf: async () => undefined },
     managementToken: managementToken ?? null,
     judgeJwt: config?.oidc ? createJwtJudge(config.oidc, clock) : null,
   };

@@ -79,11 +79,14 @@ export async function startEmbeddedLibrary(
     /** Declares the embedding, and spares the test the time that saves under way are given. */
     async declare(changed: Partial<EmbeddingDraft> = {}): Promise<void> {
       await run(store, (tx) => declareEmbedding(tx, { ...draft, ...changed }));
-      const head = await feedHead(store);
-      await until("the replica knows of the key", () => view.isCurrent() && view.lastSeq() >= head);
+      await embedding.caughtUp();
       await sql`update library_embeddings set due_at = now() where library_id = ${libraryId} and due_at > now()`.execute(
         store.db,
       );
+    },
+    async caughtUp(): Promise<void> {
+      const head = await feedHead(store);
+      await until("the replica has caught up", () => view.isCurrent() && view.lastSeq() >= head);
     },
     async save(content: string): Promise<string> {
       const atom = await insertAtom(store.db, reach, { ...PLAIN, libraryId, content, at: Date.now() });

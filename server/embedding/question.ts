@@ -1,0 +1,78 @@
+import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
+import type { EmbedRequest, EmbedResult } from "./embed-request.ts";
+
+/** Whoever asks waits so long at most. Milliseconds. */
+const TIMEOUT_MS = 1_000;
+/** Questions that are remembered with their vectors, and how long; and how long that a team has none embedded. */
+const MAX_CACHED = 256;
+const CACHED_MS = 5 * 60_000;
+const NONE_MS = 5_000;
+const MAX_TEAMS = 10_000;
+
+export type QuestionEmbedder = {
+  /**
+   * What a question means, by the models of the libraries that it is asked of.
+   *
+   * @param spacesOf asks the database, where that is not known of the team
+   * @returns undefined where the search goes by words alone: nothing is embedded, or not every model answered in time
+   */
+  meaningOf(question: Question, spacesOf: () => Promise<QuestionSpace[] | undefined>): Promise<Meaning | undefined>;
+};
+
+/** A question's vectors. */
+export type Meaning = readonly QuestionVector[];
+
+type Question = { readonly teamId: string; readonly text: string };
+
+/** @param monotonic milliseconds on a clock that never jumps */
+export function createQuestionEmbedder(
+  embed: (request: EmbedRequest) => Promise<EmbedResult>,
+  monotonic: () => number,
+): QuestionEmbedder {
+  const vectors = new Map<string, { readonly vector: readonly number[]; readonly at: number }>();
+  /** Teams without an embedded library, and when that was so. */
+  const none = new Map<string, number>();
+
+  async function vectorIn(space: QuestionSpace, text: string): Promise<readonly number[] | undefined> {
+    const { digest, publicId, model, askedDimensions, servedBy, dimensions } = space;
+    // By its key too: what one was told is told to none that may not ask.
+    const id = JSON.stringify([digest, publicId, model, askedDimensions, servedBy, text]);
+    const known = vectors.get(id);
+    if (known !== undefined && monotonic() - known.at < CACHED_MS) return known.vector;
+    const result = await embed({
+      ...{ digest, publicId, model },
+      dimensions: askedDimensions,
+      texts: [text],
+      timeoutMs: TIMEOUT_MS,
+    });
+    if (result.kind !== "vectors" || result.servedBy !== servedBy) return undefined;
+    const [vector] = result.vectors;
+    if (vector?.length !== dimensions) return undefined;
+    vectors.delete(id);
+    keep(vectors, id, { vector, at: monotonic() }, MAX_CACHED);
+    return vector;
+  }
+
+  return {
+    async meaningOf({ teamId, text }, spacesOf) {
+      if (monotonic() - (none.get(teamId) ?? Number.NEGATIVE_INFINITY) < NONE_MS) return undefined;
+      const spaces = await spacesOf();
+      none.delete(teamId);
+      if (spaces === undefined) keep(none, teamId, monotonic(), MAX_TEAMS);
+      if (spaces === undefined || spaces.length === 0) return undefined;
+      const found = await Promise.all(spaces.map((space) => vectorIn(space, text)));
+      const meaning = spaces.flatMap((space, i) => {
+        const vector = found[i];
+        return vector === undefined ? [] : [{ space, vector }];
+      });
+      return meaning.length === spaces.length ? meaning : undefined;
+    },
+  };
+}
+
+/** Adds to a map, and drops what has been there longest where it is full. */
+function keep<T>(map: Map<string, T>, key: string, value: T, most: number): void {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import type { Db } from "../../database/change.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import type { Reach } from "../atom.ts";
+import { isWanted, type Scope } from "../candidates.ts";
+import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./turns.ts";
+
+/** Libraries whose vectors can be compared with one of a question. */
+export type QuestionSpace = EmbeddingModel & {
+  readonly servedBy: string;
+  readonly dimensions: number;
+  readonly libraries: readonly { readonly id: string; readonly space: number }[];
+};
+
+/** A question's vector, of the space's length. */
+export type QuestionVector = { readonly space: QuestionSpace; readonly vector: readonly number[] };
+
+/** Beyond so many ways to embed one question, and libraries of a reach, the others are searched by their words alone. */
+const MAX_SPACES = 3;
+const MAX_LIBRARIES = 500;
+/** Signatures that are compared, the newest atoms' of each library first; of their atoms so many are compared exactly. */
+const MAX_SIGNATURES = 100_000;
+const MAX_COMPARED = 400;
+
+/**
+ * How a question is to be embedded for the libraries of a reach that have vectors: each by its own gateway and key, those
+ * of one gateway and model together.
+ *
+ * @param libraryId null for every library of the reach
+ * @returns undefined where no library of the whole team has any
+ */
+export async function questionSpaces(
+  db: Db,
+  reach: Reach,
+  libraryId: string | null,
+): Promise<QuestionSpace[] | undefined> {
+  const { rows } = await sql<ModelRow & { libraryId: string; space: number; isWanted: boolean }>`
+    select e.library_id as "libraryId", e.space, ${MODEL_COLUMNS},
+      (${libraryId}::text is null or l.id = ${libraryId})
+        and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[])) as "isWanted"
+    from libraries l join library_embeddings e on e.library_id = l.id ${MODEL_JOINS}
+    where l.team_id = ${reach.teamId} and l.state = 'active' and e.dimensions is not null and not e.is_ended
+    order by "isWanted" desc, l.id limit ${MAX_LIBRARIES}`.execute(db);
+  if (rows.length === 0) return undefined;
+  const wanted = rows.filter((row) => row.isWanted);
+  const spaces = Map.groupBy(wanted, ({ publicId, model, askedDimensions, servedBy, dimensions }) =>
+    JSON.stringify([publicId, model, askedDimensions, servedBy, dimensions]),
+  );
+  return [...spaces.values()].slice(0, MAX_SPACES).flatMap((alike) => {
+    const [first] = alike;
+    if (first === undefined || first.servedBy === null || first.dimensions === null) return [];
+    const { servedBy, dimensions } = first;
+    const libraries = alike.map(({ libraryId: id, space }) => ({ id, space }));
+    return [{ ...toModel(first), servedBy, dimensions, libraries }];
+  });
+}
+
+/**
+ * The atoms of a scope whose meaning is nearest to a question's, the nearest first. The signatures of the vectors, a bit
+ * for each number's sign, choose what is compared exactly: to read 100,000 vectors would take a second.
+ *
+ * @returns their ids
+ */
+export async function nearestAtoms(
+  db: Db,
+  scope: Scope,
+  { space: { dimensions, libraries }, vector }: QuestionVector,
+  limit: number,
+): Promise<string[]> {
+  const within = libraries.filter(({ id }) => scope.libraryIds.includes(id));
+  if (within.length === 0) return [];
+  const bits = sql.raw(`bit(${Math.trunc(dimensions)})`);
+  const question = JSON.stringify(vector);
+  const each = Math.ceil(MAX_SIGNATURES / within.length);
+  const { rows } = await withOrderedPlans(db, async (tx) => {
+    // Nothing gives the nearest in order: to sort them is what is wanted here.
+    await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
+    return sql<{ id: string }>`
+      with close as materialized (
+        select e.atom_id, e.revision, e.embedding from unnest(
+            ${within.map(({ id }) => id)}::text[], ${within.map(({ space }) => space)}::integer[]
+          ) library (id, space) cross join lateral (
+            select * from atom_embeddings e where e.library_id = library.id order by e.atom_id desc limit ${each}
+          ) e
+        where e.space = library.space
+        order by e.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}
+      )
+      select close.atom_id::text as id from close
+      where exists (select from atoms a where a.id = close.atom_id and a.revision = close.revision and ${isWanted(scope)})
+      order by close.embedding <=> ${question}::vector, close.atom_id desc limit ${limit}`.execute(tx);
+  });
+  return rows.map(({ id }) => id);
+}

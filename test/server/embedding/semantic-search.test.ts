@@ -1,0 +1,118 @@
+import { expect, type TestContext, test } from "vitest";
+import { createQuestionEmbedder } from "../../../server/embedding/question.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { revokeKey } from "../../../store/keys/keys.ts";
+import { correctAtom } from "../../../store/memory/atom-writes.ts";
+import { describeOnEachEngine } from "../../env/engines.ts";
+import { run } from "../../store/fixtures.ts";
+import { startHarness } from "../harness.ts";
+import { callAs } from "../mcp/messages.ts";
+import { startEmbeddedLibrary } from "./embedded-library.ts";
+import { answerVectors, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
+
+const CAR = "The automobile has new tyres.";
+const BILL = "The invoice of March is paid.";
+const AWAY = "Anna is on vacation until Monday.";
+
+type Found = { readonly items: readonly { id: string; content: string; match: string }[]; readonly semantic: boolean };
+
+/** The memory's routes over a library that is embedded, and a key of its team. */
+async function startSearch(context: TestContext, store: Store) {
+  const upstream = await startEmbeddingUpstream(context);
+  const library = await startEmbeddedLibrary(context, store, { upstream });
+  await library.declare();
+  for (const content of [CAR, BILL, AWAY]) await library.save(content);
+  await library.embedded();
+  const { embedder, home, draft } = library;
+  const server = await startHarness({
+    store,
+    mounts: [
+      { at: "", routes: memoryRoutes },
+      { at: "", routes: mcpRoutes },
+    ],
+    questions: createQuestionEmbedder(embedder.embed, () => performance.now()),
+  });
+  context.onTestFinished(() => server.close());
+  const key = server.addKey({ teamId: home.teamId, namespace: home.namespace });
+  return {
+    ...{ upstream, library, server, key },
+    async search(query: string, by = key): Promise<Found> {
+      const url = `${server.url}/atoms/search?q=${encodeURIComponent(query)}`;
+      const answer = await fetch(url, { headers: { "x-api-key": by } });
+      expect(answer.status).toBe(200);
+      return answer.json() as Promise<Found>;
+    },
+    async call(tool: string, query: string): Promise<Found> {
+      const args = JSON.stringify({ query, library: draft.library.name });
+      const { result } = await callAs("2025-11-25", { url: server.url, key }, tool, args);
+      return result?.structuredContent as Found;
+    },
+  };
+}
+
+describeOnEachEngine("A search of a library that is embedded", (store) => {
+  test("finds what means the same in other words, over REST and MCP, and says by what", async (context) => {
+    const { search, call } = await startSearch(context, store());
+    const found = await search("car");
+    expect(found.semantic).toBe(true);
+    expect(found.items[0]).toMatchObject({ content: CAR, match: "meaning" });
+    expect((await search("invoice")).items[0]).toMatchObject({ content: BILL, match: "words" });
+    for (const tool of ["memory_search", "memory_recall"]) {
+      const { items, semantic } = await call(tool, "urlaub");
+      expect(semantic).toBe(true);
+      expect(items[0]).toMatchObject({ content: AWAY });
+    }
+  });
+
+  test("b58: finds no atom that its key does not reach, nor one of another team, and sends its question to no other gateway", async (context) => {
+    const { search, server, upstream, library } = await startSearch(context, store());
+    const other = await startSearch(context, store());
+    const { home } = library;
+    const narrow = server.addKey({ teamId: home.teamId, namespace: home.namespace, libraryIds: [] });
+    expect(await search("car", narrow)).toEqual({ items: [], semantic: false });
+    const asked = upstream.received.length;
+    expect((await other.search("car")).items).toHaveLength(3);
+    expect(upstream.received).toHaveLength(asked);
+    expect((await search("car")).items).toHaveLength(3);
+  });
+
+  test("finds an atom that was corrected by what it says now, and none by what it said", async (context) => {
+    const { search, library, upstream } = await startSearch(context, store());
+    const { items } = await search("car");
+    upstream.answerWith((response, received) => {
+      if (textsOf(received).includes("It is sold.")) response.writeHead(500).end();
+      else answerVectors(response, received);
+    });
+    const patch = { expected: null, at: Date.now(), content: "It is sold." };
+    await correctAtom(store().db, library.reach, items[0]?.id ?? "", patch);
+    expect((await search("car")).items.map(({ content }) => content)).not.toContain("It is sold.");
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+    expect((await search("car")).items.map(({ content }) => content)).toContain("It is sold.");
+  });
+
+  test("goes by words alone, and says so, where it asks for words, or the question cannot be embedded", async (context) => {
+    const { search, upstream, library } = await startSearch(context, store());
+    const asked = upstream.received.length;
+    for (const query of ['"new tyres"', "tyres -march", "tyres or march"]) {
+      const { items, semantic } = await search(query);
+      expect([query, semantic, items[0]?.match]).toEqual([query, false, "words"]);
+    }
+    expect(upstream.received).toHaveLength(asked);
+    upstream.answerWith((response) => response.writeHead(500).end());
+    expect(await search("tyres")).toMatchObject({ semantic: false, items: [{ content: CAR }] });
+    // Never answers: whoever asks waits for a second.
+    upstream.answerWith(() => {});
+    expect(await search("paid")).toMatchObject({ semantic: false, items: [{ content: BILL }] });
+    upstream.answerWith(answerVectors);
+    expect((await search("paid")).semantic).toBe(true);
+    const { keyId = "" } = (await library.progress()) ?? {};
+    await run(store(), (tx) => revokeKey(tx, keyId, "ByHand"));
+    await library.caughtUp();
+    expect((await search("monday")).semantic).toBe(false);
+    expect(upstream.received.flatMap(textsOf)).not.toContain("monday");
+  });
+});
