@@ -24,7 +24,12 @@ const TIMEOUT_MS = 30_000;
  * @throws Error where it is refused, or there is no answer that is one
  * @throws UsageError for a path or a query with a key in it
  */
-export async function callApi<T>(target: Target, method: "GET" | "POST", path: string, body?: object): Promise<T> {
+export async function callApi<T>(
+  target: Target,
+  method: "GET" | "POST" | "PATCH",
+  path: string,
+  body?: object,
+): Promise<T> {
   refuseKeyIn(path);
   const answer = await send(target, method, path, body);
   const text = await answer.text();

@@ -23,6 +23,8 @@ import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
 import { addGet } from "./get/get.ts";
 import { addImport } from "./import.ts";
 import { addInit } from "./init/init.ts";
+import { addMemoryExport } from "./memory/memory-export.ts";
+import { addMemoryImport } from "./memory/memory-import.ts";
 import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
 import { addPlan, DETAILED_EXIT_CODE } from "./plan/plan.ts";
@@ -41,6 +43,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
   "Manifests:": [addInit, addValidate, addPlan, addImport, addExport],
   "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addCanI, addDoctor, addScan],
+  "Memory:": [addMemoryExport, addMemoryImport],
   "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],
 };

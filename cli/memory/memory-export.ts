@@ -1,0 +1,46 @@
+import type { Environment } from "../../domain/environment.ts";
+import { callApi } from "../api-call.ts";
+import type { AddCommand } from "../command.ts";
+import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "../key-client.ts";
+import { UsageError } from "../usage-error.ts";
+
+type Flags = KeyChoice & { readonly library?: string };
+
+type Page = {
+  readonly items: readonly ({ library: string; revision: number } & Record<string, unknown>)[];
+  readonly nextCursor: string | null;
+};
+
+/** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first. */
+export const addMemoryExport: AddCommand = (program, { env, out }) => {
+  const command = keyOption(
+    program
+      .command("memory-export")
+      .description("print the atoms of a library as JSON Lines, which memory-import reads"),
+  )
+    .setting("--server <url>", "the server to ask")
+    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
+    .option("--library <name>", "the library: name, or namespace/name of another namespace of the team")
+    .example(
+      "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",
+      "write a library to a file",
+    )
+    .allowExcessArguments()
+    .action(async (flags: Flags) => {
+      refuseArguments("memory-export", command.args);
+      await exportLibrary(env, flags, out);
+    });
+};
+
+async function exportLibrary(env: Environment, { library, ...choice }: Flags, out: (line: string) => void) {
+  if (library === undefined) throw new UsageError("--library is needed: name, or namespace/name");
+  const target = await openAsKey(env, choice);
+  let cursor: string | null = null;
+  do {
+    const query = new URLSearchParams({ library, limit: "100", ...(cursor === null ? {} : { cursor }) });
+    const page: Page = await callApi<Page>(target, "GET", `memory/atoms?${query}`);
+    // The name of the library and the count of revisions are of where it was, not of the atom.
+    for (const { library: _library, revision: _revision, ...atom } of page.items) out(JSON.stringify(atom));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}

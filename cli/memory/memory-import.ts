@@ -1,0 +1,57 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import type { Environment } from "../../domain/environment.ts";
+import { unreadableBecause } from "../../runtime/unreadable-because.ts";
+import type { AddCommand } from "../command.ts";
+import { type KeyChoice, keyOption, openAsKey } from "../key-client.ts";
+import { UsageError } from "../usage-error.ts";
+import { importLibrary } from "./import-library.ts";
+import { readLines } from "./library-lines.ts";
+
+const STDIN = "-";
+
+type Flags = KeyChoice & { readonly library?: string; readonly file: string };
+
+/** `keyplane memory-import`: JSON Lines into a library. */
+export const addMemoryImport: AddCommand = (program, { env, out }) => {
+  keyOption(
+    program
+      .command("memory-import")
+      .description("import JSON Lines into a library: of memory-export, or of @modelcontextprotocol/server-memory")
+      .argument("<file>", "the file; - is standard input"),
+  )
+    .setting("--server <url>", "the server to ask")
+    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
+    .option("--library <name>", "the library; without, the default one of the key or its team")
+    .example(
+      "keyplane memory-import handbook.jsonl --library handbook --key-file key --data .keyplane",
+      "bring back what memory-export wrote",
+    )
+    .action(async (file: string, flags: Omit<Flags, "file">) => {
+      out(await runImport(env, { ...flags, file }));
+    });
+};
+
+async function readWhole(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${file}: ${unreadableBecause(error)}`);
+  }
+}
+
+async function runImport(env: Environment, { file, library, ...choice }: Flags): Promise<string> {
+  if (file === STDIN && choice.keyFile === STDIN) {
+    throw new UsageError("standard input cannot be both the key and the atoms: give one of them by a file");
+  }
+  const given = file === STDIN ? await text(process.stdin) : await readWhole(file);
+  const { atoms, strayRelations } = readLines(given, file === STDIN ? "standard input" : file);
+  const target = await openAsKey(env, choice);
+  const { imported, expired, droppedLinks } = await importLibrary(target, library, atoms);
+  const dropped = droppedLinks + strayRelations;
+  return [
+    `Imported ${imported} atoms.`,
+    ...(expired === 0 ? [] : [`Atoms that have expired, and were left out: ${expired}.`]),
+    ...(dropped === 0 ? [] : [`Links that lead to no atom, and were dropped: ${dropped}.`]),
+  ].join("\n");
+}

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { insertAtom } from "../../../store/memory/atom-writes.ts";
+import { type Harness, startHarness } from "../../server/harness.ts";
+import { openMemoryStore } from "../../server/memory/memory-store.ts";
+import { PLAIN } from "../../store/memory/plain-atom.ts";
+import { keyplane } from "../up.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keyplane-memory-"));
+const FILE = join(folder, "library.jsonl");
+const KEY_FILE = join(folder, "key");
+let store: Store;
+let server: Harness;
+let as: string[];
+beforeAll(async () => {
+  store = await openMemoryStore();
+  server = await startHarness({ mounts: [{ at: "/api/v1/memory", routes: memoryRoutes }], store });
+  writeFileSync(KEY_FILE, server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
+  as = ["--server", server.url, "--key-file", KEY_FILE];
+});
+afterAll(async () => {
+  await server.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(async () => {
+  await sql`delete from atoms`.execute(store.db);
+});
+
+const exported = async (library: string) => {
+  const { code, out, err } = await keyplane(["memory-export", "--library", library, ...as]);
+  expect([code, err]).toEqual([0, ""]);
+  return out;
+};
+const importing = (text: string, ...flags: string[]) => {
+  writeFileSync(FILE, text);
+  return keyplane(["memory-import", FILE, ...flags, ...as]);
+};
+
+type Line = { id: string; links: { rel: string; id: string }[] };
+
+/** The lines with each id replaced by its place in the file. */
+function withoutIds(text: string): unknown[] {
+  const lines: Line[] = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const places = new Map(lines.map(({ id }, place) => [id, place]));
+  return lines.map(({ id, links, ...line }) => ({
+    ...line,
+    id: places.get(id),
+    links: links.map((link) => ({ rel: link.rel, id: places.get(link.id) })),
+  }));
+}
+
+test("a library that is exported, imported into another and exported again is the same but for its ids", async () => {
+  const reach = { teamId: "team-a", libraryIds: null };
+  const ids: string[] = [];
+  for (let i = 0; i < 230; i++) {
+    const links = ids.slice(-2).map((id) => ({ rel: "follows", id }));
+    const fields = { content: `Statement ${i}: ü 東 "\n`, tags: [`t${i % 3}`], importance: i % 10, metadata: { i } };
+    const draft = { ...PLAIN, ...fields, links, libraryId: "lib-diary", at: Date.UTC(2024, 0) + (i >> 1) };
+    const atom = await insertAtom(store.db, reach, { ...draft, updatedAt: Date.UTC(2025, 0) + i });
+    ids.push(atom?.id ?? "");
+  }
+  // The oldest leads to the newest too, as a correction may make it.
+  const links = JSON.stringify([
+    { rel: "last", id: ids.at(-1) },
+    { rel: "next", id: ids[1] },
+  ]);
+  await setLinks(ids[0] ?? "", links);
+  const first = await exported("diary");
+  expect(first.trimEnd().split("\n")).toHaveLength(230);
+  const { code, out, err } = await importing(first, "--library", "handbook");
+  expect([code, out, err]).toEqual([0, "Imported 230 atoms.\n", ""]);
+  const [oldest, ...rest] = withoutIds(await exported("handbook")).toReversed();
+  const [expected, ...others] = withoutIds(first).toReversed();
+  expect(rest).toEqual(others);
+  // Its links were set when the newest was there, by a correction.
+  expect(oldest).toEqual({ ...(expected as object), updated: expect.any(String) });
+});
+
+async function setLinks(id: string, links: string): Promise<void> {
+  await sql`update atoms set links = ${links}::jsonb where id = ${id}::uuid`.execute(store.db);
+}
+
+test("memory-import reads the file of server-memory into the default library, and says what was dropped", async () => {
+  const lines = [
+    { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea"] },
+    { type: "entity", name: "Keyplane", entityType: "project", observations: [] },
+    { type: "relation", from: "Anna", to: "Keyplane", relationType: "maintains" },
+    { type: "relation", from: "Anna", to: "Nobody", relationType: "knows" },
+  ];
+  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
+  expect([code, out]).toEqual([0, "Imported 2 atoms.\nLinks that lead to no atom, and were dropped: 1.\n"]);
+  const [project, anna] = withoutIds(await exported("handbook"));
+  expect(project).toMatchObject({ content: "Keyplane (project)", tags: ["project"], links: [] });
+  expect(anna).toMatchObject({ content: "Anna (person)\n- likes tea", links: [{ rel: "maintains", id: 0 }] });
+});
+
+test("memory-import names the line of the file that a server refuses, and what is imported already", async () => {
+  const good = Array.from({ length: 100 }, (_, i) => ({ content: `${i}`, created: "2024-01-01T00:00:00Z" }));
+  const bad = { content: "x", importance: 11, created: "2024-02-01T00:00:00Z" };
+  const text = [bad, ...good].map((line) => JSON.stringify(line)).join("\n");
+  const { code, err } = await importing(text);
+  expect(code).toBe(1);
+  expect(err).toContain("line 1");
+  expect(err).toContain("importance");
+  expect(err).toContain("100 atoms are imported already");
+  for (const args of [
+    ["memory-import", join(folder, "nowhere"), ...as],
+    ["memory-import", "-", "--server", server.url, "--key-file", "-"],
+    ["memory-export", ...as],
+  ]) {
+    expect((await keyplane(args)).code).toBe(2);
+  }
+});
