@@ -76,11 +76,11 @@ function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {
 function embedded(progress: EmbeddingProgress): StatedCondition {
   const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
   const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
-  if (!hasVectors)
-    return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");
   if (revoked !== null) {
     return not("EmbeddingKeyRevoked", `The library's key ${keyId} was revoked by hand, so that nothing is embedded.`);
   }
+  if (!hasVectors)
+    return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");
   if (failure !== null) return not("EmbeddingFailed", `${waitingInWords(progress)}. The last try failed: ${failure}.`);
   if (!isAtRest(progress)) return not("Embedding", `${waitingInWords(progress)}.`);
   if (setAside > 0) return not("EmbeddingRefused", `${setAside} atoms were refused, each alone: ${refusal}.`);

@@ -16,13 +16,13 @@ const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
  * Watches the store for keys that somebody revoked by hand, or wants rotated: no declaration says so, and no cluster
  * tells. A notification is a hint and nothing more; what changed is asked of the feed.
  *
- * @param enqueue has the declared key brought to rest again
+ * @param enqueue has the declared key, or the library that has it, brought to rest again
  * @param onGap told when the database was rolled back: what it lost, only the declarations know
  * @returns resolves once it has ended with the signal
  */
 export async function watchManualChanges(
   deps: ControllerDeps,
-  enqueue: (item: { kind: "PlatformKey"; namespace: string; name: string }) => void,
+  enqueue: (item: { kind: "PlatformKey" | "MemoryLibrary"; namespace: string; name: string }) => void,
   onGap: () => void,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,7 +36,7 @@ export async function watchManualChanges(
       });
       const { head, gap, keys } = await manualKeyChanges(deps.store.db, deps.cluster.uid, seen);
       if (gap && seen !== FROM_THE_BEGINNING) onGap();
-      for (const { namespace, name } of keys) enqueue({ kind: "PlatformKey", namespace, name });
+      for (const { kind, namespace, name } of keys) enqueue({ kind, namespace, name });
       seen = head;
     } catch (error) {
       deps.log("warn", `while looking for keys that were changed by hand: ${errorText(error)}`);

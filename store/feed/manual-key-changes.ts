@@ -2,8 +2,17 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import type { FeedPosition } from "./replicas.ts";
 
-/** A declared key that somebody changed by hand: revoked it, asked for a new version of it, or reported it as leaked. */
-type ManuallyChangedKey = { readonly keyId: string; readonly namespace: string; readonly name: string };
+/**
+ * A declared key that somebody changed by hand: revoked it, asked for a new version of it, or reported it as leaked. Or
+ * the own key of a declared library, which somebody revoked.
+ */
+type ManuallyChangedKey = {
+  readonly keyId: string;
+  /** Of the declaration. */
+  readonly kind: "PlatformKey" | "MemoryLibrary";
+  readonly namespace: string;
+  readonly name: string;
+};
 
 type ManualKeyChanges = {
   /** To ask from next time. */
@@ -24,10 +33,16 @@ export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Fee
         or (select id from changes where seq = ${seq}::bigint) is distinct from ${id}::uuid
         or (head > ${seq}::bigint and not exists (select from changes where seq = ${seq}::bigint + 1)) as gap from feed
     ), by_hand as (
-      select k.id as "keyId", k.namespace, k.name from keys k
+      select k.id as "keyId", 'PlatformKey' as kind, k.namespace, k.name from keys k
       where k.cluster = ${cluster} and k.owner_uid is not null
         and (k.revocation_reason in ('ByHand', 'Leaked') or (k.state <> 'revoked' and k.rotation_requested_at is not null)
           or exists (select from key_leaks where key_id = k.id))
+        and ((select gap from feed_now)
+          or k.id in (select ref from changes where seq > ${seq}::bigint and kind = 'key'))
+      union all
+      select k.id, 'MemoryLibrary', l.namespace, l.name
+      from library_embeddings e join keys k on k.id = e.key_id join libraries l on l.id = e.library_id
+      where k.cluster = ${cluster} and not e.is_ended and k.revocation_reason in ('ByHand', 'Leaked')
         and ((select gap from feed_now)
           or k.id in (select ref from changes where seq > ${seq}::bigint and kind = 'key'))
     )
@@ -37,6 +52,8 @@ export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: Fee
   return {
     head: { seq: first.head, id: first.headId },
     gap: first.gap,
-    keys: rows.filter(({ keyId }) => keyId !== null).map(({ keyId, namespace, name }) => ({ keyId, namespace, name })),
+    keys: rows
+      .filter(({ keyId }) => keyId !== null)
+      .map(({ keyId, kind, namespace, name }) => ({ keyId, kind, namespace, name })),
   };
 }

@@ -30,7 +30,11 @@ describeOnEachEngine("What was changed by hand", (store) => {
     const { seq } = await change(store(), null, (tx) => revokeKey(tx, key.id, "ByHand"));
     const { namespace, name } = key;
     const [head, gap] = [await place(seq), false];
-    expect(await ask(key.cluster, before)).toEqual({ head, gap, keys: [{ keyId: key.id, namespace, name }] });
+    expect(await ask(key.cluster, before)).toEqual({
+      head,
+      gap,
+      keys: [{ keyId: key.id, kind: "PlatformKey", namespace, name }],
+    });
     expect(await ask(key.cluster, seq)).toEqual({ head, gap, keys: [] });
   });
 
