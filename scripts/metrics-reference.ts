@@ -3,6 +3,7 @@ import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
 import { observeCalls } from "../server/auth/call-metrics.ts";
 import { observeUpstreams } from "../server/gateway/upstream-metrics.ts";
+import { observeCertificate } from "../server/http/certificate.ts";
 import { observePipelining } from "../server/http/pipelining-metrics.ts";
 import { leakMetrics } from "../server/leaks/metrics.ts";
 import { createMetrics } from "../server/metrics.ts";
@@ -24,6 +25,7 @@ function serverRegistry(): Registry {
   metrics.observeIndex(unread);
   observeCalls(registry, { figures: unread });
   observePipelining(registry, { waiting: 0 });
+  observeCertificate(registry, unread);
   observeUpstreams(registry, { figures: unread });
   leakMetrics(metrics);
   return registry;

@@ -61,15 +61,7 @@ export function renewCertificate(
   let served = first;
   let fault: string | undefined;
   let toldOf: string | undefined;
-  new Gauge({
-    name: "keyplane_tls_certificate_expiry_timestamp_seconds",
-    help: "When the certificate that is served ends, in seconds since the epoch",
-    registers: [registry],
-    aggregator: "min",
-    collect() {
-      this.set(served.expiresAt / 1000);
-    },
-  });
+  observeCertificate(registry, () => served);
   return startRounds({
     ...{ log, intervalMs: READ_MS, failure: "could not look at the certificate; the next round tries again" },
     async round() {
@@ -89,6 +81,19 @@ export function renewCertificate(
       served = now;
       const end = rfc3339(now.expiresAt);
       log.info({}, `a new certificate is served, from ${first.files.certFile}: it ends ${end}`);
+    },
+  });
+}
+
+/** Tells of the certificate that is served. */
+export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
+  new Gauge({
+    name: "keyplane_tls_certificate_expiry_timestamp_seconds",
+    help: "When the certificate that is served ends, in seconds since the epoch; only of a server that speaks TLS",
+    registers: [registry],
+    aggregator: "min",
+    collect() {
+      this.set(served().expiresAt / 1000);
     },
   });
 }

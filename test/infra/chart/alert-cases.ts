@@ -49,6 +49,14 @@ export const ALERT_CASES: Readonly<
       },
     ],
   },
+  KeyplaneCertificateExpiring: {
+    // The hour and a half of the cases is that after the epoch.
+    fires: [
+      { [`keyplane_tls_certificate_expiry_timestamp_seconds{${A}}`]: constant(600_000) },
+      { [`keyplane_tls_certificate_expiry_timestamp_seconds{${A}}`]: constant(0) },
+    ],
+    quiet: [{ [`keyplane_tls_certificate_expiry_timestamp_seconds{${A}}`]: constant(620_000) }],
+  },
   KeyplaneFeedLagging: {
     fires: [indexOf({ age: 4, lease: 5, current: 1 }), indexOf({ age: 40, lease: 60, current: 1 })],
     quiet: [
