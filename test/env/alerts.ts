@@ -54,7 +54,9 @@ export async function firingAlerts(earlier: Scrape, later: Scrape): Promise<stri
   const series = [...later.samples].map(([name, { value, isCounter }]) => {
     const grown = value - (earlier.samples.get(name)?.value ?? 0);
     const step = isCounter ? Math.max(0, grown) / minutes : 0;
-    return { series: name, values: `${value}+${step}x${MINUTES}` };
+    // Promtool's time begins at the epoch.
+    const start = /_timestamp_seconds\{/.test(name) ? value - later.at / 1_000 : value;
+    return { series: name, values: `${start}+${step}x${MINUTES}` };
   });
   const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
   const tests = [

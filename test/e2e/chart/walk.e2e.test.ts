@@ -6,11 +6,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Finding } from "../../../cli/doctor/finding.ts";
 import { MIGRATIONS, migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
+import { makeCertificate } from "../../env/certificate.ts";
 import { findHelm } from "../../env/helm.ts";
 import type { StartedKubernetes } from "../../env/kubernetes.ts";
-import { followService, startBalancer } from "../../env/node/balancer.ts";
+import { type FollowedService, followService, startBalancer } from "../../env/node/balancer.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
 import { startNode } from "../../env/node.ts";
 import { startPgbouncer } from "../../env/pgbouncer.ts";
@@ -35,6 +37,7 @@ describe("an installation that is broken", () => {
   let own: URL;
   let terminal: Terminal;
   let operator: Operator;
+  let service: FollowedService;
   const closers: (() => unknown)[] = [];
 
   const run = (script: string) => terminal.run(fillIn(script, { team: TEAM, url: URL_OF_SERVICE }));
@@ -98,7 +101,7 @@ describe("an installation that is broken", () => {
       join(terminal.folder, "values.yaml"),
       fillIn(blocksOf(PAGE, "Installing")[1] ?? "", { team: TEAM, url: URL_OF_SERVICE }),
     );
-    const service = followService(kubernetes, NAMESPACE, "keyplane-server");
+    service = followService(kubernetes, NAMESPACE, "keyplane-server");
     const balancer = await startBalancer(SERVICE, service.next);
     closers.push(service.close, balancer.close);
     await kubernetes.kubectl(["apply", "--filename=-"], manifests.list([manifests.team("team-a", [TEAM])]));
@@ -254,6 +257,36 @@ describe("an installation that is broken", () => {
     await operator.sees(["leases"], []);
     expect(await operator.actionOf("leases")).toContain("helm list -A");
     await run("helm uninstall keyplane-b -n keyplane-b");
+    await isWhole();
+  });
+
+  it("by a certificate that nobody renewed gets a new one, which servers read by themselves", async () => {
+    const save = async (endsIn: number) => {
+      const { cert, key } = makeCertificate(endsIn);
+      await writeFile(join(terminal.folder, "tls.crt"), cert);
+      await writeFile(join(terminal.folder, "tls.key"), key);
+    };
+    const local = await startBalancer({ ...SERVICE, host: "127.0.0.1" }, service.next);
+    const ofServer = async () => {
+      const command = `NODE_EXTRA_CA_CERTS=tls.crt keyplane doctor --server https://127.0.0.1:${SERVICE.port} -o json`;
+      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(await run(`${command} || [ $? = 1 ]`));
+      return findings.filter(({ severity }) => severity === "error").map(({ name }) => name);
+    };
+    await save(-60_000);
+    await run(`kubectl create secret tls keyplane-tls -n ${NAMESPACE} --cert=tls.crt --key=tls.key`);
+    await run(`helm upgrade keyplane infra/chart -n ${NAMESPACE} -f values.yaml --set tls.existingSecret=keyplane-tls`);
+    await operator.sees([], ["KeyplaneCertificateExpiring"]);
+    expect(await ofServer()).toContain("certificate");
+    await save(30 * 24 * 3_600_000);
+    const replace = from(commandsIn(RUNBOOKS, "KeyplaneCertificateExpiring"), "kubectl create secret tls");
+    await terminal.run(
+      replace.replace("NAME", "keyplane-tls").replace("cert=FILE", "cert=tls.crt").replace("key=FILE", "key=tls.key"),
+    );
+    // As long as the kubelet takes to bring what a Secret holds.
+    const whole = async () => (await ofServer()).length === 0;
+    await until("servers show the new certificate", whole, { timeoutMs: 240_000 });
+    local.close();
+    await upgrade();
     await isWhole();
   });
 
