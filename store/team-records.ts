@@ -16,7 +16,10 @@ export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Prom
             select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref
             join libraries named on named.cluster = t.cluster and named.namespace = ref ->> 'namespace'
               and named.name = ref ->> 'name' and named.team_id = t.id and named.state = 'active') end)
-        order by m.kind, m.value, m.role), '[]') from team_members m where m.team_id = t.id) as members
+        order by m.kind, m.value, m.role), '[]') from team_members m where m.team_id = t.id) as members,
+      (select coalesce(json_agg(json_build_object('name', 'subject ' || r.subject,
+        'atMs', (extract(epoch from r.revoked_at) * 1000)::float8) order by r.subject), '[]')
+        from revoked_subjects r where r.team_id = t.id) as revoked
     from teams t
     left join libraries l on l.cluster = t.cluster and l.namespace = t.default_library_namespace
       and l.name = t.default_library_name and l.team_id = t.id and l.state = 'active'

@@ -45,7 +45,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     teamId: team.teamId,
     namespace: "",
     teamHoldsNamespace: true,
-    state: "active",
+    state: isRevoked(token, team) ? "revoked" : "active",
     versionState: "active",
     expiresAt: token.expiresAt,
     scopes: role & token.scopes,
@@ -64,6 +64,10 @@ function roleScopes({ token, team }: Membership): ScopeSet {
   let scopes: ScopeSet = 0;
   for (const { role, name } of team.members) if (token.names.has(name)) scopes |= ROLE_SCOPES.get(role) ?? 0;
   return scopes;
+}
+
+function isRevoked({ names, issuedAt }: MemberToken, { revoked }: TeamRecord): boolean {
+  return revoked.some(({ name, atMs }) => names.has(name) && issuedAt <= atMs);
 }
 
 /** Null for all, which any way of having the role may give. */

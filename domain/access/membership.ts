@@ -8,6 +8,8 @@ export type TeamRecord = {
   /** Of its MCP agent policy, where that library is there. */
   readonly defaultLibraryId: string | null;
   readonly members: readonly RoleOfMember[];
+  /** Whose tokens are refused that were issued until then, in milliseconds since the epoch. */
+  readonly revoked: readonly { readonly name: string; readonly atMs: number }[];
 };
 
 /** A role that a team gives. One of a later build gives nothing. */
@@ -27,6 +29,8 @@ export type MemberToken = {
   readonly names: ReadonlySet<string>;
   /** Of the memory's, those that it was asked for. */
   readonly scopes: ScopeSet;
+  /** The earliest that it may have been issued, by a clock that may be off; in milliseconds since the epoch. */
+  readonly issuedAt: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };

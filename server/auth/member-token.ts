@@ -22,6 +22,7 @@ export function memberTokenOf({ issuer, names, claims }: Exclude<JudgedJwt, { ca
     actor: actorOf(issuer, names),
     names: standingNames(names),
     scopes: memberScopes(claims.scope),
+    issuedAt: ((claims.iat ?? 0) - CLOCK_SKEW_S) * 1_000,
     // As long as it is believed when it comes.
     expiresAt: ((claims.exp ?? 0) + CLOCK_SKEW_S) * 1_000,
   };

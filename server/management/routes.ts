@@ -13,6 +13,7 @@ import { createReceipts } from "./keys/receipt.ts";
 import { keyRoutes } from "./keys/routes.ts";
 import { LIBRARIES } from "./libraries.ts";
 import { objectRoutes } from "./object-routes.ts";
+import { revokedSubjectRoutes } from "./revoked-subjects.ts";
 import { TEAMS } from "./teams.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
@@ -32,6 +33,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
+  revokedSubjectRoutes(app, management);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
   consoleLinkRoutes(app, deps);

@@ -11,6 +11,7 @@ export type Database = {
   teams: TeamsTable;
   team_namespaces: { cluster: string; namespace: string; team_id: string };
   team_members: { team_id: string; role: string; kind: string; value: string };
+  revoked_subjects: { team_id: string; subject: string; revoked_at: Generated<Date> };
   team_webhooks: TeamWebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   key_notices: { key_id: string; kind: string; mark: number };

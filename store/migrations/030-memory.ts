@@ -157,4 +157,15 @@ create constraint trigger team_members_feed_update after update of team_id, role
   when ((old.team_id, old.role, old.kind, old.value, old.library_refs)
     is distinct from (new.team_id, new.role, new.kind, new.value, new.library_refs))
   execute function record_change('team', 'team_id');
+
+-- Whose tokens that were issued until then a team's memory refuses.
+
+create table revoked_subjects (
+  team_id text not null references teams (id),
+  subject text not null,
+  revoked_at timestamptz not null default clock_timestamp(),
+  primary key (team_id, subject)
+);
+create constraint trigger revoked_subjects_feed after insert or update or delete on revoked_subjects
+  deferrable initially deferred for each row execute function record_change('team', 'team_id');
 `;

@@ -10,6 +10,7 @@ import { openPostgres } from "../../../store/database/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readReplicas } from "../../../store/feed/replicas.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
+import { revokeSubject } from "../../../store/revoked-subjects.ts";
 import { findSession } from "../../../store/sessions.ts";
 import { deleteTeam } from "../../../store/teams.ts";
 import { describeNightlyOnEachEngine, freshDatabase } from "../../env/engines.ts";
@@ -74,7 +75,13 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
   });
 
   test("b106: a member who is removed, by their role or with their team, reaches the index like a revocation", async () => {
-    const bearer = { actor: "i#ann", names: new Set(["subject ann", "group leads"]), scopes: 0, expiresAt: HOUR };
+    const bearer = {
+      actor: "i#ann",
+      names: new Set(["subject ann", "group leads"]),
+      scopes: 0,
+      issuedAt: 0,
+      expiresAt: HOUR,
+    };
     const members = [{ role: "member", kind: "subject", value: "ann" }] as const;
     const [home, other] = [await makeTeam(store(), { members }), await makeTeam(store(), { members })];
     const { view } = follow(store());
@@ -82,6 +89,8 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     const [record] = view.findMember(bearer, home.name);
     if (record === undefined) throw new Error("the member is not found");
     expect(view.findPresent(record)).toBe(record);
+    await run(store(), (tx) => revokeSubject(tx, { teamId: home.teamId, subject: "ann", by: { actor: "a test" } }));
+    await until("the tokens are revoked", () => view.findPresent(record)?.state === "revoked");
     await makeTeam(store(), { ...home, members: [{ role: "viewer", kind: "group", value: "staff" }], generation: 2 });
     await until("the member is not", () => view.findPresent(record) === undefined);
     expect(view.findMember(bearer, home.teamId)).toEqual([]);
@@ -90,7 +99,7 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
   });
 
   test("b106: the libraries of a member reach the index as they are narrowed, and as they come", async () => {
-    const bearer = { actor: "i#ann", names: new Set(["subject ann"]), scopes: 0, expiresAt: HOUR };
+    const bearer = { actor: "i#ann", names: new Set(["subject ann"]), scopes: 0, issuedAt: 0, expiresAt: HOUR };
     const member = { role: "member", kind: "subject", value: "ann" } as const;
     const home = await makeTeam(store(), { members: [member] });
     const { view } = follow(store());

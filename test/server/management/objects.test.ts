@@ -160,6 +160,20 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       expect((await api.send("DELETE", `/teams/${teamId}`)).body.code).toBe("managed");
     });
 
+    test("b106: ends what a subject's tokens open, declared or made here, and says by whom in the audit log", async () => {
+      const { id } = await madeTeam();
+      const { teamId } = await makeTeam(store());
+      for (const team of [id, teamId, id]) {
+        const answer = await api.send("POST", `/teams/${team}/revoked-subjects`, { subject: "ann", reason: "lost" });
+        expect([answer.status, answer.body]).toEqual([200, { sequence: expect.any(Number), confirmed: true }]);
+      }
+      expect((await auditOf(teamId)).at(-1)).toMatchObject({ kind: "subject.revoked", why: "lost" });
+      for (const body of [{}, { subject: "" }, { subject: "a\nb" }, { subject: 7 }, { subject: "a", team: "b" }]) {
+        expect((await api.send("POST", `/teams/${id}/revoked-subjects`, body)).status).toBe(400);
+      }
+      expect((await api.send("POST", "/teams/nothing/revoked-subjects", { subject: "ann" })).status).toBe(404);
+    });
+
     test.each([
       ["spec.members[0]", { members: [{ role: "admin" }] }],
       ["spec.members[0].role", { members: [{ role: "owner", group: "g" }] }],

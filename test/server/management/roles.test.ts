@@ -127,6 +127,16 @@ describe("who may do what in their team", () => {
     ["member", 2],
     ["viewer", 403],
     ["stranger", 404],
+  ] as const)("%s may end what a subject's tokens open: %i", async (who, expected) => {
+    const answer = await as(who, "POST", `/teams/${mine.teamId}/revoked-subjects`, { subject: "somebody" });
+    expect(means(answer.status)).toBe(expected);
+  });
+
+  test.each([
+    ["admin", 2],
+    ["member", 2],
+    ["viewer", 403],
+    ["stranger", 404],
   ] as const)("%s may end and rotate what is declared: %i", async (who, expected) => {
     const { key } = await reserveKey(store, mine);
     expect(means((await as(who, "POST", `/keys/${key.id}/rotate`)).status)).toBe(expected);

@@ -28,7 +28,14 @@ beforeAll(async () => {
   await sql`insert into team_members (team_id, role, kind, value)
     values ('team-a', 'member', 'subject', 'ann')`.execute(store.db);
   const members = [{ role: "member", name: "subject ann", libraryIds: null }];
-  server.index.applyTeam({ teamId: "team-a", name: "team-a", cluster: "c", defaultLibraryId: "lib-handbook", members });
+  server.index.applyTeam({
+    teamId: "team-a",
+    name: "team-a",
+    cluster: "c",
+    defaultLibraryId: "lib-handbook",
+    members,
+    revoked: [],
+  });
 });
 afterAll(async () => {
   await server.close();

@@ -57,9 +57,9 @@ async function declare(members: Members, teamId = "team-a"): Promise<void> {
 }
 
 /** Declares it as the feed has it alone. */
-function tell(members: Members, teamId = "team-a"): void {
+function tell(members: Members, teamId = "team-a", revoked: TeamRecord["revoked"] = []): void {
   const defaultLibraryId = teamId === "team-a" ? "lib-handbook" : null;
-  server.index.applyTeam({ teamId, name: teamId, cluster: "c", defaultLibraryId, members });
+  server.index.applyTeam({ teamId, name: teamId, cluster: "c", defaultLibraryId, members, revoked });
   server.streams.revalidate((record) => server.index.presentOf(record), server.clock.now());
 }
 
@@ -256,7 +256,14 @@ describe("a member's token", () => {
 
   test("has no more calls under way than one key may", async () => {
     const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
-    small.index.applyTeam({ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null, members: ANN });
+    small.index.applyTeam({
+      teamId: "team-a",
+      name: "a",
+      cluster: "c",
+      defaultLibraryId: null,
+      members: ANN,
+      revoked: [],
+    });
     const held = hold(small, await token());
     await until("the call is open", () => small.streams.size === 1);
     expect((await send(await token(), { to: small })).status).toBe(429);
@@ -359,6 +366,22 @@ describe("b106: a member who was removed", () => {
     server.clock.advance(-361_000);
   });
 
+  test("is refused likewise whose tokens were revoked, until they sign in once more", async () => {
+    const old = await token({ groups: ["leads"] });
+    const open = hold(server, old);
+    await until("the call is open", () => server.streams.size === 1);
+    tell([...ANN, as("admin", "group leads")], "team-a", [{ name: "subject ann", atMs: server.clock.now() }]);
+    expect((await open.answer).status).toBe(401);
+    const refused = await send(old);
+    expect([refused.status, refused.challenge]).toEqual([401, expect.stringContaining('error="invalid_token"')]);
+    expect(server.refused.at(-1)).toMatchObject({ cause: "revoked", principal: `${issuer.url}#ann`, keyId: null });
+    expect((await send(await token({ sub: "ben", groups: ["leads"] }))).status).toBe(200);
+    expect((await send(await token({ iat: undefined }))).status).toBe(401);
+    const after = Math.floor(server.clock.now() / 1_000);
+    expect((await send(await token({ iat: after + 59 }))).status).toBe(401);
+    expect((await send(await token({ iat: after + 61 }))).status).toBe(200);
+  });
+
   test("leaves no row of a write that was under way, also where only the database knows", async () => {
     await sql`delete from team_members`.execute(store.db);
     const answer = await send(await token(), { message: SAVE });
@@ -368,6 +391,10 @@ describe("b106: a member who was removed", () => {
     expect((await send(await token(), { message: SAVE })).text).toContain("There is no library");
     expect((await sql`select from atoms`.execute(store.db)).rows).toEqual([]);
     await declare(ANN);
+    await sql`insert into revoked_subjects (team_id, subject) values ('team-a', 'ann')`.execute(store.db);
+    expect((await send(await token(), { message: SAVE })).status).toBe(401);
+    expect((await sql`select from atoms`.execute(store.db)).rows).toEqual([]);
+    await sql`delete from revoked_subjects`.execute(store.db);
     expect((await send(await token(), { message: SAVE })).status).toBe(200);
   });
 });

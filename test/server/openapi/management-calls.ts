@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sql } from "kysely";
 import { unique } from "../../store/fixtures.ts";
 import { TOKEN } from "../management/api.ts";
 import type { Calls } from "./calls.ts";
@@ -42,6 +43,17 @@ export function managementCalls(): Record<string, Calls> {
       declared: (world) => world.declareGateway(),
     }),
     "POST /api/v1/leaks": { valid: () => withToken("POST", "/leaks", { leaks: [{ sha256: sha256("no key") }] }) },
+    "POST /api/v1/teams/{id}/revoked-subjects": {
+      valid: ({ team }) => withToken("POST", `/teams/${team.teamId}/revoked-subjects`, { subject: "ann" }),
+      refused: {
+        conflict: async ({ manage, store }) => {
+          const { id } = await manage("POST", "/teams", { name: unique("full"), spec: {} });
+          await sql`insert into revoked_subjects (team_id, subject)
+            select ${id}, 's' || n from generate_series(1, 1000) n`.execute(store.db);
+          return withToken("POST", `/teams/${id}/revoked-subjects`, { subject: "one more" });
+        },
+      },
+    },
     "GET /api/v1/teams/{id}/webhook-deliveries": {
       valid: async (world) => withToken("GET", `/teams/${(await toldTeam(world)).teamId}/webhook-deliveries?limit=5`),
     },

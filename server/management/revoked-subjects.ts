@@ -1,0 +1,65 @@
+import type { FastifyInstance } from "fastify";
+import { commitChange, seqIfKnown } from "../../store/database/change.ts";
+import { isId } from "../../store/database/ids.ts";
+import { lockObject } from "../../store/objects.ts";
+import { revokeSubject } from "../../store/revoked-subjects.ts";
+import { problem } from "../http/errors.ts";
+import { changeContextOf } from "./change-context.ts";
+import type { Management } from "./context.ts";
+import { managedRoute } from "./managed-route.ts";
+import { REASON, type ReasonBody } from "./request-schemas.ts";
+import { RECEIPT } from "./response-schemas.ts";
+import { requireRight, sees } from "./rights.ts";
+
+type Body = ReasonBody & { subject: string };
+
+const BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["subject"],
+  properties: {
+    subject: {
+      type: "string",
+      minLength: 1,
+      maxLength: 255,
+      pattern: "^[ -~]+$",
+      description: "As its tokens name it.",
+    },
+    reason: REASON,
+  },
+} as const;
+
+/** Ends what a person's or a program's tokens open at the memory, by hand and at once (docs/decisions/mcp-oauth.md). */
+export function revokedSubjectRoutes(app: FastifyInstance, management: Management): void {
+  const { store, receipts } = management;
+  app.post<{ Params: { id: string }; Body: Body }>(
+    "/teams/:id/revoked-subjects",
+    {
+      config: managedRoute({
+        summary: "Have a team's memory refuse the tokens of a subject that were issued up to now",
+        response: RECEIPT,
+        example: { subject: "ann@example.com", reason: "a lost laptop" },
+        refusals: ["conflict"],
+      }),
+      schema: { body: BODY },
+    },
+    async (request) => {
+      const { rights, author: by } = await changeContextOf(management, request, request.body);
+      const { id } = request.params;
+      const { subject } = request.body;
+      const { askSeq } = await commitChange(store, null, async (tx) => {
+        const team = isId(id) ? await lockObject(tx, "team", id) : undefined;
+        if (team === undefined || !sees(rights, team.teamId))
+          throw problem("not_found", "There is no team of this id.");
+        requireRight(rights, team.teamId, "revoke keys");
+        if (!(await revokeSubject(tx, { teamId: team.teamId, subject, by }))) throw TOO_MANY;
+      });
+      return receipts.wait(await seqIfKnown(askSeq));
+    },
+  );
+}
+
+const TOO_MANY = problem(
+  "conflict",
+  "This team has revoked as many subjects as are kept: take whoever is to stay out from its members.",
+);
