@@ -1,14 +1,12 @@
-/**
- * What atoms are besides a statement: facts for programs, what they have to do with each other, when they end, and
- * what they are found by beside their words.
- */
-
 /** Characters of words, folded, and of scripts that are written without spaces: as regular expressions of PostgreSQL. */
 const LETTER = "[a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff]";
 const CJK =
   "[\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\U00020000-\\U0003ffff]";
 
-/** What atoms are besides a statement: facts for programs, what they have to do with each other, and when they end. */
+/**
+ * What atoms are besides a statement: facts for programs, what they have to do with each other, when they end, and
+ * what they are found by beside their words.
+ */
 export const sql = `
 -- Metadata, links and expiry of atoms. A link is a row's own, and leads to what is there: the id of an atom that was
 -- deleted comes back never.

@@ -18,6 +18,7 @@ import {
   EVERYWHERE,
   fillWithAtoms,
   RARE,
+  RARE_RUN,
   RARE_TAG,
   SOMETIMES,
   wordOfRank,
@@ -68,9 +69,22 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "search: all but one word": (db) => searchAtoms(db, REACH, { ...search, query: `-${EVERYWHERE}` }),
   "search: a frequent word, a tag in no atom": (db) =>
     searchAtoms(db, REACH, { ...search, query: EVERYWHERE, tags: ["none"] }),
+  "search: the beginning of a rare word": (db) => searchAtoms(db, REACH, { ...search, query: RARE.slice(0, 4) }),
+  "search: a part of a rare word": (db) => searchAtoms(db, REACH, { ...search, query: RARE.slice(1) }),
+  "search: a rare word with a slip": (db) => searchAtoms(db, REACH, { ...search, query: "zerba" }),
+  "search: two characters of a Chinese word": (db) => searchAtoms(db, REACH, { ...search, query: RARE_RUN.slice(1, 3) }),
+  "search: the beginning of a word in 5 %": (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES.slice(0, 4) }),
+  "search: a word in 5 % with a slip": (db) => searchAtoms(db, REACH, { ...search, query: "harbuor" }),
+  "search: a slip among frequent words": (db) =>
+    searchAtoms(db, REACH, { ...search, query: `${EVERYWHERE} ${SOMETIMES} zerba` }),
+  "search: what is in no atom": (db) => searchAtoms(db, REACH, { ...search, query: "xylophone marzipan" }),
+  "save: an atom of 100 words": (db) =>
+    insertAtom(db, REACH, { ...LARGE, content: SMALL, libraryId: "lib-handbook", at: Date.now() }),
   "save: an atom of 60 kB": (db) => insertAtom(db, REACH, { ...LARGE, libraryId: "lib-handbook", at: Date.now() }),
 };
 
+/** As the migration does for what is there. */
+const BUILD = "build the index of parts, once";
 /** On PostgreSQL, autovacuum may have been first. */
 const UPKEEP = "analyse and vacuum all of it, once";
 const DELETION = "delete some of a deleted library";
@@ -82,13 +96,15 @@ const LARGE = {
     .slice(0, 60_000),
 };
 
+const SMALL = LARGE.content.split(" ").slice(0, 100).join(" ");
+
 type Cost = { readonly p50: number; readonly max: number; readonly statement: number };
 
 /** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
 export async function benchMemory(): Promise<string> {
   const postgres = await onPostgres();
   const pglite = await onPGlite();
-  const rows = [...Object.keys(QUESTIONS), UPKEEP, DELETION].map((name) => [
+  const rows = [...Object.keys(QUESTIONS), BUILD, UPKEEP, DELETION].map((name) => [
     name,
     ...cells(postgres[name]),
     ...cells(pglite[name]),
@@ -127,6 +143,7 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   await fillWithAtoms(store, ATOMS);
   const costs: Record<string, Cost> = {};
   for (const [name, question] of Object.entries(QUESTIONS)) costs[name] = await measure(store, question);
+  costs[BUILD] = await measureOnce(store, (db) => sql`reindex index atoms_parts`.execute(db));
   costs[UPKEEP] = await measureOnce(store, (db) => maintainTables({ db }));
   await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
   costs[DELETION] = await measure(store, (db) => libraryDeletion({ db, engine: store.engine }).next());

@@ -12,6 +12,8 @@ const VOCABULARY = 20_000;
 export const EVERYWHERE = "deployment";
 export const SOMETIMES = "harbour";
 export const RARE = "zebra";
+/** In the same ten atoms. */
+export const RARE_RUN = "密钥轮换";
 export const COMMON_TAG = "note";
 export const RARE_TAG = "oldest";
 
@@ -38,7 +40,7 @@ export async function fillWithAtoms(store: Store, atoms: number, libraryId = "li
         insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
         select ${libraryId}, 'team-a',
           ${EVERYWHERE} || ' ' || words || case when n % 20 = 7 then ${` ${SOMETIMES}`} else '' end
-            || case when n % 10000 = 77 then ${` ${RARE}`} else '' end,
+            || case when n % 10000 = 77 then ${` ${RARE} ${RARE_RUN}`} else '' end,
           case when n = 1 then array[${COMMON_TAG}, ${RARE_TAG}] else array[${COMMON_TAG}] end,
           round((random() * 10)::numeric, 1), at, at
         from generate_series(${from}::integer, ${to}::integer) n,
