@@ -637,6 +637,7 @@ CREATE INDEX atom_embeddings_of_library ON public.atom_embeddings USING btree (l
 CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pending_list_limit='256');
+CREATE INDEX atoms_by_update ON public.atoms USING btree (library_id, updated_at DESC, id DESC);
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
 CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (gin_pending_list_limit='256');

@@ -31,6 +31,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     const named = typeof pattern === "string" ? PATTERNS[pattern] : undefined;
     return `${where} ${named ?? "must not contain a NUL character"}.`;
   },
+  enum: (where, { allowedValues }) => `${where} must be one of ${[allowedValues].flat().join(", ")}.`,
   uniqueItems: (where) => `${where} must not name the same thing twice.`,
 };
 

@@ -1,10 +1,13 @@
-import { recallAtoms, searchAtoms } from "../../store/memory/atom-search.ts";
+import { placeOf, type Sort } from "../../store/memory/atom-order.ts";
+import { recallAtoms, type SearchSort, searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
 import { isPlainSearch } from "../../store/memory/search-words.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
+import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
+import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
-import { ATOM_ID, CURSOR, LIBRARY, QUERY_TEXT, TAG, TAGS } from "../memory/schemas.ts";
+import { page } from "../memory/paging.ts";
+import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
 import { nearestOnly, nothingFound } from "./nothing-found.ts";
 import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
@@ -14,43 +17,80 @@ const SEMANTIC = {
   description: "Whether atoms were looked for by their meaning too, and not by their words alone.",
 } as const;
 
-export const memorySearch = defineTool<{ query: string; library?: string; limit: number; tags?: string[] }>(
+const ANY_TAGS = { ...TAGS, description: "Only atoms with one of these tags." } as const;
+const TAGS_AND_FILTERS = {
+  tags: { ...TAGS, description: "Only atoms with all of these tags." },
+  anyTags: ANY_TAGS,
+  ...FILTERS,
+} as const;
+type Filters = FilterInput & { library?: string; limit: number; tags?: string[]; anyTags?: string[] };
+
+export const memorySearch = defineTool<Filters & { query: string; sort: SearchSort; cursor?: string }>(
   {
     operation: "mcp.memory_search",
     title: "Search memory",
     description:
       'Search over the atoms (remembered statements) of one library, closest match first, with snippets. Use it when you look for something specific and know words that occur in it, or parts of them: of words, identifiers, paths, URLs, sources and tags, in any language. Atoms with all the words come first, then those with similar ones (other forms, accents, typos); where there are none, the nearest. In a library that is embedded, atoms that mean the same in other words are among them. "Quoted phrases", or, and -exclusions work. For everything worth knowing about a topic use memory_recall.',
     annotations: READS,
-    input: { query: { ...QUERY_TEXT, description: "What to look for." }, library: LIBRARY, limit: FEW, tags: TAGS },
+    input: {
+      query: { ...QUERY_TEXT, description: "What to look for." },
+      ...{ library: LIBRARY, limit: FEW, ...TAGS_AND_FILTERS, sort: SEARCH_SORT, cursor: CURSOR },
+    },
     requires: ["query"],
-    output: { items: ATOMS_OUTPUT, semantic: SEMANTIC },
-    questionOf: (args) => (isPlainSearch(args.query) ? args : undefined),
+    output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR, semantic: SEMANTIC },
+    // What is sorted by more than closeness is looked for by its words.
+    questionOf: (args) => (args.sort === "rank" && isPlainSearch(args.query) ? args : undefined),
   },
-  async (context, { query, library: named, limit, tags = [] }) => {
+  async (context, { query, library: named, limit, sort, cursor, ...given }) => {
     const { db, key, meaning } = context;
     const library = await libraryOf(context, named);
-    const search = { query, libraryId: library.id, tags, limit, ...(meaning && { meaning }) };
-    const hits = await searchAtoms(db, reachOf(key), search);
+    const filter = readFilter(given, given);
+    const scope: CursorScope = {
+      ...{ list: "search", teamId: key.teamId, library },
+      filter: cursorFilter(filter, sort, query),
+    };
+    const after = placeOfCursor(scope, cursor);
+    const asked = {
+      ...filter,
+      query,
+      libraryId: library.id,
+      sort,
+      after,
+      limit: limit + 1,
+      ...(meaning && { meaning }),
+    };
+    const hits = await searchAtoms(db, reachOf(key), asked);
+    const { items, nextCursor } = page(hits, limit, {
+      scope,
+      positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
+      json: ({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }),
+    });
     const semantic = meaning !== undefined;
-    const items = hits.map(({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }));
-    if (items.length === 0) {
-      return {
-        structured: { items, semantic },
-        text: await nothingFound(context, { library, query, isNarrowed: tags.length > 0 }),
-      };
+    if (items.length === 0 && after === null) {
+      const isNarrowed = Object.keys(filter).length > 0;
+      const text = await nothingFound(context, { library, query, isNarrowed });
+      return { structured: { items, nextCursor, semantic }, text };
     }
     const before = items.every(({ match }) => match === "nearest" || match === "meaning") ? nearestOnly(query) : "";
-    return { structured: { items, semantic }, text: before + atomsText(items, "") };
+    return {
+      structured: { items, nextCursor, semantic },
+      text: before + atomsText(items, "There is no more.") + more(nextCursor),
+    };
   },
 );
 
-export const memoryRecall = defineTool<{
-  query?: string;
-  ids?: string[];
-  library?: string;
-  limit: number;
-  tags?: string[];
-}>(
+/** @throws ToolFault for a cursor that is not of this list */
+function placeOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
+  const after = cursor ? readCursor(scope, cursor) : null;
+  if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
+  return after;
+}
+
+function more(nextCursor: string | null): string {
+  return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
+}
+
+export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[] }>(
   {
     operation: "mcp.memory_recall",
     title: "Recall memory",
@@ -68,7 +108,7 @@ export const memoryRecall = defineTool<{
       },
       library: LIBRARY,
       limit: FEW,
-      tags: TAGS,
+      ...TAGS_AND_FILTERS,
     },
     output: {
       items: ATOMS_OUTPUT,
@@ -77,7 +117,7 @@ export const memoryRecall = defineTool<{
     },
     questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
   },
-  async (context, { query, ids, library: named, limit, tags = [] }) => {
+  async (context, { query, ids, library: named, limit, ...given }) => {
     const { db, key, meaning } = context;
     if ((query === undefined) === (ids === undefined)) {
       throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
@@ -91,36 +131,51 @@ export const memoryRecall = defineTool<{
       };
     }
     const library = await libraryOf(context, named);
-    const topic = { query, libraryId: library.id, tags, limit, ...(meaning && { meaning }) };
-    const atoms = await recallAtoms(db, reachOf(key), topic);
+    const filter = readFilter(given, given);
+    const atoms = await recallAtoms(db, reachOf(key), {
+      ...filter,
+      query,
+      libraryId: library.id,
+      limit,
+      ...(meaning && { meaning }),
+    });
     const items = atoms.map((atom) => atomJson(key, atom));
-    const none = items.length > 0 ? "" : await nothingFound(context, { library, query, isNarrowed: tags.length > 0 });
+    const none =
+      items.length > 0
+        ? ""
+        : await nothingFound(context, { library, query, isNarrowed: Object.keys(filter).length > 0 });
     return { structured: { items, missing: [], semantic: meaning !== undefined }, text: atomsText(items, none) };
   },
 );
 
-export const memoryList = defineTool<{ library?: string; tag?: string; limit: number; cursor?: string }>(
+export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; cursor?: string }>(
   {
     operation: "mcp.memory_list",
     title: "List memory",
     description:
-      "Lists the atoms of one library page by page, newest first. Use it to go through everything, or everything with one tag; to find something use memory_search or memory_recall.",
+      "Lists the atoms of one library page by page, newest first or in another order. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
     annotations: READS,
-    input: { library: LIBRARY, tag: { ...TAG, description: "Only atoms with this tag." }, limit: FEW, cursor: CURSOR },
+    input: {
+      tag: { ...TAG, description: "Only atoms with this tag." },
+      ...{ library: LIBRARY, limit: FEW, ...TAGS_AND_FILTERS, sort: SORT, cursor: CURSOR },
+    },
     output: { items: ATOMS_OUTPUT, nextCursor: NEXT_CURSOR },
   },
-  async (context, { library: named, tag, limit, cursor }) => {
+  async (context, { library: named, tag, limit, sort, cursor, ...given }) => {
     const { db, key } = context;
     const library = await libraryOf(context, named);
-    const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: tag ?? null };
-    const after = cursor ? readCursor(scope, cursor) : null;
-    if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
-    const page = { libraryId: library.id, tag: tag ?? null, after, limit: limit + 1 };
-    const atoms = await listAtoms(db, reachOf(key), page);
-    const items = atoms.slice(0, limit).map((atom) => atomJson(key, atom));
-    const last = atoms.length > limit ? atoms[limit - 1] : undefined;
-    const nextCursor = last === undefined ? null : writeCursor(scope, { at: last.createdAt, id: last.id });
-    const more = nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
-    return { structured: { items, nextCursor }, text: atomsText(items, "There are no such atoms.") + more };
+    const { tags = [], anyTags } = given;
+    const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
+    const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
+    const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit: limit + 1 };
+    const { items, nextCursor } = page(await listAtoms(db, reachOf(key), asked), limit, {
+      scope,
+      positionOf: (atom) => placeOf(sort, atom),
+      json: (atom) => atomJson(key, atom),
+    });
+    return {
+      structured: { items, nextCursor },
+      text: atomsText(items, "There are no such atoms.") + more(nextCursor),
+    };
   },
 );

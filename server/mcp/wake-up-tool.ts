@@ -53,7 +53,7 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
     const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
     const brief = (atom: Atom): AtomJson => shorten(atomJson(key, atom));
     const best = (await importantAtoms(db, reach, library.id, limit)).map(brief);
-    const page = { libraryId: library.id, tag: null, after: null, limit };
+    const page = { libraryId: library.id, after: null, limit };
     const latest = (await listAtoms(db, reach, page))
       .map(brief)
       .filter(({ id }) => !best.some((atom) => atom.id === id));

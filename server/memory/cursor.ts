@@ -2,16 +2,19 @@ import { createHash } from "node:crypto";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
-  readonly list: "atoms" | "revisions" | "libraries";
+  readonly list: "atoms" | "search" | "revisions" | "libraries";
   readonly teamId: string;
   /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
-  /** What else narrows the list: a tag, an atom's id. */
+  /** What else narrows the list and orders it: filters, a search, an atom's id. */
   readonly filter: string | null;
 };
 
-/** Where the next page begins: of atoms the time and the id of the last one, of revisions its number alone, of libraries the id. */
-export type CursorPosition = { readonly at: number; readonly id: string };
+/**
+ * Where the next page begins: of atoms the time and the id of the last one, and its importance where they are ordered by
+ * it; of a search how many were before, and the id of the last; of revisions its number alone, of libraries the id.
+ */
+export type CursorPosition = { readonly at: number; readonly id: string; readonly importance?: number };
 
 /**
  * `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (threats b58,
@@ -22,13 +25,16 @@ type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 /** What a position may be, so that nothing that a caller makes up fails in the database: up to the year 9999. */
 const POSITIONS = {
   atoms: { last: 253_402_300_799_999, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  search: { last: 10_000, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
   revisions: { last: 2_147_483_647, id: /^$/ },
   libraries: { last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
 
 /** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */
 export function writeCursor(scope: CursorScope, position: CursorPosition): string {
-  return Buffer.from(JSON.stringify([binding(scope), position.at, position.id])).toString("base64url");
+  const { at, id, importance } = position;
+  const parts = [binding(scope), at, id, ...(importance === undefined ? [] : [importance])];
+  return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 
 /** Reads a cursor that a caller sent. */
@@ -40,14 +46,15 @@ export function readCursor(scope: CursorScope, text: string): ReadCursor {
   } catch {
     return "malformed";
   }
-  if (!Array.isArray(parts) || parts.length !== 3) return "malformed";
-  const [bound, at, id]: unknown[] = parts;
+  if (!Array.isArray(parts) || parts.length < 3 || parts.length > 4) return "malformed";
+  const [bound, at, id, importance]: unknown[] = parts;
   if (typeof bound !== "string" || typeof at !== "number" || typeof id !== "string") return "malformed";
+  if (importance !== undefined && typeof importance !== "number") return "malformed";
+  if (bound !== binding(scope)) return "elsewhere";
   const allowed = POSITIONS[scope.list];
-  if (bound === binding(scope) && !(Number.isSafeInteger(at) && at >= 0 && at <= allowed.last && allowed.id.test(id))) {
-    return "malformed";
-  }
-  return bound === binding(scope) ? { at, id } : "elsewhere";
+  const isPlace = Number.isSafeInteger(at) && at >= 0 && at <= allowed.last && allowed.id.test(id);
+  if (!isPlace) return "malformed";
+  return importance === undefined ? { at, id } : { at, id, importance };
 }
 
 function binding({ list, teamId, library, filter }: CursorScope): string {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
+import { placeOf } from "../../store/memory/atom-order.ts";
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
@@ -10,6 +11,7 @@ import type { ServerDeps } from "../deps.ts";
 import { atomJson, revisionJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import type { CursorScope } from "./cursor.ts";
+import { cursorFilter, readFilter } from "./filters.ts";
 import { reachOf } from "./libraries.ts";
 import { page, position } from "./paging.ts";
 import { NO_ATOM, requireLibrary } from "./problems.ts";
@@ -20,6 +22,7 @@ import {
   type PageQuery,
   SEARCH_QUERY,
   type SearchQuery,
+  tagsOf,
 } from "./request-schemas.ts";
 import { ATOM, ATOM_PAGE, REVISION_PAGE, SEARCH_RESULT } from "./response-schemas.ts";
 
@@ -30,24 +33,28 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
     {
       config: {
         operation: "atoms.list",
-        docs: { summary: "List atoms, the newest first", response: ATOM_PAGE, refusals: ["not_found"] },
+        docs: {
+          summary: "List atoms, the newest first but for another `sort`",
+          response: ATOM_PAGE,
+          refusals: ["not_found"],
+        },
       },
       schema: { querystring: LIST_QUERY },
     },
     (request, reply) =>
       callMemory(deps, request, reply, async (db, principal) => {
-        const { library: named, tag, limit, cursor } = request.query;
+        const { library: named, sort, limit, cursor } = request.query;
         const library = named ? await requireLibrary(db, principal, named) : null;
-        const scope: CursorScope = { list: "atoms", teamId: principal.teamId, library, filter: tag || null };
-        const atoms = await listAtoms(db, reachOf(principal), {
-          libraryId: library?.id ?? null,
-          tag: tag || null,
-          after: position(scope, cursor),
-          limit: limit + 1,
-        });
-        return page(atoms, limit, {
+        const filter = readFilter(request.query, { anyTags: tagsOf(request.query) });
+        const scope: CursorScope = {
+          ...{ list: "atoms", teamId: principal.teamId, library },
+          filter: cursorFilter(filter, sort),
+        };
+        const after = position(scope, cursor);
+        const asked = { ...filter, libraryId: library?.id ?? null, sort, after, limit: limit + 1 };
+        return page(await listAtoms(db, reachOf(principal), asked), limit, {
           scope,
-          positionOf: ({ createdAt, id }) => ({ at: createdAt, id }),
+          positionOf: (atom) => placeOf(sort, atom),
           json: (atom) => atomJson(principal, atom),
         });
       }),
@@ -67,21 +74,34 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
       schema: { querystring: SEARCH_QUERY },
     },
     async (request, reply) => {
-      const { q, library: named, tag, limit } = request.query;
-      const libraryIn = async (db: Db, key: KeyRecord) => (named ? (await requireLibrary(db, key, named)).id : null);
+      const { q, library: named, sort, limit, cursor } = request.query;
+      const libraryIn = async (db: Db, key: KeyRecord) => (named ? requireLibrary(db, key, named) : null);
       const question = { teamId: request.principal.teamId, text: q };
-      const meaning = isPlainSearch(q)
-        ? await deps.questions.meaningOf(question, () =>
-            callMemory(deps, request, reply, async (db, key) =>
-              questionSpaces(db, reachOf(key), await libraryIn(db, key)),
-            ),
-          )
-        : undefined;
-      return callMemory(deps, request, reply, async (db, key) => {
-        const search = { query: q, libraryId: await libraryIn(db, key), tags: tag ? [tag] : [], limit };
-        const hits = await searchAtoms(db, reachOf(key), { ...search, ...(meaning && { meaning }) });
-        const items = hits.map(({ atom, ...found }) => ({ ...atomJson(key, atom), ...found }));
-        return { items, semantic: meaning !== undefined };
+      // What is sorted by more than closeness is looked for by its words.
+      const meaning =
+        sort === "rank" && isPlainSearch(q)
+          ? await deps.questions.meaningOf(question, () =>
+              callMemory(deps, request, reply, async (db, key) =>
+                questionSpaces(db, reachOf(key), (await libraryIn(db, key))?.id ?? null),
+              ),
+            )
+          : undefined;
+      return callMemory(deps, request, reply, async (db, principal) => {
+        const library = await libraryIn(db, principal);
+        const filter = readFilter(request.query, { anyTags: tagsOf(request.query) });
+        const scope: CursorScope = {
+          ...{ list: "search", teamId: principal.teamId, library },
+          filter: cursorFilter(filter, sort, q),
+        };
+        const after = position(scope, cursor);
+        const asked = { ...filter, query: q, libraryId: library?.id ?? null, sort, after, limit: limit + 1 };
+        const hits = await searchAtoms(db, reachOf(principal), { ...asked, ...(meaning && { meaning }) });
+        const found = page(hits, limit, {
+          scope,
+          positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
+          json: ({ atom, rank, match, snippet }) => ({ ...atomJson(principal, atom), rank, match, snippet }),
+        });
+        return { ...found, semantic: meaning !== undefined };
       });
     },
   );

@@ -1,10 +1,27 @@
+import type { Sort } from "../../store/memory/atom-order.ts";
+import type { SearchSort } from "../../store/memory/atom-search.ts";
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
+import type { FilterInput } from "./filters.ts";
 import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";
-import { ATOM_ID, ATOM_INPUT, CURSOR, LIBRARY, LIMIT, QUERY_TEXT, REVISION, TAG, TIME } from "./schemas.ts";
+import {
+  ATOM_ID,
+  ATOM_INPUT,
+  CURSOR,
+  FILTERS,
+  LIBRARY,
+  LIMIT,
+  QUERY_TEXT,
+  REVISION,
+  SEARCH_SORT,
+  SORT,
+  TAG,
+  TIME,
+} from "./schemas.ts";
 
 /** What the REST routes take: a schema, and the type of what has passed it. */
 export type PageQuery = { limit: number; cursor?: string };
-export type ListQuery = PageQuery & { library?: string; tag?: string };
+type Filtered = FilterInput & { library?: string; tag?: string | string[] };
+export type ListQuery = PageQuery & Filtered & { sort: Sort };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
 /** As {@link AtomInput}, with what the atom was called and its times. */
@@ -12,18 +29,38 @@ export type ImportedInput = AtomInput & { id?: string; created?: string; updated
 export type ImportBody = { atoms: ImportedInput[]; library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
-export type SearchQuery = { q: string; library?: string; tag?: string; limit: number };
+export type SearchQuery = PageQuery & Filtered & { q: string; sort: SearchSort };
+
+/** The tags of a query, of which an atom has one: named once, or several times. */
+export function tagsOf({ tag = [] }: Filtered): string[] {
+  return [tag].flat().filter((each) => each !== "");
+}
 
 /** A parameter that is there and empty counts as left out. `key` is the credential's carrier, and no one's filter. */
-const FILTERS = { library: { ...LIBRARY, minLength: 0 }, tag: { ...TAG, minLength: 0 } } as const;
+const QUERY_FILTERS = {
+  library: { ...LIBRARY, minLength: 0 },
+  tag: {
+    ...TAG,
+    minLength: 0,
+    type: ["string", "array"],
+    items: TAG,
+    maxItems: 32,
+    description: "Only atoms with this tag; named several times, with one of them.",
+  },
+  ...FILTERS,
+} as const;
 const PAGE = { limit: LIMIT, cursor: CURSOR, key: {} } as const;
 export const PAGE_QUERY = { type: "object", additionalProperties: false, properties: PAGE } as const;
-export const LIST_QUERY = { type: "object", additionalProperties: false, properties: { ...FILTERS, ...PAGE } } as const;
+export const LIST_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: { ...QUERY_FILTERS, sort: SORT, ...PAGE },
+} as const;
 export const SEARCH_QUERY = {
   type: "object",
   additionalProperties: false,
   required: ["q"],
-  properties: { q: QUERY_TEXT, ...FILTERS, limit: LIMIT, key: {} },
+  properties: { q: QUERY_TEXT, ...QUERY_FILTERS, sort: SEARCH_SORT, ...PAGE },
 } as const;
 
 export const CREATE_BODY = {

@@ -52,6 +52,7 @@ export const SEARCH_RESULT = list(
     snippet: TEXT,
   }),
   {
+    ...NEXT,
     semantic: {
       type: "boolean",
       description:

@@ -1,3 +1,5 @@
+import { SORTS } from "../../store/memory/atom-order.ts";
+
 /**
  * What REST and MCP take, as JSON Schema. The limits are those of docs/decisions/memory-api.md. The database stores no
  * NUL character, so none is let in.
@@ -55,8 +57,32 @@ export const EXPIRES_AT = {
   pattern: RFC3339,
   description: "From when on the atom is forgotten by itself, such as 2027-01-31T00:00:00Z; null for never.",
 } as const;
-/** A time of the past, of an atom that comes from elsewhere. */
+/** A time, as a filter has it, or an atom that comes from elsewhere. */
 export const TIME = { type: "string", maxLength: 64, pattern: RFC3339 } as const;
+/** What narrows a list or a search, beside tags. */
+export const FILTERS = {
+  since: {
+    ...TIME,
+    description: "Only atoms that were saved or changed at this time or later, such as 2026-11-01T00:00:00Z.",
+  },
+  until: { ...TIME, description: "Only atoms that were last changed before this time." },
+  source: {
+    type: "string",
+    minLength: 1,
+    maxLength: 512,
+    pattern: TEXT,
+    description: "Only atoms whose source begins with this.",
+  },
+  importance: { type: "number", minimum: 0, maximum: 10, description: "Only atoms of at least this importance." },
+} as const;
+const SORT_TEXT =
+  "newest and oldest: by when they were made; updated: the last changed first; importance: the most important first";
+export const SORT = { enum: SORTS, default: "newest", description: `The order. ${SORT_TEXT}.` } as const;
+export const SEARCH_SORT = {
+  enum: ["rank", ...SORTS],
+  default: "rank",
+  description: `The order. rank: the closest first; ${SORT_TEXT}.`,
+} as const;
 export const ATOM_ID = {
   type: "string",
   minLength: 1,

@@ -2,9 +2,11 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
+import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
+import { orderOf, type Sort } from "./atom-order.ts";
 import { ATOM_TERMS, owners } from "./candidates.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
-import { printTextQuery } from "./index-condition.ts";
+import { printTextQuery, type TextQuery } from "./index-condition.ts";
 
 /** What one statement of a page looks at. */
 export type PageBounds = {
@@ -18,15 +20,14 @@ export const PAGE_BOUNDS: PageBounds = { tagged: 3_000, walked: 4_000 };
 /** Atoms of a step, however many libraries there are. */
 const MIN_STEP = 50;
 
-/** The libraries of a page, which the caller may reach, and where it begins. */
-type AtomList = {
+/** The libraries of a page, which the caller may reach, what it is for and its order, and where it begins. */
+export type AtomList = {
   readonly reach: Reach;
   readonly libraryId: string | null;
+  readonly filter: AtomFilter;
+  readonly sort: Sort;
   readonly after: AtomPosition | null;
 };
-
-/** The atoms of a list that have a tag. */
-type TaggedList = AtomList & { readonly tag: string };
 
 /** The libraries of a list that are active. */
 function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
@@ -34,27 +35,38 @@ function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
     and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))`;
 }
 
-/**
- * A relation of the first atoms of a list, newest first, joined to their libraries: each library gives its own first,
- * in the order of its index, so that none is read through for another's.
- */
-export function newestOf(list: AtomList, limit: number): RawBuilder<unknown> {
-  const after = list.after;
-  return sql`libraries l cross join lateral (
-      select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
-        ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
-      order by a.created_at desc, a.id desc limit ${limit}
-    ) a where ${librariesOf(list)} and a.team_id = l.team_id
-    order by a.created_at desc, a.id desc limit ${limit}`;
+function behind({ sort, after }: AtomList): RawBuilder<unknown> {
+  return after === null ? sql`` : sql`and ${orderOf(sort).behind(after)}`;
 }
 
 /**
- * The ids of the first atoms of a list that have a tag. A tag that few have is answered by the index; for the others
+ * A relation of the first atoms of a list, in its order and whatever its filter, joined to their libraries: each library
+ * gives its own first, in the order of its index, so that none is read through for another's.
+ */
+export function firstOf(list: AtomList, limit: number): RawBuilder<unknown> {
+  const { by } = orderOf(list.sort);
+  return sql`libraries l cross join lateral (
+      select * from atoms a where a.library_id = l.id and ${UNEXPIRED} ${within(list)} ${behind(list)}
+      order by ${by} limit ${limit}
+    ) a where ${librariesOf(list)} and a.team_id = l.team_id
+    order by ${by} limit ${limit}`;
+}
+
+/** What of a filter's times the order's index knows, so that nothing before and behind them is walked. */
+function within({ sort, filter: { since, until } }: AtomList): RawBuilder<unknown> {
+  if (sort === "updated") return sql`and ${passes({ since, until })}`;
+  // Nothing is changed before it is made.
+  if (sort === "importance" || until === undefined) return sql``;
+  return sql`and a.created_at < ${new Date(until)}::timestamptz`;
+}
+
+/**
+ * The ids of the first atoms of a list that its filter lets through. Tags that few have are answered by the index; else
  * the list is walked, a bounded step for each transaction, so that whoever else waits for the database gets in between.
  */
-export async function idsWithTag(
+export async function idsOf(
   db: Db,
-  list: TaggedList,
+  list: AtomList,
   limit: number,
   bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<string[]> {
@@ -73,10 +85,10 @@ export async function idsWithTag(
   return ids;
 }
 
-/** Finds null when too many atoms have the tag. */
+/** Finds null when too many atoms have the tags, or none is asked for. */
 async function askIndex(
   tx: Tx,
-  list: TaggedList,
+  list: AtomList,
   limit: number,
   bounds: PageBounds,
 ): Promise<{ found: string[] | null; libraries: number }> {
@@ -84,39 +96,45 @@ async function askIndex(
     select l.id from libraries l where ${librariesOf(list)} order by l.id`.execute(tx);
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
-  const condition = {
-    kind: "and",
-    of: [owners(list.reach, libraryIds), { kind: "word", lexeme: `tag ${list.tag}` }],
-  } as const;
-  const after = list.after;
+  const tags = indexedTags(list.filter);
+  if (tags.length === 0) return { found: null, libraries: libraryIds.length };
+  const condition: TextQuery = { kind: "and", of: [owners(list.reach, libraryIds), ...tags] };
   const { rows } = await sql<{ tagged: number; ids: string[] }>`
     with tagged as materialized (
-      select a.id, a.library_id, a.team_id, a.created_at, a.expires_at from atoms a
-      where ${ATOM_TERMS} @@ ${printTextQuery(condition)}::tsquery limit ${bounds.tagged + 1}
+      select ${LISTED} from atoms a where ${ATOM_TERMS} @@ ${printTextQuery(condition)}::tsquery limit ${bounds.tagged + 1}
     )
     select (select count(*)::integer from tagged) as tagged, array(
       select a.id::text from tagged a
       where a.team_id = ${list.reach.teamId} and a.library_id = any(${libraryIds}::text[]) and ${UNEXPIRED}
-        ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
-      order by a.created_at desc, a.id desc limit ${limit}) as ids`.execute(tx);
+        and ${passes(list.filter)} ${behind(list)}
+      order by ${orderOf(list.sort).by} limit ${limit}) as ids`.execute(tx);
   const [{ tagged, ids } = { tagged: 0, ids: [] }] = rows;
   return { found: tagged > bounds.tagged ? null : ids, libraries: libraryIds.length };
 }
 
+/** What an atom is listed by: all of it but its text. */
+const LISTED = sql`a.id, a.library_id, a.team_id, a.tags, a.source, a.importance, a.created_at, a.updated_at, a.expires_at`;
+
 type Walked = { readonly ids: string[]; readonly last: AtomPosition | null };
 
-/** The atoms with the tag among the next of a list, and the last of those looked at; null at the list's end. */
-async function walkOn(tx: Tx, list: TaggedList, limit: number, step: number): Promise<Walked> {
-  const { rows } = await sql<{ ids: string[]; looked: number; at: number | null; id: string | null }>`
-    with looked as materialized (select a.id, a.created_at, a.tags from ${newestOf(list, step)})
-    select array(
-        select a.id::text from looked a where a.tags @> ${[list.tag]}::text[]
-        order by a.created_at desc, a.id desc limit ${limit}) as ids,
-      (select count(*)::integer from looked) as looked, final.at, final.id::text
+/** The atoms that pass among the next of a list, and the last of those looked at; null at the list's end. */
+async function walkOn(tx: Tx, list: AtomList, limit: number, step: number): Promise<Walked> {
+  const { by, reversed } = orderOf(list.sort);
+  const time = list.sort === "newest" || list.sort === "oldest" ? sql`a.created_at` : sql`a.updated_at`;
+  const { rows } = await sql<{
+    ids: string[];
+    looked: number;
+    at: number | null;
+    id: string | null;
+    importance: number;
+  }>`
+    with looked as materialized (select ${LISTED} from ${firstOf(list, step)})
+    select array(select a.id::text from looked a where ${passes(list.filter)} order by ${by} limit ${limit}) as ids,
+      (select count(*)::integer from looked) as looked, final.at, final.id::text, final.importance
     from (select) one left join lateral (
-      select extract(epoch from created_at)::float8 * 1000 as at, id from looked order by created_at, looked.id limit 1
+      select extract(epoch from ${time})::float8 * 1000 as at, a.id, a.importance from looked a order by ${reversed} limit 1
     ) final on true`.execute(tx);
-  const [{ ids, looked, at, id } = { ids: [], looked: 0, at: null, id: null }] = rows;
+  const [{ ids, looked, at, id, importance } = { ids: [], looked: 0, at: null, id: null, importance: 0 }] = rows;
   const isEnd = looked < step || at === null || id === null;
-  return { ids, last: isEnd ? null : { at: Math.round(at), id } };
+  return { ids, last: isEnd ? null : { at: Math.round(at), id, importance } };
 }

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
-import type { Atom, Reach } from "./atom.ts";
+import type { Atom, AtomPosition, Reach } from "./atom.ts";
+import { orderOf, type Sort } from "./atom-order.ts";
 import { type AtomRow, atomColumns, findAtoms, reachable, toAtom } from "./atoms.ts";
 import {
   candidates,
@@ -38,6 +39,8 @@ export type AtomHit = {
   readonly atom: Atom;
   readonly rank: number;
   readonly match: Match;
+  /** How many the search found up to it. */
+  readonly place: number;
   /** Passages around what was found, the words themselves between `**`. Plain text, not fit for HTML as it is. */
   readonly snippet: string;
 };
@@ -49,6 +52,20 @@ export type Search = SearchFilter & {
   /** What the query means, where its words are not all; left out, or empty, for a search by words alone. */
   readonly meaning?: readonly QuestionVector[];
 };
+
+/** A search that is read page by page, in the order of its ranks but for another one. */
+type PagedSearch = Search & {
+  readonly sort?: SearchSort;
+  /** The last atom of the page before, and how many there were up to it. */
+  readonly after?: AtomPosition | null;
+};
+
+export type SearchSort = "rank" | Sort;
+
+/** Pages of a search go no further. */
+const MAX_RANKED = 500;
+/** Of each of the orders that are fused into one, which goes no further. */
+const MAX_FUSED = 200;
 
 /** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
 const ENOUGH = 10;
@@ -71,21 +88,31 @@ const MONTH_MS = 2_592_000_000;
 export async function rankAtoms(
   db: Db,
   reach: Reach,
-  search: Search,
+  search: PagedSearch,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   return (await rank(db, reach, search, bounds)).ranked;
 }
 
-/** Ranks, and says by which words. */
+/** Ranks, and says by which words, and how many there were before. */
 async function rank(
   db: Db,
   reach: Reach,
-  search: Search,
+  { after = null, sort = "rank", ...search }: PagedSearch,
   bounds: SearchBounds,
-): Promise<{ ranked: RankedAtom[]; words: SearchWords }> {
-  const { ranked, words, scope } = await rankByWords(db, reach, search, bounds);
-  return { ranked: await withMeaning(db, scope, ranked, search), words };
+): Promise<{ ranked: RankedAtom[]; words: SearchWords; before: number }> {
+  // Of a fused order, places further down change with how many are fused.
+  const most = search.meaning?.length ? MAX_FUSED : after === null ? search.limit : MAX_RANKED;
+  const { all, words, scope } = await rankByWords(db, reach, { search, sort, most, bounds });
+  const fused = await withMeaning(db, scope, all, { ...search, limit: MAX_FUSED });
+  const before = after === null ? 0 : placeBehind(after, fused);
+  return { ranked: fused.slice(before, before + search.limit), words, before };
+}
+
+/** Behind the atom, wherever it stands now; where it is not found any more, as many further as it stood. */
+function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): number {
+  const found = ranked.findIndex((atom) => atom.id === id);
+  return found < 0 ? at : found + 1;
 }
 
 /** Those that the words find, and those that mean the same, in one order (docs/decisions/semantic-search.md). */
@@ -93,7 +120,7 @@ async function withMeaning(
   db: Db,
   scope: Scope,
   ranked: RankedAtom[],
-  { meaning = [], limit }: Search,
+  { meaning = [], limit }: Pick<Search, "meaning" | "limit">,
 ): Promise<RankedAtom[]> {
   if (meaning.length === 0) return ranked;
   const nearest: string[][] = [];
@@ -107,47 +134,57 @@ async function withMeaning(
 async function rankByWords(
   db: Db,
   reach: Reach,
-  search: Search,
-  bounds: SearchBounds,
-): Promise<{ ranked: RankedAtom[]; words: SearchWords; scope: Scope }> {
+  { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: SearchBounds },
+): Promise<{ all: RankedAtom[]; words: SearchWords; scope: Scope }> {
   const asked = readSearch(search.query);
-  const { scope, rows } = await byWords(db, reach, { search, asked, bounds });
+  const { scope, rows } = await byWords(db, reach, { search: { ...search, limit: most }, asked, sort, bounds });
   const words = withoutWords(asked, scope.unindexed);
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  if (exact.length >= Math.min(ENOUGH, search.limit)) return { ranked: exact, words, scope };
-  const similar = await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
+  const isEnough = exact.length >= Math.min(ENOUGH, search.limit);
+  const similar = isEnough ? [] : await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
   const known = new Set(exact.map(({ id }) => id));
-  const others = similar.filter(({ id }) => !known.has(id)).toSorted(byRank);
-  return { ranked: [...exact, ...others].slice(0, search.limit), words, scope };
+  const others = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
+  return { all: [...exact, ...others].slice(0, most), words, scope };
 }
 
 type Ranked = RankedRow & RankedAtom;
 
 function byRank(a: Ranked, b: Ranked): number {
-  return b.rank - a.rank || b.importance - a.importance || b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1);
+  return b.rank - a.rank || b.importance - a.importance || b.createdMs - a.createdMs || byId(a, b);
 }
+
+function byId(a: Ranked, b: Ranked): number {
+  return a.id < b.id ? 1 : -1;
+}
+
+const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
+  rank: byRank,
+  newest: (a, b) => b.createdMs - a.createdMs || byId(a, b),
+  oldest: (a, b) => a.createdMs - b.createdMs || byId(b, a),
+  updated: (a, b) => b.updatedMs - a.updatedMs || byId(a, b),
+  importance: (a, b) => b.importance - a.importance || b.updatedMs - a.updatedMs || byId(a, b),
+};
 
 /** The atoms that have the words as they stand. */
 async function byWords(
   db: Db,
   reach: Reach,
-  { search, asked, bounds }: { search: Search; asked: SearchWords; bounds: SearchBounds },
+  { search, asked, sort, bounds }: { search: Search; asked: SearchWords; sort: SearchSort; bounds: SearchBounds },
 ): Promise<{ scope: Scope; rows: (RankedRow & { rank: number })[] }> {
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
     const found = await candidates(tx, scope, bounds);
     if (found === undefined) return { scope, rows: [] };
+    const order = sort === "rank" ? sql`rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
     const { rows } = await sql<RankedColumns & { rank: number }>`
       with wanted as (select ${scope.query}::tsquery as q),
       ranked as (
         select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
         from ${found} a, wanted where ${matches(scope)}
-        order by rank desc, a.importance desc, a.created_at desc, a.id desc
-        limit ${search.limit * SOURCES}
+        order by ${order} limit ${search.limit * SOURCES}
       )
-      select id::text, importance, ${MILLISECONDS}, rank from (select distinct * from ranked) a
-      order by rank desc, importance desc, created_at desc, id desc
+      select a.id::text, a.importance, ${MILLISECONDS}, a.rank from (select distinct * from ranked) a order by ${order}
       limit ${search.limit}`.execute(tx);
     return { scope, rows: rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank })) };
   });
@@ -183,12 +220,16 @@ async function bySimilarity(
 export async function searchAtoms(
   db: Db,
   reach: Reach,
-  search: Search,
+  search: PagedSearch,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<AtomHit[]> {
-  const { ranked, words } = await rank(db, reach, search, bounds);
+  const { ranked, words, before } = await rank(db, reach, search, bounds);
   const hits = await inOrder(db, reach, ranked);
-  return hits.map((hit) => ({ ...hit, snippet: snippetOf(hit.atom.content, words) }));
+  return hits.map((hit, at) => ({
+    ...hit,
+    place: before + at + 1,
+    snippet: snippetOf(hit.atom.content, words),
+  }));
 }
 
 /** The ranked atoms with their text, but those that went meanwhile. */

@@ -40,5 +40,5 @@ export type AtomFields = Pick<Atom, "content" | "tags" | "source" | "importance"
 /** An earlier or the present revision of one atom. */
 export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;
 
-/** The place of an atom in the order of a list: newest first, then by id. */
-export type AtomPosition = { readonly at: number; readonly id: string };
+/** The place of an atom in the order of a list: by its time and its id, and by its importance where that comes first. */
+export type AtomPosition = { readonly at: number; readonly id: string; readonly importance?: number };

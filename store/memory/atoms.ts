@@ -2,7 +2,9 @@ import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomPosition, Reach } from "./atom.ts";
-import { idsWithTag, newestOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
+import type { AtomFilter } from "./atom-filter.ts";
+import type { Sort } from "./atom-order.ts";
+import { firstOf, idsOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -96,23 +98,28 @@ export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: re
   return rows.map(toAtom);
 }
 
-/** One page of the reach's atoms, newest first, from behind `after`. */
+/** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
 export async function listAtoms(
   db: Db,
   reach: Reach,
-  page: {
+  page: AtomFilter & {
     readonly libraryId: string | null;
-    readonly tag: string | null;
+    readonly sort?: Sort;
     readonly after: AtomPosition | null;
     readonly limit: number;
   },
   bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<Atom[]> {
-  const { tag, limit, libraryId, after } = page;
-  const list = { reach, libraryId, after };
-  if (tag !== null) return findAtoms(db, reach, await idsWithTag(db, { ...list, tag }, limit, bounds));
+  const { limit, libraryId, after, sort = "newest", tags, anyTags, since, until, source, importance } = page;
+  const filter = { tags, anyTags, since, until, source, importance };
+  const list = { reach, libraryId, after, sort, filter };
+  if (Object.values(filter).some((each) => each !== undefined)) {
+    const ids = await idsOf(db, list, limit, bounds);
+    const atoms = new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
+    return ids.map((id) => atoms.get(id)).filter((atom) => atom !== undefined);
+  }
   const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<AtomRow>`select ${atomColumns(reach)} from ${newestOf(list, limit)}`.execute(tx),
+    sql<AtomRow>`select ${atomColumns(reach)} from ${firstOf(list, limit)}`.execute(tx),
   );
   return rows.map(toAtom);
 }

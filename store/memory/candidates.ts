@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { SearchTextError } from "../database/errors.ts";
 import type { Reach } from "./atom.ts";
+import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 import type { Word } from "./folded-text.ts";
 import {
@@ -24,7 +25,9 @@ export type SearchBounds = {
   readonly important: number;
   /** Of the words' vectors as stored, from each source. */
   readonly bytes: number;
-  /** Atoms with similar words that are read and compared, and what they may hold together. */
+  /** The newest atoms, of which the frequencies of parts of words are estimated. */
+  readonly similarSample: number;
+  /** Atoms with similar words that are read from each source and compared, and what they may hold together. */
   readonly similar: number;
   readonly similarBytes: number;
 };
@@ -35,7 +38,8 @@ export const SEARCH_BOUNDS: SearchBounds = {
   newest: 1_500,
   important: 500,
   bytes: 8 << 20,
-  similar: 400,
+  similarSample: 120,
+  similar: 250,
   similarBytes: 1 << 20,
 };
 
@@ -44,11 +48,9 @@ const MAX_LIBRARIES_IN_INDEX = 16;
 const MAX_LIBRARIES_WALKED = 500;
 
 /** Which of a reach's atoms a search is for. */
-export type SearchFilter = {
+export type SearchFilter = AtomFilter & {
   /** Null: every library of the reach. */
   readonly libraryId: string | null;
-  /** The atom has all of them. */
-  readonly tags: readonly string[];
 };
 
 /** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
@@ -56,7 +58,7 @@ export type Scope = {
   readonly reach: Reach;
   readonly libraryIds: readonly string[];
   readonly query: string;
-  readonly tags: readonly string[];
+  readonly filter: AtomFilter;
   /** Of the words those that English leaves out of its index. */
   readonly unindexed: readonly string[];
 };
@@ -70,7 +72,7 @@ export async function resolveScope(
   db: Db,
   reach: Reach,
   { query, words }: { readonly query: RawBuilder<unknown>; readonly words: readonly Word[] },
-  { libraryId, tags }: SearchFilter,
+  { libraryId, ...filter }: SearchFilter,
 ): Promise<Scope> {
   const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`
     select (${query})::text as query, array(
@@ -83,7 +85,7 @@ export async function resolveScope(
     .execute(db)
     .catch(throwSearchTextError);
   const [{ query: printed, unindexed, ids } = { query: "", unindexed: [], ids: [] }] = rows;
-  return { reach, libraryIds: ids, query: printed, tags, unindexed };
+  return { reach, libraryIds: ids, query: printed, filter, unindexed };
 }
 
 /** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
@@ -95,7 +97,8 @@ function throwSearchTextError(error: unknown): never {
 }
 
 /** The columns that {@link candidates} has. */
-const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.importance, a.created_at, a.updated_at, a.expires_at`;
+const COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.created_at,
+  a.updated_at, a.expires_at`;
 
 /**
  * A relation of the atoms that may be among the best, the same one twice where two sources have it: from the index
@@ -111,10 +114,8 @@ export async function candidates(
 ): Promise<RawBuilder<unknown> | undefined> {
   const words = parseTextQuery(scope.query);
   if (words === undefined || scope.libraryIds.length === 0) return undefined;
-  const query: TextQuery =
-    scope.tags.length === 0
-      ? words
-      : { kind: "and", of: [words, ...scope.tags.map((tag) => ({ kind: "word", lexeme: `tag ${tag}` }) as const)] };
+  const tags = indexedTags(scope.filter);
+  const query: TextQuery = tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
   const { condition, isComplete } = await choose(db, scope, query, bounds);
   const sources = [
     condition && indexed(scope, condition, bounds),
@@ -126,10 +127,12 @@ export async function candidates(
 
 async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBounds): Promise<IndexCondition> {
   const lexemes = lexemesOf(query);
+  const { tags, anyTags } = scope.filter;
+  const asked = matches({ ...scope, filter: { tags, anyTags } });
   // Of a single word, the query's own share says it.
   const counts =
     query.kind === "word"
-      ? sql`jsonb_build_object(${query.lexeme}::text, count(*) filter (where ${matches(scope)}))`
+      ? sql`jsonb_build_object(${query.lexeme}::text, count(*) filter (where ${asked}))`
       : sql`(select coalesce(jsonb_object_agg(lexeme, atoms), '{}') from (
           select lexeme, count(*) as atoms
           from sample a, unnest(tsvector_to_array(a.search) || array(select 'tag ' || tag from unnest(a.tags) tag)) lexeme
@@ -137,7 +140,7 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
         ) counted)`;
   const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`
     with sample as materialized (${walk(scope, NEWEST, bounds.sample, bounds)})
-    select count(*)::integer as looked, (count(*) filter (where ${matches(scope)}))::integer as matching,
+    select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
       ${counts} as counts from sample a`.execute(db);
   const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
   const atomsWith = new Map(Object.entries(counted));
@@ -162,8 +165,12 @@ export function firstOfEach(
 ): RawBuilder<unknown> {
   const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
   const each = Math.max(10, Math.ceil(rows / libraryIds.length));
+  const { until } = scope.filter;
+  // Nothing is changed before it is made; the other order's index does not know when that was.
+  const made =
+    until === undefined || order !== NEWEST ? sql`` : sql`and a.created_at < ${new Date(until)}::timestamptz`;
   return sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
-      select ${columns} from atoms a where a.library_id = library.id order by ${order} limit ${each}
+      select ${columns} from atoms a where a.library_id = library.id ${made} order by ${order} limit ${each}
     ) a where a.team_id = ${scope.reach.teamId}`;
 }
 
@@ -205,7 +212,7 @@ export function matches(scope: Scope): RawBuilder<unknown> {
 }
 
 /** The condition of a candidate beside its words: within the reach, and what the search is for. */
-export function isWanted({ reach, libraryIds, tags }: Scope): RawBuilder<unknown> {
+export function isWanted({ reach, libraryIds, filter }: Scope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
-    ${tags.length === 0 ? sql`` : sql`and a.tags @> ${[...tags]}::text[]`} and ${UNEXPIRED}`;
+    and ${passes(filter)} and ${UNEXPIRED}`;
 }

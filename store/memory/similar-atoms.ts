@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { indexedTags } from "./atom-filter.ts";
 import { firstOfEach, isWanted, NEWEST, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
-import { conditionOfAll, conditionOfAny, type Share, shareIn } from "./similar-condition.ts";
+import { conditionOfAll, conditionOfAny, rarestWords, type Share, shareIn } from "./similar-condition.ts";
 import { type Likeness, similarity } from "./similarity.ts";
 
 /** An atom, as far as it is ranked by. */
@@ -40,7 +41,7 @@ export async function prepareComparison(
   const text = sql`a.team_id, left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
     || array_to_string(a.tags, ' ') as text`;
   const texts = await withOrderedPlans(db, async (tx) => {
-    const sample = firstOfEach(scope, text, NEWEST, bounds.sample);
+    const sample = firstOfEach(scope, text, NEWEST, bounds.similarSample);
     const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);
     return rows.map((row) => markedWords(row.text));
   });
@@ -48,8 +49,8 @@ export async function prepareComparison(
 }
 
 /**
- * The atoms that are like what is searched for, in no order: those that the index gives, else the newest. What it looks
- * at is bounded.
+ * The atoms that are like what is searched for, in no order: those that the index gives, and the newest where it does not
+ * answer alone. What it looks at is bounded.
  *
  * @param known ids of atoms that are compared too
  */
@@ -60,22 +61,27 @@ export async function similarAtoms(
   { of, known = [], bounds }: { of: "all" | "any"; known?: readonly string[]; bounds: SearchBounds },
 ): Promise<SimilarAtom[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
-  const condition = of === "all" ? conditionOfAll(search.wanted, share) : conditionOfAny(search.wanted, share);
+  const words = of === "all" ? search.wanted : rarestWords(search.wanted, share);
+  const asked = of === "all" ? conditionOfAll(words, share) : conditionOfAny(words, share);
+  const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
+  const sources = [
+    byIds(known),
+    asked && byParts(scope, asked.condition, bounds),
+    asked?.isComplete ? null : firstOfEach(scope, COLUMNS, NEWEST, of === "all" ? bounds.similar : bounds.similar / 2),
+  ].filter((source) => source !== null);
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
       select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
         extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
       from (
-        select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes from (
-          select * from (${byIds(known)}) a
-          union all
-          select * from (${condition === null ? firstOfEach(scope, COLUMNS, NEWEST, bounds.similar) : byParts(scope, condition, bounds)}) a
-        ) a
-        where ${isWanted(scope)} ${exceptFor(search.excluded)}
-        limit ${bounds.similar + known.length}
+        select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
+        from (${sql.join(
+          sources.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${bounds.similar})`),
+          sql` union all `,
+        )}) a
       ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx),
   );
-  const compare = similarity(search, share);
+  const compare = similarity({ ...search, wanted: words }, share);
   const compared = new Map<string, SimilarAtom>();
   for (const { id, text, importance, created_ms, updated_ms } of rows) {
     if (compared.has(id)) continue;
@@ -97,7 +103,7 @@ function byIds(ids: readonly string[]): RawBuilder<unknown> {
 
 /** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */
 function byParts(scope: Scope, condition: TextQuery, bounds: SearchBounds): RawBuilder<unknown> {
-  const tags = scope.tags.map((tag) => ({ kind: "word", lexeme: `tag ${tag}` }) as const);
+  const tags = indexedTags(scope.filter);
   const asked: TextQuery = { kind: "and", of: [owners(scope.reach, scope.libraryIds), ...tags, condition] };
   return sql`select ${COLUMNS} from atoms a where ${ATOM_PARTS} @@ ${printTextQuery(asked)}::tsquery limit ${bounds.indexed}`;
 }

@@ -6,6 +6,7 @@ export type Share = (condition: TextQuery) => number;
 
 /** Parts of one word that the index is asked for: with more it reads more lists and leaves out few atoms more. */
 const MAX_PARTS_OF_WORD = 4;
+const MAX_WORDS_OF_ANY = 12;
 /** Lexemes whose lists the index merges for one search. */
 const MAX_PARTS = 96;
 /** Beyond this share of the atoms the index would give more of them than are compared. */
@@ -17,14 +18,21 @@ const MIN_TYPO = 4;
 /** Of words up to so many letters either half is too short to tell them by: two letters may have changed places. */
 const MAX_SWAPPED = 6;
 
+/** What the index is asked for. */
+export type SimilarCondition = {
+  readonly condition: TextQuery;
+  /** Every atom that is meant meets the condition; else there are so many that the newest are looked at too. */
+  readonly isComplete: boolean;
+};
+
 /** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
-export function similarTo(word: Word, share: Share): TextQuery {
-  if (word.kind === "run") return lexeme(word.text, [...word.text].length === 1);
+export function similarTo(word: Word, share: Share): SimilarCondition {
+  if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
   const letters = [...word.text];
-  if (letters.length < 3) return lexeme(`^${word.text}`);
+  if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };
   const within = rarest(partsOf(word).slice(1), share);
   // Of numbers no other one is meant.
-  if (letters.length < MIN_TYPO || /[0-9]/.test(word.text)) return within;
+  if (letters.length < MIN_TYPO || /[0-9]/.test(word.text)) return { condition: within, isComplete: true };
   const half = Math.ceil(letters.length / 2);
   const end = letters.slice(-Math.max(3, letters.length - half)).join("");
   const swapped = letters.length > MAX_SWAPPED ? [] : swaps(letters);
@@ -33,7 +41,12 @@ export function similarTo(word: Word, share: Share): TextQuery {
     partsOf({ kind: "word", text: end }).slice(1),
     ...swapped.map((text) => partsOf({ kind: "word", text })),
   ].map((parts) => rarest(parts, share));
-  return { kind: "or", of: [within, ...others.filter((other) => share(other) <= MAX_SHARE_OF_OTHERS)] };
+  const rare = others.filter((other) => share(other) <= MAX_SHARE_OF_OTHERS);
+  return {
+    condition: { kind: "or", of: [within, ...rare] },
+    // A word that is there as it is has no slip in it.
+    isComplete: rare.length === others.length || share(within) > 0,
+  };
 }
 
 /** The word with each two letters that follow one another in the other order. */
@@ -61,43 +74,61 @@ function rarest(parts: readonly string[], share: Share): TextQuery {
  * What to ask the index for, so that few atoms answer it which have all the words, each in some way; null where too many
  * do.
  */
-export function conditionOfAll(words: readonly Word[], share: Share): TextQuery | null {
-  const conditions = conditionsOf(words, share);
-  const chosen: TextQuery[] = [];
+export function conditionOfAll(words: readonly Word[], share: Share): SimilarCondition | null {
+  const chosen: SimilarCondition[] = [];
   let parts = 0;
-  for (const condition of conditions) {
-    parts += lexemesOf(condition).length;
+  for (const each of byRarity(words, share)) {
+    parts += lexemesOf(each.condition).length;
     if (parts > MAX_PARTS && chosen.length > 0) break;
-    chosen.push(condition);
+    chosen.push(each);
   }
-  const all: TextQuery = { kind: "and", of: chosen };
-  return chosen.length === 0 || share(all) > MAX_SHARE ? null : all;
+  const all = join("and", chosen);
+  return all === null || share(all.condition) > MAX_SHARE ? null : all;
 }
 
-/** The same of atoms that have any of the words: as many of the rarest as are rare together. */
-export function conditionOfAny(words: readonly Word[], share: Share): TextQuery | null {
-  const chosen: TextQuery[] = [];
+/** The same of atoms that have any of the words: of as many of the rarest as are rare together. */
+export function conditionOfAny(words: readonly Word[], share: Share): SimilarCondition | null {
+  const chosen: SimilarCondition[] = [];
   let parts = 0;
   let sum = 0;
-  for (const condition of conditionsOf(words, share)) {
-    parts += lexemesOf(condition).length;
-    sum += share(condition);
+  for (const each of byRarity(words, share)) {
+    parts += lexemesOf(each.condition).length;
+    sum += share(each.condition);
     if (parts > MAX_PARTS || sum > MAX_SHARE) break;
-    chosen.push(condition);
+    chosen.push(each);
   }
-  return chosen.length === 0 ? null : { kind: "or", of: chosen };
+  const any = join("or", chosen);
+  return any && { ...any, isComplete: any.isComplete && chosen.length === words.length };
+}
+
+/** Those words of a topic that tell the most of it: to compare atoms with all of a long one takes as much longer. */
+export function rarestWords(words: readonly Word[], share: Share): Word[] {
+  const shares = words.map((word) => ({ word, share: share(similarTo(word, share).condition) }));
+  return shares
+    .toSorted((a, b) => a.share - b.share)
+    .slice(0, MAX_WORDS_OF_ANY)
+    .map(({ word }) => word);
+}
+
+function join(kind: "and" | "or", chosen: readonly SimilarCondition[]): SimilarCondition | null {
+  if (chosen.length === 0) return null;
+  return {
+    condition: { kind, of: chosen.map(({ condition }) => condition) },
+    isComplete: chosen.every(({ isComplete }) => isComplete),
+  };
+}
+
+function byRarity(words: readonly Word[], share: Share): SimilarCondition[] {
+  const shares = words.map((word) => {
+    const similar = similarTo(word, share);
+    return { similar, share: share(similar.condition) };
+  });
+  return shares.toSorted((a, b) => a.share - b.share).map(({ similar }) => similar);
 }
 
 function byShare(conditions: readonly TextQuery[], share: Share): TextQuery[] {
   const shares = new Map(conditions.map((condition) => [condition, share(condition)]));
   return conditions.toSorted((a, b) => (shares.get(a) ?? 0) - (shares.get(b) ?? 0));
-}
-
-function conditionsOf(words: readonly Word[], share: Share): TextQuery[] {
-  return byShare(
-    words.map((word) => similarTo(word, share)),
-    share,
-  );
 }
 
 /** What share of some texts, with their words marked, meets a condition on parts. */

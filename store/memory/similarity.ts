@@ -14,25 +14,32 @@ export type Likeness = {
   readonly hasAll: boolean;
 };
 
-/** Compares atoms with one search. Words of different atoms are the same ones, and compared once. */
-export function similarity(search: SearchWords, share: Share): (text: string) => Likeness {
-  const words = search.wanted.map((word) => ({
-    word,
-    weight: rarity(share(similarTo(word, share))),
-    known: new Map<string, number>(),
-  }));
-  const total = words.reduce((sum, { weight }) => sum + weight, 0);
+/** Compares atoms with one search. A word that several atoms have is compared once. */
+export function similarity({ wanted, phrases }: SearchWords, share: Share): (text: string) => Likeness {
+  const weights = wanted.map((word) => rarity(share(similarTo(word, share).condition)));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const known = new Map<string, readonly number[]>();
+  const likenesses = (text: string): readonly number[] => {
+    const before = known.get(text);
+    if (before !== undefined) return before;
+    const each = wanted.map((word) => likenessOf(word, text));
+    const like = each.some((likeness) => likeness > 0) ? each : NONE;
+    known.set(text, like);
+    return like;
+  };
   return (text) => {
-    const phraseIsMissing = search.phrases.length > 0 && hasNot(flatten(text), search.phrases);
-    if (total === 0 || phraseIsMissing) return { score: 0, hasAll: false };
-    const present = wordsOfAtom(text);
-    const found = words.map(({ word, weight, known }) => ({ weight, likeness: best(word, present, known) }));
-    return {
-      score: found.reduce((sum, { weight, likeness }) => sum + weight * likeness, 0) / total,
-      hasAll: found.every(({ likeness }) => likeness > 0),
-    };
+    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return { score: 0, hasAll: false };
+    const best = wanted.map(() => 0);
+    for (const word of wordsOfAtom(text)) {
+      for (const [at, likeness] of likenesses(word.text).entries()) best[at] = Math.max(best[at] ?? 0, likeness);
+    }
+    const score = best.reduce((sum, likeness, at) => sum + likeness * (weights[at] ?? 0), 0) / total;
+    return { score, hasAll: best.every((likeness) => likeness > 0) };
   };
 }
+
+/** Of a word that is like none of those that are looked for: nearly all are. */
+const NONE: readonly number[] = [];
 
 function rarity(share: number): number {
   return Math.log(1 + 1 / (share + 0.004));
@@ -44,34 +51,21 @@ function hasNot(text: string, phrases: readonly string[]): boolean {
   return phrases.some((phrase) => !spaced.includes(/^[a-z0-9]/.test(phrase) ? ` ${phrase} ` : phrase));
 }
 
-function best(word: Word, present: readonly Word[], known: Map<string, number>): number {
-  let likeness = 0;
-  for (const { text } of present) {
-    let of = known.get(text);
-    if (of === undefined) {
-      of = likenessOf(word, text);
-      known.set(text, of);
-    }
-    if (of > likeness) likeness = of;
-    if (likeness === 1) return 1;
-  }
-  return likeness;
-}
-
 /** How like a word of an atom is to one that is looked for: 1 for the same, 0 for another. */
 export function likenessOf({ kind, text: wanted }: Word, present: string): number {
   if (wanted === present) return 1;
   if (kind === "run") return present.includes(wanted) ? 1 : 0;
   const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
-  if (present.startsWith(wanted)) return 0.7 + 0.2 * ratio;
-  if (wanted.length < MIN_SHARED) return 0;
-  if (present.includes(wanted)) return 0.6 + 0.2 * ratio;
-  if (/[0-9]/.test(wanted)) return 0;
+  if (present.length > wanted.length) {
+    const at = present.indexOf(wanted);
+    if (at === 0) return 0.7 + 0.2 * ratio;
+    if (at > 0 && wanted.length >= MIN_SHARED) return 0.6 + 0.2 * ratio;
+  }
+  if (wanted.length < MIN_SHARED || present.length < MIN_SHARED || /[0-9]/.test(wanted)) return 0;
   const shared = sharedBeginning(wanted, present);
   const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
-  const slip = slipLikeness(wanted, present);
   const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
-  const likeness = Math.max(form, slip, contained);
+  const likeness = Math.max(form, contained, slipLikeness(wanted, present));
   return likeness >= MIN_LIKENESS ? likeness : 0;
 }
 
@@ -84,8 +78,23 @@ function sharedBeginning(a: string, b: string): number {
 function slipLikeness(wanted: string, present: string): number {
   const allowed = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
   if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
+  // Spares most of the comparisons: one slip changes two of the kinds of letters at most.
+  if (bitsIn(lettersOf(wanted) ^ lettersOf(present)) > 2 * allowed) return 0;
   const slips = slipsBetween(wanted, present, allowed);
   return slips > allowed ? 0 : 0.85 - 0.1 * slips;
+}
+
+/** Which letters a word has, a bit for each that has the same last five bits. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+function bitsIn(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }
 
 /** Letters changed, left out, added or in the other order, up to one more than `most`. */

@@ -146,6 +146,8 @@ create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tag
   with (gin_pending_list_limit = 256);
 alter index atoms_parts alter column 1 set statistics 0;
 
+create index atoms_by_update on atoms (library_id, updated_at desc, id desc);
+
 -- Which libraries a member's tokens reach over MCP: a list of namespace and name, or null for all of the team's.
 
 alter table team_members add column library_refs jsonb;

@@ -38,7 +38,7 @@ const QUESTION = [EVERYWHERE, SOMETIMES, ...[1, 2, 3, 5, 8, 12, 20, 35, 60, 100,
   [300, 500, 900, 2_000, 5_000, 9_000, 15_000].map(wordOfRank),
 );
 const search = { libraryId: LIBRARY, tags: [], limit: 20 };
-const page = { libraryId: LIBRARY, tag: null, after: null, limit: 21 };
+const page = { libraryId: LIBRARY, after: null, limit: 21 };
 
 type Db = Kysely<Database>;
 type Question = (db: Db) => Promise<unknown>;
@@ -56,9 +56,9 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   },
   "a page of one library": (db) => listAtoms(db, REACH, page),
   "a page of a list of libraries": (db) => listAtoms(db, FEW, { ...page, libraryId: null }),
-  "a page of a frequent tag": (db) => listAtoms(db, REACH, { ...page, tag: COMMON_TAG }),
-  "a page of a tag in the oldest atom": (db) => listAtoms(db, REACH, { ...page, tag: RARE_TAG }),
-  "a page of a tag in no atom": (db) => listAtoms(db, REACH, { ...page, tag: "none" }),
+  "a page of a frequent tag": (db) => listAtoms(db, REACH, { ...page, tags: [COMMON_TAG] }),
+  "a page of a tag in the oldest atom": (db) => listAtoms(db, REACH, { ...page, tags: [RARE_TAG] }),
+  "a page of a tag in no atom": (db) => listAtoms(db, REACH, { ...page, tags: ["none"] }),
   "search: two frequent words, a rare one": (db) =>
     searchAtoms(db, REACH, { ...search, query: `${EVERYWHERE} ${wordOfRank(1)} ${RARE}` }),
   "search: 20 words, any": (db) => searchAtoms(db, REACH, { ...search, query: QUESTION.join(" or ") }),
@@ -72,7 +72,8 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "search: the beginning of a rare word": (db) => searchAtoms(db, REACH, { ...search, query: RARE.slice(0, 4) }),
   "search: a part of a rare word": (db) => searchAtoms(db, REACH, { ...search, query: RARE.slice(1) }),
   "search: a rare word with a slip": (db) => searchAtoms(db, REACH, { ...search, query: "zerba" }),
-  "search: two characters of a Chinese word": (db) => searchAtoms(db, REACH, { ...search, query: RARE_RUN.slice(1, 3) }),
+  "search: two characters of a Chinese word": (db) =>
+    searchAtoms(db, REACH, { ...search, query: RARE_RUN.slice(1, 3) }),
   "search: the beginning of a word in 5 %": (db) => searchAtoms(db, REACH, { ...search, query: SOMETIMES.slice(0, 4) }),
   "search: a word in 5 % with a slip": (db) => searchAtoms(db, REACH, { ...search, query: "harbuor" }),
   "search: a slip among frequent words": (db) =>

@@ -114,7 +114,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       const tags = tag === "" ? [] : [tag];
       return { atoms: await searchAtoms(db, reach, { query: text, libraryId, tags, limit: FOUND }), next: null };
     }
-    const page = { libraryId, tag: tag === "" ? null : tag, after, limit: ATOMS + 1 };
+    const page = { libraryId, tags: tag === "" ? undefined : [tag], after, limit: ATOMS + 1 };
     const found = await listAtoms(db, reach, page);
     const atoms = found.slice(0, ATOMS).map((atom) => ({ atom, snippet: undefined }));
     const last = found.length > ATOMS ? found[ATOMS - 1] : undefined;

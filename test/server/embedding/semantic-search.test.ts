@@ -71,7 +71,7 @@ describeOnEachEngine("A search of a library that is embedded", (store) => {
     const other = await startSearch(context, store());
     const { home } = library;
     const narrow = server.addKey({ teamId: home.teamId, namespace: home.namespace, libraryIds: [] });
-    expect(await search("car", narrow)).toEqual({ items: [], semantic: false });
+    expect(await search("car", narrow)).toEqual({ items: [], nextCursor: null, semantic: false });
     const asked = upstream.received.length;
     expect((await other.search("car")).items).toHaveLength(3);
     expect(upstream.received).toHaveLength(asked);

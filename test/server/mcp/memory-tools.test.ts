@@ -132,3 +132,45 @@ test("memory_wake_up keeps within its budget, the most important and the latest 
   const standard = await call("memory_wake_up", { limit: 100 });
   expect(estimateTokens(standard.text)).toBeLessThanOrEqual(2_000);
 });
+
+test("that nothing is remembered is said of an empty library alone", async () => {
+  for (const name of ["memory_search", "memory_recall"]) {
+    expect((await call(name, { query: "harbour" })).text).toBe("Nothing is remembered in handbook yet.");
+  }
+  await saved("The kettle is on the second floor.");
+  for (const name of ["memory_search", "memory_recall"]) {
+    const none = await call(name, { query: "xylophone marzipan" });
+    expect(none.structured.items).toEqual([]);
+    expect(none.text).toContain('None of the 1 atom in handbook matches "xylophone marzipan"');
+    expect(none.text).toContain("memory_list");
+  }
+  const nearest = await call("memory_search", { query: "kettle xylophone" });
+  expect(nearest.structured.items).toMatchObject([{ match: "nearest" }]);
+  expect(nearest.text).toMatch(/^No atom has all the words of "kettle xylophone".*The nearest.*\n\nThe kettle/);
+});
+
+test("memory_search and memory_list take filters and an order, and come in pages", async () => {
+  for (const [content, tags, source] of [
+    ["harbour one", ["a"], "docs/one"],
+    ["harbour two", ["a", "b"], "docs/two"],
+    ["harbour three", ["c"], "mail"],
+  ] as const) {
+    expect(await call("memory_save_atom", { content, tags, source })).toMatchObject({ isError: false });
+  }
+  for (const [name, query] of [
+    ["memory_search", { query: "harbour" }],
+    ["memory_list", {}],
+  ] as const) {
+    const contents = async (args: object) =>
+      (await call(name, { ...query, ...args })).structured.items.map((item: { content: string }) => item.content);
+    expect(await contents({ anyTags: ["b", "c"], sort: "oldest" }), name).toEqual(["harbour two", "harbour three"]);
+    expect(await contents({ tags: ["a", "b"] }), name).toEqual(["harbour two"]);
+    expect(await contents({ source: "docs/", sort: "oldest" }), name).toEqual(["harbour one", "harbour two"]);
+    const first = await call(name, { ...query, limit: 2, sort: "oldest" });
+    const { nextCursor } = first.structured;
+    expect(await contents({ limit: 2, sort: "oldest", cursor: nextCursor }), name).toEqual(["harbour three"]);
+    expect((await call(name, { ...query, sort: "newest", cursor: nextCursor })).isError, name).toBe(true);
+    const wrong = await call(name, { ...query, since: "yesterday" });
+    expect(wrong).toMatchObject({ isError: true, text: expect.stringContaining("since") });
+  }
+});

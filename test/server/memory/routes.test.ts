@@ -108,6 +108,33 @@ describe("the memory over REST", () => {
       expect((await call("GET", "/atoms/search?q=deployment&tag=ops", key)).json.items).toHaveLength(1);
     });
 
+    test("filters and an order narrow a list and a search alike, over pages, and a cursor is of the same ones", async () => {
+      await save({ content: "harbour one", tags: ["a"], source: "docs/one", importance: 9 });
+      await save({ content: "harbour two", tags: ["b"], source: "docs/two", importance: 8 });
+      await save({ content: "harbour three", tags: ["c"], source: "mail", importance: 7 });
+      const contents = async (path: string) => {
+        const { json, status } = await call("GET", path, key);
+        expect(status, JSON.stringify(json)).toBe(200);
+        return json.items.map((item: { content: string }) => item.content.replace("harbour ", ""));
+      };
+      for (const path of ["/atoms?", "/atoms/search?q=harbour&"]) {
+        expect(await contents(`${path}tag=a&tag=b&sort=oldest`), path).toEqual(["one", "two"]);
+        expect(await contents(`${path}source=docs/&sort=newest`), path).toEqual(["two", "one"]);
+        expect(await contents(`${path}importance=8&sort=importance`), path).toEqual(["one", "two"]);
+        expect(await contents(`${path}since=2999-01-01T00:00:00Z`), path).toEqual([]);
+        expect(await contents(`${path}until=2000-01-01T00:00:00Z`), path).toEqual([]);
+        const first = await call("GET", `${path}sort=importance&limit=2`, key);
+        const cursor = first.json.nextCursor;
+        expect(await contents(`${path}sort=importance&limit=2&cursor=${cursor}`), path).toEqual(["three"]);
+        for (const other of ["sort=newest", "sort=importance&tag=a", "sort=importance&importance=1"]) {
+          expect((await call("GET", `${path}${other}&cursor=${cursor}`, key)).status, other).toBe(404);
+        }
+      }
+      const { json } = await call("GET", "/atoms/search?q=harbour&limit=1", key);
+      const elsewhere = await call("GET", `/atoms/search?q=harbours&cursor=${json.nextCursor}`, key);
+      expect(elsewhere.status, "a cursor of another query").toBe(404);
+    });
+
     test("pages follow their cursor without loss or repeat, and a parameter left empty is left out", async () => {
       for (let i = 0; i < 7; i++) await save({ content: `item ${i}`, tags: ["paged"] });
       const ids: string[] = [];
@@ -179,9 +206,22 @@ describe("the memory over REST", () => {
       ["/atoms?limit=101", "limit", "<= 100"],
       ["/atoms?limit=ten", "limit", "integer"],
       ["/atoms?limit=1e9", "limit", "<= 100"],
-      ["/atoms?tag=a&tag=b", "tag", "given once"],
+      ["/atoms?library=a&library=b", "library", "given once"],
+      [`/atoms?tag=a&tag=${"x".repeat(65)}`, "tag.1", "64"],
+      [`/atoms?${"tag=a&".repeat(33)}`, "tag", "32"],
+      ["/atoms?since=yesterday", "since", "RFC 3339"],
+      ["/atoms/search?q=x&until=2026-02-30T25:00:00Z", "until", "RFC 3339"],
+      ["/atoms?since=2026-02-02T00:00:00Z&until=2026-02-01T00:00:00Z", '"until"', 'after "since"'],
+      ["/atoms?importance=11", "importance", "<= 10"],
+      ["/atoms/search?q=x&importance=much", "importance", "number"],
+      ["/atoms?source=", "source", "1 char"],
+      ["/atoms?source=%00", "source", "NUL"],
+      ["/atoms?sort=rank", "sort", "newest"],
+      ["/atoms/search?q=x&sort=best", "sort", "rank"],
+      ["/atoms/search?q=x&cursor=abc", "cursor", "nextCursor"],
       ["/atoms?libary=x", "libary", 'Did you mean "library"?'],
-      ["/atoms?sort=created_at;drop", "sort", "unknown field"],
+      ["/atoms?order=created_at;drop", "order", "unknown field"],
+      ["/atoms?sort=created_at;drop", "sort", "newest"],
       ["/atoms?cursor=%00", "cursor", "nextCursor"],
       ["/atoms?cursor=abc", "cursor", "nextCursor"],
       ["/atoms?library=%00", "library", "NUL"],

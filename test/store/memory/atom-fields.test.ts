@@ -81,12 +81,12 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     const fields = { content: "The kettle is on.", tags: ["t"] };
     const { id } = await save("lib-diary", { ...fields, expiresAt: Date.UTC(2999, 0) });
     const search = { query: "kettle", libraryId: null, tags: [], limit: 5 };
-    const page = { libraryId: "lib-diary", tag: null, after: null, limit: 5 };
+    const page = { libraryId: "lib-diary", after: null, limit: 5 };
     const questions: Record<string, () => Promise<unknown[]>> = {
       find: () => findAtoms(db, TEAM_A, [id]),
       list: () => listAtoms(db, TEAM_A, page),
-      tag: () => listAtoms(db, TEAM_A, { ...page, tag: "t" }),
-      walk: () => listAtoms(db, TEAM_A, { ...page, tag: "t" }, { tagged: 0, walked: 10 }),
+      tag: () => listAtoms(db, TEAM_A, { ...page, tags: ["t"] }),
+      walk: () => listAtoms(db, TEAM_A, { ...page, tags: ["t"] }, { tagged: 0, walked: 10 }),
       search: () => searchAtoms(db, TEAM_A, search),
       recall: () => recallAtoms(db, TEAM_A, search),
       important: () => importantAtoms(db, TEAM_A, "lib-diary", 5),
@@ -107,9 +107,9 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
         case when n > 5 then now() - n * interval '1 second' end
       from generate_series(1, 50) n`.execute(db);
     await sql`update atoms set revision = 2 where library_id = 'lib-diary'`.execute(db);
-    const page = { libraryId: "lib-diary", tag: null, after: null, limit: 5 };
+    const page = { libraryId: "lib-diary", after: null, limit: 5 };
     expect(await listAtoms(db, TEAM_A, page)).toHaveLength(5);
-    expect(await listAtoms(db, TEAM_A, { ...page, tag: "t" })).toHaveLength(5);
+    expect(await listAtoms(db, TEAM_A, { ...page, tags: ["t"] })).toHaveLength(5);
     const search = { query: "kettle", libraryId: null, tags: [], limit: 5 };
     expect(await searchAtoms(db, TEAM_A, search)).toHaveLength(5);
     const count = async (table: string) =>

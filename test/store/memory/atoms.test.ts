@@ -30,7 +30,7 @@ describeOnEachEngine("atoms", (opened) => {
     if (atom === undefined) throw new Error(`no atom was stored in ${libraryId}`);
     return atom;
   }
-  const page = { libraryId: null, tag: null, after: null, limit: 100 };
+  const page = { libraryId: null, after: null, limit: 100 };
 
   test("what is saved is read back as it was, with its library, its times and revision 1", async () => {
     const fields = {
@@ -58,7 +58,7 @@ describeOnEachEngine("atoms", (opened) => {
     const ours = await save("lib-handbook", { content: "The secret sauce.", tags: ["t"] });
     for (const reach of [TEAM_B, DIARY_ONLY, { ...TEAM_A, libraryIds: [] }]) {
       expect(await findAtoms(opened().db, reach, [ours.id])).toEqual([]);
-      expect(await listAtoms(opened().db, reach, { ...page, tag: "t" })).toEqual([]);
+      expect(await listAtoms(opened().db, reach, { ...page, tags: ["t"] })).toEqual([]);
       expect(await listAtoms(opened().db, reach, { ...page, libraryId: "lib-handbook" })).toEqual([]);
       expect(await listRevisions(opened().db, reach, ours.id, { before: null, limit: 10 })).toBeUndefined();
       expect(await correctAtom(opened().db, reach, ours.id, { content: "stolen", expected: 1, at: NOON })).toEqual({
@@ -169,8 +169,8 @@ describeOnEachEngine("atoms", (opened) => {
 
   test("the tag filter wants the tag whole", async () => {
     await save("lib-diary", { tags: ["deploy", "prod"] });
-    expect(await listAtoms(opened().db, TEAM_A, { ...page, tag: "prod" })).toHaveLength(1);
-    expect(await listAtoms(opened().db, TEAM_A, { ...page, tag: "pro" })).toHaveLength(0);
+    expect(await listAtoms(opened().db, TEAM_A, { ...page, tags: ["prod"] })).toHaveLength(1);
+    expect(await listAtoms(opened().db, TEAM_A, { ...page, tags: ["pro"] })).toHaveLength(0);
     const search = { query: "statement", libraryId: null, limit: 10 };
     expect(await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "prod"] })).toHaveLength(1);
     expect(await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "other"] })).toHaveLength(0);

@@ -15,6 +15,7 @@ const LOW: SearchBounds = {
   newest: 30,
   important: 10,
   bytes: 1 << 20,
+  similarSample: 20,
   similar: 30,
   similarBytes: 1 << 20,
 };
@@ -77,7 +78,7 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
     const read = async (tag: string, bounds: { tagged: number; walked: number }) => {
       const seen: number[] = [];
       for (let after = null; ; ) {
-        const page = { libraryId: null, tag, after, limit: 60 };
+        const page = { libraryId: null, tags: [tag], after, limit: 60 };
         const atoms = await listAtoms(opened().db, TEAM_A, page, bounds);
         const last = atoms.at(-1);
         if (last === undefined) return seen;

@@ -34,7 +34,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     expect(await next()).toBe(false);
     await run(opened(), (tx) => removeLibrary(tx, { ...DIARY, policy: "Delete" }));
     expect(await count("atoms"), "none of them within the removal").toBe(100);
-    const page = { libraryId: "lib-diary", tag: null, after: null, limit: 10 };
+    const page = { libraryId: "lib-diary", after: null, limit: 10 };
     expect(await listAtoms(opened().db, REACH, page)).toEqual([]);
     expect(await findObject(opened().db, "library", { ...DIARY, teamId: "team-a" })).toBeUndefined();
 

@@ -1,0 +1,43 @@
+import { InvalidAtomError } from "../../store/database/errors.ts";
+import type { AtomFilter } from "../../store/memory/atom-filter.ts";
+
+/** What narrows a list or a search, as callers send it and its schema lets it through. */
+export type FilterInput = { since?: string; until?: string; source?: string; importance?: number };
+
+/**
+ * What is asked for, in the store's terms.
+ *
+ * @throws InvalidAtomError for what no schema says: the times of the calendar
+ */
+export function readFilter(
+  { since, until, source, importance }: FilterInput,
+  { tags = [], anyTags = [] }: Pick<AtomFilter, "tags" | "anyTags">,
+): AtomFilter {
+  const from = since === undefined ? undefined : timeOf("since", since);
+  const to = until === undefined ? undefined : timeOf("until", until);
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw new InvalidAtomError('"until" is not after "since": no atom could be meant.');
+  }
+  return {
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(anyTags.length === 0 ? {} : { anyTags }),
+    ...(from === undefined ? {} : { since: from }),
+    ...(to === undefined ? {} : { until: to }),
+    ...(source === undefined ? {} : { source }),
+    ...(importance === undefined ? {} : { importance }),
+  };
+}
+
+function timeOf(field: string, text: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) {
+    throw new InvalidAtomError(`"${field}" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
+  }
+  return at;
+}
+
+/** What a cursor is bound to beside its library: null for a list of all, the newest first. */
+export function cursorFilter(filter: AtomFilter, sort: string, query?: string): string | null {
+  const isPlain = Object.keys(filter).length === 0 && sort === "newest" && query === undefined;
+  return isPlain ? null : JSON.stringify([filter, sort, query]);
+}

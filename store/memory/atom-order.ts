@@ -1,0 +1,47 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Atom, AtomPosition } from "./atom.ts";
+
+/** The orders of a list. Equals come by their ids, in the same direction. */
+export const SORTS = ["newest", "oldest", "updated", "importance"] as const;
+export type Sort = (typeof SORTS)[number];
+
+type Order = {
+  /** Of `a`, as an index of each library has it, and the other way round. */
+  readonly by: RawBuilder<unknown>;
+  readonly reversed: RawBuilder<unknown>;
+  /** The condition of what comes behind a place. */
+  behind(place: AtomPosition): RawBuilder<unknown>;
+};
+
+const FALLING = sql`a.created_at desc, a.id desc`;
+const RISING = sql`a.created_at, a.id`;
+
+const ORDERS: Readonly<Record<Sort, Order>> = {
+  newest: { by: FALLING, reversed: RISING, behind: (place) => sql`(a.created_at, a.id) < ${timeAndId(place)}` },
+  oldest: { by: RISING, reversed: FALLING, behind: (place) => sql`(a.created_at, a.id) > ${timeAndId(place)}` },
+  updated: {
+    by: sql`a.updated_at desc, a.id desc`,
+    reversed: sql`a.updated_at, a.id`,
+    behind: (place) => sql`(a.updated_at, a.id) < ${timeAndId(place)}`,
+  },
+  importance: {
+    by: sql`a.importance desc, a.updated_at desc, a.id desc`,
+    reversed: sql`a.importance, a.updated_at, a.id`,
+    behind: ({ at, id, importance = 0 }) =>
+      sql`(a.importance, a.updated_at, a.id) < (${importance}::float8, ${new Date(at)}::timestamptz, ${id}::uuid)`,
+  },
+};
+
+function timeAndId({ at, id }: AtomPosition): RawBuilder<unknown> {
+  return sql`(${new Date(at)}::timestamptz, ${id}::uuid)`;
+}
+
+export function orderOf(sort: Sort): Order {
+  return ORDERS[sort];
+}
+
+/** The place of an atom in a list of this order. */
+export function placeOf(sort: Sort, { id, createdAt, updatedAt, importance }: Atom): AtomPosition {
+  if (sort === "importance") return { at: updatedAt, id, importance };
+  return { at: sort === "updated" ? updatedAt : createdAt, id };
+}
