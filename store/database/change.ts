@@ -128,11 +128,14 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   const [epoch, term] = held ?? [];
   if (fence === null || (epoch === String(fence.epoch) && term === fence.term)) return name;
   throw new StaleLeaderError(
-    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}` +
-      (epoch === String(fence.epoch)
-        ? ", of another term: the database was restored"
-        : ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them"),
+    `leader epoch ${fence.epoch} of cluster ${fence.cluster} is over, the present one is ${epoch ?? "none"}${whyOver(fence, epoch)}`,
   );
+}
+
+function whyOver(fence: Fence, epoch: string | undefined): string {
+  if (epoch === undefined) return "";
+  if (epoch === String(fence.epoch)) return ", of another term: the database was restored";
+  return ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them";
 }
 
 /** Asked after the COMMIT, which has made the changes. */

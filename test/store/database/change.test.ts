@@ -165,7 +165,9 @@ describeOnEachEngine("A leader", (store) => {
     const present = await takeLeadership(store(), home.cluster);
     expect(present.epoch).toBeGreaterThan(old.epoch);
     const revoke = (tx: Tx) => revokeKey(tx, reservation.key.id, "Deleted");
-    await expect(change(store(), old, revoke)).rejects.toThrow(StaleLeaderError);
+    const deposed = change(store(), old, revoke);
+    await expect(deposed).rejects.toThrow(StaleLeaderError);
+    await expect(deposed).rejects.toThrow(/another controller leads\..* keyplane doctor names them$/);
     expect(await findKey(store().db, reservation.key.id)).toMatchObject({ state: "active" });
     await change(store(), present, revoke);
     expect(await findKey(store().db, reservation.key.id)).toMatchObject({ state: "revoked" });
