@@ -19,7 +19,7 @@ import * as manifests from "../workload/manifests.ts";
 import { PUBLIC_ID } from "./clients.ts";
 import { ADMINS, ISSUER } from "./console-user.ts";
 import { followServers, type Servers } from "./servers.ts";
-import { GATEWAY_KEY, keyOf, MEMORY_KEY } from "./users.ts";
+import { GATEWAY_KEY, keyOf, MEMORY_KEY, RIGHTS } from "./users.ts";
 
 export const SERVERS = 3;
 const NAMESPACE = manifests.NAMESPACE_OF_PRODUCT;
@@ -103,7 +103,7 @@ export async function openSite(): Promise<Site> {
 
 /** By the commands of docs/operations/kubernetes.md, with values of our own. */
 async function install(
-  { cluster, postgres, terminal, url, namespaces, servers }: Site,
+  { cluster, postgres, terminal, url, namespaces: [home, other], servers }: Site,
   databasePort: number,
   modelPort: number,
 ) {
@@ -118,7 +118,8 @@ async function install(
     // They are there already: whoever opened the cluster has applied them.
     crds: { install: false },
     publicUrl: url,
-    keyNamespaces: namespaces,
+    // The other goes and comes: nothing of the release may be in it.
+    keyNamespaces: [home],
     oidc: { audience: "keyplane", adminGroups: [ADMINS], issuers: [{ url: ISSUER, clientId: "console" }] },
     networkPolicy: { databasePort, upstreamPorts: [443, modelPort] },
     controller: { replicas: 2 },
@@ -137,11 +138,12 @@ async function install(
     stringData,
   });
   const objects = [
-    ...[NAMESPACE, ...namespaces].map(manifests.namespace),
+    ...[NAMESPACE, home, other].map(manifests.namespace),
     secret("keyplane-encryption-key", { "encryption-key": randomBytes(32).toString("base64") }),
     secret("keyplane-database", { url: databaseUrl.href }),
   ];
   await cluster.kubectl(["apply", "--server-side", "--filename=-"], manifests.list(objects));
+  await cluster.kubectl(["apply", "--server-side", `--namespace=${other}`, `--filename=${RIGHTS}`]);
   // Another suite may have made some of it in a cluster that goes on.
   await terminal.run(
     `helm upgrade --install keyplane infra/chart -n ${NAMESPACE} -f values.yaml --take-ownership --wait --timeout 5m`,

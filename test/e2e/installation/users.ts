@@ -11,7 +11,7 @@ import type { WorkloadCluster } from "../workload/cluster.ts";
 import * as manifests from "../workload/manifests.ts";
 
 /** What a namespace has for its keys to be delivered there. */
-const RIGHTS = join(import.meta.dirname, "../../../infra/rbac/namespace.yaml");
+export const RIGHTS = join(import.meta.dirname, "../../../infra/rbac/namespace.yaml");
 /** The keys that clients have, which nobody spoils; rotating them is no spoiling. */
 export const GATEWAY_KEY = "models";
 export const MEMORY_KEY = "notes";
