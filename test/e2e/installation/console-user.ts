@@ -2,6 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Report } from "../../chaos/report.ts";
 import type { Secrets } from "../../chaos/secrets.ts";
+import { until } from "../../env/until.ts";
 import { ownPage, signIn } from "../../server/auth/session/sign-in.ts";
 import { type Calls, StatusError } from "./calls.ts";
 import type { Site } from "./site.ts";
@@ -28,10 +29,8 @@ export async function useConsole(
   { calls, secrets, report }: Judged,
   signal: AbortSignal,
 ): Promise<number> {
-  const session = await signIn(store, {
-    person: { issuer: ISSUER, subject: "ada", groups: [ADMINS] },
-    displayName: "Ada",
-  });
+  const person = { issuer: ISSUER, subject: "ada", groups: [ADMINS] };
+  const session = await until("somebody has signed in", () => signIn(store, { person, displayName: "Ada" }));
 
   /** A page; undefined where the call failed. */
   const ask = (path: string, form?: Readonly<Record<string, string>>) =>

@@ -108,7 +108,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     effect: NOTHING,
     lasts: A_MOMENT,
     async strike({ cluster }) {
-      await cluster.kubectl(["delete", "lease", "keyplane-controller", inNamespace]);
+      await cluster.kubectl(["delete", "lease", "keyplane-controller", inNamespace, "--wait=false"]);
       return { of: "the Lease" };
     },
   },

@@ -18,6 +18,8 @@ export const MEMORY_KEY = "notes";
 
 /** Between two acts of one person, in milliseconds. */
 const PAUSE_MS = 700;
+/** A kubectl whose wait the API server has broken off gives up, and asks again. */
+const UNTIL_GONE = ["--ignore-not-found", "--timeout=30s"];
 /** How long the API server may be away. */
 const AWAY_MS = 120_000;
 /** Short, so that what was rotated is over soon; long enough for whoever reads a Secret again. */
@@ -82,7 +84,7 @@ export const ON_KEYS: Readonly<Record<string, Act>> = {
   delete: {
     weight: 3,
     act: onKey(async (person, name) => {
-      await kubectl(person, ["delete", "platformkey", name, `--namespace=${person.namespace}`, "--ignore-not-found"]);
+      await kubectl(person, ["delete", "platformkey", name, `--namespace=${person.namespace}`, ...UNTIL_GONE]);
       person.declared.delete(name);
     }),
   },
@@ -103,7 +105,8 @@ export const ON_KEYS: Readonly<Record<string, Act>> = {
   "lose the Secret": {
     weight: 2,
     act: onKey((person, name) =>
-      kubectl(person, ["delete", "secret", name, `--namespace=${person.namespace}`, "--ignore-not-found"]),
+      // It is made anew at once: kubectl may wait in vain for it to be gone.
+      kubectl(person, ["delete", "secret", name, `--namespace=${person.namespace}`, "--wait=false"]),
     ),
   },
   "edit the Secret": {
@@ -133,7 +136,7 @@ export const ELSEWHERE: Readonly<Record<string, Act>> = {
     weight: 0.5,
     async act(person) {
       const { namespace, declared } = person;
-      await kubectl(person, ["delete", "namespace", namespace, "--ignore-not-found"]);
+      await kubectl(person, ["delete", "namespace", namespace, ...UNTIL_GONE]);
       declared.clear();
       await apply(person, manifests.namespace(namespace));
       await kubectl(person, ["apply", "--server-side", `--namespace=${namespace}`, `--filename=${RIGHTS}`]);
