@@ -4,7 +4,8 @@ import { actorOf } from "./claims.ts";
 import { extractCredential, readBearer } from "./credential.ts";
 import { CLOCK_SKEW_S, type JudgedJwt, MAX_TOKEN_LENGTH } from "./jwt.ts";
 
-const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+/** Three parts, and no key: one that was imported may have any characters behind its first four. */
+const JWT = /^(?!inf_)[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /**
  * The token of an issuer that a request presents in place of a key: as `Authorization: Bearer` alone, where that is the

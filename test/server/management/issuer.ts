@@ -23,6 +23,8 @@ export async function startIssuer() {
     keys: [] as object[],
     /** What it does instead of answering properly. */
     fault: undefined as undefined | "away" | "huge" | "redirect" | "other issuer" | "elsewhere" | "hangs",
+    /** What it waits for before it answers. */
+    held: undefined as undefined | (() => Promise<void>),
     /** How often its keys were asked for. */
     asked: 0,
     close: () => {
@@ -30,7 +32,8 @@ export async function startIssuer() {
       server.close();
     },
   };
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
+    await issuer.held?.();
     const { fault, url } = issuer;
     if (fault === "away") return void response.writeHead(503).end();
     if (fault === "hangs") return;

@@ -254,6 +254,36 @@ describe("a member's token", () => {
     away.close();
   });
 
+  test("leaves nothing open where its caller has left before the issuer's keys are there", async () => {
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = await startIssuer();
+    slow.keys = [signer.jwk];
+    slow.held = () => {
+      arrived.resolve();
+      return released.promise;
+    };
+    const oidc = { ...configured().oidc, issuers: [slow.url] };
+    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    other.index.applyTeam({
+      teamId: "team-a",
+      name: "a",
+      cluster: "c",
+      defaultLibraryId: null,
+      members: ANN,
+      revoked: [],
+    });
+    const left = hold(other, await token({ iss: slow.url }));
+    await arrived.promise;
+    left.leave();
+    const connections = () => new Promise((done) => other.app.server.getConnections((_, count) => done(count === 0)));
+    await until("its connection is gone", connections);
+    released.resolve();
+    expect((await send(await token({ iss: slow.url }), { to: other })).status).toBe(200);
+    await until("no call is open", () => other.streams.size === 0, { timeoutMs: 5_000 });
+    await other.close();
+    slow.close();
+  });
+
   test("has no more calls under way than one key may", async () => {
     const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
     small.index.applyTeam({
@@ -330,6 +360,11 @@ describe("b105: a token is taken as Authorization at the MCP endpoint alone", ()
     ["at a gateway", (as) => send(as, { path: `/g/${server.addGateway().publicId}/v1/models`, method: "GET" })],
   ])("%s it is 401", async (_how, attempt) => {
     expect((await attempt(await token())).status).toBe(401);
+  });
+
+  test("and takes no key's place: one that was imported in the shape of a token is a key", async () => {
+    const key = server.addKey({}, `inf_${"a".repeat(20)}.${"b".repeat(20)}.${"c".repeat(20)}`);
+    expect((await send(key)).status).toBe(200);
   });
 
   test("and is in no line of the log, and in no refusal that is kept", async () => {
