@@ -51,3 +51,8 @@ export function revisionJson(revision: AtomRevision): AtomRevisionJson {
     updated: rfc3339Millis(revision.updatedAt),
   };
 }
+
+/** An atom as exports have it, for an import: without what is of the place where it was. */
+export function atomLine({ id, createdAt, updatedAt, ...atom }: Atom) {
+  return { id, ...fieldsJson(atom), created: rfc3339Millis(createdAt), updated: rfc3339Millis(updatedAt) };
+}

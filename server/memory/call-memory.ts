@@ -6,6 +6,9 @@ import type { ServerDeps } from "../deps.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";
 
+/** Runs the statements of a request, as {@link callMemory} does. */
+export type MemoryCaller = <T>(body: (db: Db, key: KeyRecord) => Promise<T>) => Promise<T>;
+
 /**
  * Runs the statements of a request: in its team's turn, and no longer than somebody waits for its answer. The turn was
  * waited for, so that the request is decided again as it comes.
@@ -19,10 +22,16 @@ export function callMemory<T>(
   reply: FastifyReply,
   body: (db: Db, key: KeyRecord) => Promise<T>,
 ): Promise<T> {
+  return memoryCaller(deps, request, reply)(body);
+}
+
+/** The same for a request that calls more than once: each has a turn, and a time, of its own. */
+export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
   const call = { teamId: request.principal.teamId, signal: callerSignal(reply) };
-  return deps.store.memory.run(call, async (db) => {
-    const granted = accessNow(deps, request);
-    if (granted instanceof Problem) throw granted;
-    return body(db, granted.key);
-  });
+  return (body) =>
+    deps.store.memory.run(call, async (db) => {
+      const granted = accessNow(deps, request);
+      if (granted instanceof Problem) throw granted;
+      return body(db, granted.key);
+    });
 }

@@ -27,6 +27,7 @@ export type BatchBody = { atoms: AtomInput[]; library?: string };
 /** As {@link AtomInput}, with what the atom was called and its times. */
 export type ImportedInput = AtomInput & { id?: string; created?: string; updated?: string };
 export type ImportBody = { atoms: ImportedInput[]; library?: string };
+export type ExportQuery = { library?: string };
 export type SaveQuery = { duplicates: DuplicatePolicy };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = PageQuery & Filtered & { q: string; sort: SearchSort };
@@ -55,6 +56,11 @@ export const LIST_QUERY = {
   type: "object",
   additionalProperties: false,
   properties: { ...QUERY_FILTERS, sort: SORT, ...PAGE },
+} as const;
+export const EXPORT_QUERY = {
+  type: "object",
+  additionalProperties: false,
+  properties: { library: QUERY_FILTERS.library, key: {} },
 } as const;
 export const SEARCH_QUERY = {
   type: "object",

@@ -103,3 +103,9 @@ export const IMPORT_RESULT = closed("ImportResult", {
   },
   droppedLinks: { type: "integer", description: "Links that led to no atom of the import, nor to one that is there." },
 });
+
+export const ATOM_LINES = {
+  title: "AtomLines",
+  type: "string",
+  description: "A JSON object on each line, as POST /atoms/import takes it. Broken off where it does not end.",
+} as const;

@@ -3,6 +3,7 @@ import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";
+import { memoryExportRoutes } from "./export-routes.ts";
 import { memoryImportRoutes } from "./import-routes.ts";
 import { memoryReadRoutes } from "./read-routes.ts";
 import { memorySaveRoutes } from "./save-routes.ts";
@@ -16,6 +17,7 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
   validateStrictly(app);
   memoryReadRoutes(app, deps);
   memorySaveRoutes(app, deps);
+  memoryExportRoutes(app, deps);
   memoryImportRoutes(app, deps);
   memoryChangeRoutes(app, deps);
 }

@@ -44,7 +44,10 @@ export function describeRoute(route: RouteOptions, docs: RouteDocs, method: stri
   };
 }
 
-function success({ response, ifMatch, etag, idempotent }: RouteDocs, isKeyed: boolean): Answer {
+function success(
+  { response, mediaType = "application/json", ifMatch, etag, idempotent }: RouteDocs,
+  isKeyed: boolean,
+): Answer {
   const headers = {
     ...(etag || idempotent || ifMatch === "required" ? { ETag: ETAG } : {}),
     ...(idempotent ? { Location: LOCATION, "Idempotency-Replayed": REPLAYED } : {}),
@@ -53,7 +56,7 @@ function success({ response, ifMatch, etag, idempotent }: RouteDocs, isKeyed: bo
   return {
     description: response === undefined ? "Done." : response.title,
     ...(Object.keys(headers).length > 0 && { headers }),
-    ...(response && { content: { "application/json": { schema: response } } }),
+    ...(response && { content: { [mediaType]: { schema: response } } }),
   };
 }
 

@@ -8,6 +8,8 @@ export type RouteDocs = {
   readonly status?: number;
   /** The body of its response; none where it is left out. A named one is described once. */
   readonly response?: JsonSchema & { readonly title: string };
+  /** Of the response's body; JSON where it is left out. */
+  readonly mediaType?: string;
   /** A body that it takes. */
   readonly example?: unknown;
   /** What it refuses with besides what its access, its parameters and its body bring with them. */

@@ -92,6 +92,10 @@ function memoryCalls(prefix: string): Record<string, Calls> {
         },
       },
     },
+    [`GET ${atoms}/export`]: {
+      valid: async (world) => withKey(world, "GET", `${atoms}/export?library=${await libraryOf(world)}`),
+      refused: { not_found: (world) => withKey(world, "GET", `${atoms}/export?${nowhere}`) },
+    },
     [`POST ${atoms}/import`]: {
       valid: async (world) => {
         const lines = [{ content: "this", id: "a", links: [{ rel: "r", id: "a" }] }, { content: "that" }];

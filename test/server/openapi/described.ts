@@ -106,7 +106,7 @@ export class Judge {
     const media = content[type];
     if (media === undefined) return [`the body is ${type}, not ${Object.keys(content)}`];
     const validate = this.compile(media.schema);
-    const body: unknown = type.endsWith("json") ? JSON.parse(text) : text;
+    const body: unknown = /[/+]json$/.test(type) ? JSON.parse(text) : text;
     return validate(body) ? [] : [`${this.#ajv.errorsText(validate.errors)}: ${text}`];
   }
 }

@@ -1,0 +1,66 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
+import { listAtoms } from "../../store/memory/atoms.ts";
+import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
+import type { ServerDeps } from "../deps.ts";
+import { problem } from "../http/errors.ts";
+import { atomLine } from "./atom-json.ts";
+import { type MemoryCaller, memoryCaller } from "./call-memory.ts";
+import { findDefaultLibrary, NO_DEFAULT_LIBRARY, reachOf } from "./libraries.ts";
+import { requireLibrary } from "./problems.ts";
+import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
+import { ATOM_LINES } from "./response-schemas.ts";
+
+/** Atoms that are read for one piece of an export: what a server holds of it at a time. */
+const PIECE = 20;
+
+/** A library as JSON Lines, in as many calls of the memory as it has pieces. */
+export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  app.get<{ Querystring: ExportQuery }>(
+    "/atoms/export",
+    {
+      config: {
+        operation: "atoms.export",
+        docs: {
+          summary: "Export a library as JSON Lines, the newest atom first",
+          response: ATOM_LINES,
+          mediaType: "application/x-ndjson",
+          refusals: ["not_found"],
+        },
+      },
+      schema: { querystring: EXPORT_QUERY },
+    },
+    async (request, reply) => {
+      const { library: named } = request.query;
+      const call = memoryCaller(deps, request, reply);
+      const library = await call((db, key) => (named ? requireLibrary(db, key, named) : findDefaultLibrary(db, key)));
+      if (library === undefined) throw problem("invalid_request", NO_DEFAULT_LIBRARY);
+      const stream = Readable.from(linesOf(call, library));
+      stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was broken off"));
+      return reply.type("application/x-ndjson; charset=utf-8").send(stream);
+    },
+  );
+}
+
+async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGenerator<string> {
+  let after: AtomPosition | null = null;
+  do {
+    const atoms: Atom[] = await readPiece(call, library, after);
+    for (const atom of atoms) yield `${JSON.stringify(atomLine(atom))}\n`;
+    const last = atoms.length === PIECE ? atoms.at(-1) : undefined;
+    after = last === undefined ? null : { at: last.createdAt, id: last.id };
+  } while (after !== null);
+}
+
+/** Throws where the key or the library has ended since the piece before: what came so far must not look whole. */
+function readPiece(call: MemoryCaller, { id, incarnation }: ReachableLibrary, after: AtomPosition | null) {
+  return call(async (db, key) => {
+    const reach = reachOf(key);
+    const atoms = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
+    // After them: a library that goes in between has no atoms, as one that is through.
+    const library = await findLibraryById(db, reach, id);
+    if (library?.incarnation !== incarnation) throw new Error("the library is not there any more");
+    return atoms;
+  });
+}
