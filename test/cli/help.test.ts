@@ -88,7 +88,8 @@ test("the pages show no command that the program does not take", async () => {
         .replaceAll("npm run --silent keyplane --", "keyplane")
         .split("\n")
         .map((line) => line.replace(/ +# .*$/, ""))
-        .filter((line) => /(^|\| )keyplane /.test(line)),
+        // More than one space behind it is a table's, which another program prints of what it calls keyplane.
+        .filter((line) => /(^|\| )keyplane \S/.test(line)),
     ),
   );
   expect(lines.length).toBeGreaterThan(20);
