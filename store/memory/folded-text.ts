@@ -38,6 +38,7 @@ const WORD = "a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff
 const RUN =
   "\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 const WORDS = new RegExp(`([${WORD}]+)|[${RUN}]+`, "gu");
+const CAMEL_CASE = /[a-z0-9][A-Z]/;
 const IDENTIFIERS = /[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g;
 
 /** The words of a text, folded, in their order. */
@@ -50,6 +51,7 @@ export function wordsOf(text: string): Word[] {
 
 /** The words within the text's identifiers, as `get`, `user` and `id` are in `getUserId`. */
 export function identifierWords(text: string): Word[] {
+  if (!CAMEL_CASE.test(text)) return [];
   return Array.from(text.matchAll(IDENTIFIERS), ([name]) => name.replace(/([a-z0-9])([A-Z])/g, "$1 $2")).flatMap(
     wordsOf,
   );

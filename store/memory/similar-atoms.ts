@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
@@ -5,7 +6,14 @@ import { indexedTags } from "./atom-filter.ts";
 import { firstOfEach, isWanted, NEWEST, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
-import { conditionOfAll, conditionOfAny, rarestWords, type Share, shareIn } from "./similar-condition.ts";
+import {
+  conditionOfAll,
+  conditionOfAny,
+  type Share,
+  shareIn,
+  type WantedWord,
+  wantedWords,
+} from "./similar-condition.ts";
 import { type Likeness, similarity } from "./similarity.ts";
 
 /** An atom, as far as it is ranked by. */
@@ -19,6 +27,8 @@ export type RankedRow = {
 
 type SimilarAtom = RankedRow & Likeness;
 
+/** Characters that are compared before others have their turn: some milliseconds' work. */
+const MAX_LENGTH_AT_ONCE = 65_536;
 /** Characters of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
 
@@ -29,7 +39,15 @@ const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, 
 const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
 
 /** How atoms of a scope are compared with a search. */
-export type Comparison = { readonly search: SearchWords; readonly share: Share };
+export type Comparison = {
+  readonly search: SearchWords;
+  /** The rarest first. */
+  readonly words: readonly WantedWord[];
+  readonly share: Share;
+};
+
+/** Of a topic's words those that tell the most of it: to compare atoms with all of a long one takes as much longer. */
+const MAX_TOPIC_WORDS = 12;
 
 /** What the newest atoms of the libraries say of how frequent words and their parts are. */
 export async function prepareComparison(
@@ -45,7 +63,8 @@ export async function prepareComparison(
     const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);
     return rows.map((row) => markedWords(row.text));
   });
-  return { search, share: shareIn(texts) };
+  const share = shareIn(texts);
+  return { search, share, words: wantedWords(search.wanted, share) };
 }
 
 /**
@@ -57,17 +76,19 @@ export async function prepareComparison(
 export async function similarAtoms(
   db: Db,
   scope: Scope,
-  { search, share }: Comparison,
+  { search, words: all, share }: Comparison,
   { of, known = [], bounds }: { of: "all" | "any"; known?: readonly string[]; bounds: SearchBounds },
 ): Promise<SimilarAtom[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
-  const words = of === "all" ? search.wanted : rarestWords(search.wanted, share);
-  const asked = of === "all" ? conditionOfAll(words, share) : conditionOfAny(words, share);
+  const words = of === "all" ? all : all.slice(0, MAX_TOPIC_WORDS);
+  const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
+  const asked = of === "all" ? conditionOfAll(words, share) : conditionOfAny(words);
   const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
   const sources = [
     byIds(known),
     asked && byParts(scope, asked.condition, bounds),
-    asked?.isComplete ? null : firstOfEach(scope, COLUMNS, NEWEST, of === "all" ? bounds.similar : bounds.similar / 2),
+    // Where atoms are known, the newest that have its frequent words are among them.
+    asked !== null && (asked.isComplete || known.length > 0) ? null : firstOfEach(scope, COLUMNS, NEWEST, most),
   ].filter((source) => source !== null);
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
@@ -76,15 +97,21 @@ export async function similarAtoms(
       from (
         select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
         from (${sql.join(
-          sources.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${bounds.similar})`),
+          sources.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
           sql` union all `,
         )}) a
       ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx),
   );
-  const compare = similarity({ ...search, wanted: words }, share);
+  const compare = similarity(words, search.phrases);
   const compared = new Map<string, SimilarAtom>();
+  let length = 0;
   for (const { id, text, importance, created_ms, updated_ms } of rows) {
     if (compared.has(id)) continue;
+    length += text.length;
+    if (length > MAX_LENGTH_AT_ONCE) {
+      await setImmediate();
+      length = 0;
+    }
     compared.set(id, {
       id,
       importance,

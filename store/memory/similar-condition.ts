@@ -6,7 +6,6 @@ export type Share = (condition: TextQuery) => number;
 
 /** Parts of one word that the index is asked for: with more it reads more lists and leaves out few atoms more. */
 const MAX_PARTS_OF_WORD = 4;
-const MAX_WORDS_OF_ANY = 12;
 /** Lexemes whose lists the index merges for one search. */
 const MAX_PARTS = 96;
 /** Beyond this share of the atoms the index would give more of them than are compared. */
@@ -17,6 +16,8 @@ const MAX_SHARE_OF_OTHERS = 0.02;
 const MIN_TYPO = 4;
 /** Of words up to so many letters either half is too short to tell them by: two letters may have changed places. */
 const MAX_SWAPPED = 6;
+/** In a longer question the other words tell what is meant. */
+const MAX_FEW = 6;
 
 /** What the index is asked for. */
 export type SimilarCondition = {
@@ -26,7 +27,7 @@ export type SimilarCondition = {
 };
 
 /** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
-export function similarTo(word: Word, share: Share): SimilarCondition {
+function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
   const letters = [...word.text];
   if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };
@@ -35,7 +36,7 @@ export function similarTo(word: Word, share: Share): SimilarCondition {
   if (letters.length < MIN_TYPO || /[0-9]/.test(word.text)) return { condition: within, isComplete: true };
   const half = Math.ceil(letters.length / 2);
   const end = letters.slice(-Math.max(3, letters.length - half)).join("");
-  const swapped = letters.length > MAX_SWAPPED ? [] : swaps(letters);
+  const swapped = letters.length > MAX_SWAPPED || !isOneOfFew ? [] : swaps(letters);
   const others = [
     partsOf({ kind: "word", text: letters.slice(0, half).join("") }),
     partsOf({ kind: "word", text: end }).slice(1),
@@ -70,14 +71,28 @@ function rarest(parts: readonly string[], share: Share): TextQuery {
   };
 }
 
+/** A word that is looked for, with what the index is asked for it, and what share of the atoms answers that. */
+export type WantedWord = SimilarCondition & { readonly word: Word; readonly share: number };
+
+/** The words of a search, the rarest first. */
+export function wantedWords(words: readonly Word[], share: Share): WantedWord[] {
+  const wanted = words.map((word) => {
+    const similar = similarTo(word, share, words.length <= MAX_FEW);
+    return { word, ...similar, share: share(similar.condition) };
+  });
+  return wanted.toSorted((a, b) => a.share - b.share);
+}
+
 /**
  * What to ask the index for, so that few atoms answer it which have all the words, each in some way; null where too many
  * do.
+ *
+ * @param words the rarest first
  */
-export function conditionOfAll(words: readonly Word[], share: Share): SimilarCondition | null {
-  const chosen: SimilarCondition[] = [];
+export function conditionOfAll(words: readonly WantedWord[], share: Share): SimilarCondition | null {
+  const chosen: WantedWord[] = [];
   let parts = 0;
-  for (const each of byRarity(words, share)) {
+  for (const each of words) {
     parts += lexemesOf(each.condition).length;
     if (parts > MAX_PARTS && chosen.length > 0) break;
     chosen.push(each);
@@ -87,27 +102,18 @@ export function conditionOfAll(words: readonly Word[], share: Share): SimilarCon
 }
 
 /** The same of atoms that have any of the words: of as many of the rarest as are rare together. */
-export function conditionOfAny(words: readonly Word[], share: Share): SimilarCondition | null {
-  const chosen: SimilarCondition[] = [];
+export function conditionOfAny(words: readonly WantedWord[]): SimilarCondition | null {
+  const chosen: WantedWord[] = [];
   let parts = 0;
   let sum = 0;
-  for (const each of byRarity(words, share)) {
+  for (const each of words) {
     parts += lexemesOf(each.condition).length;
-    sum += share(each.condition);
+    sum += each.share;
     if (parts > MAX_PARTS || sum > MAX_SHARE) break;
     chosen.push(each);
   }
   const any = join("or", chosen);
   return any && { ...any, isComplete: any.isComplete && chosen.length === words.length };
-}
-
-/** Those words of a topic that tell the most of it: to compare atoms with all of a long one takes as much longer. */
-export function rarestWords(words: readonly Word[], share: Share): Word[] {
-  const shares = words.map((word) => ({ word, share: share(similarTo(word, share).condition) }));
-  return shares
-    .toSorted((a, b) => a.share - b.share)
-    .slice(0, MAX_WORDS_OF_ANY)
-    .map(({ word }) => word);
 }
 
 function join(kind: "and" | "or", chosen: readonly SimilarCondition[]): SimilarCondition | null {
@@ -116,14 +122,6 @@ function join(kind: "and" | "or", chosen: readonly SimilarCondition[]): SimilarC
     condition: { kind, of: chosen.map(({ condition }) => condition) },
     isComplete: chosen.every(({ isComplete }) => isComplete),
   };
-}
-
-function byRarity(words: readonly Word[], share: Share): SimilarCondition[] {
-  const shares = words.map((word) => {
-    const similar = similarTo(word, share);
-    return { similar, share: share(similar.condition) };
-  });
-  return shares.toSorted((a, b) => a.share - b.share).map(({ similar }) => similar);
 }
 
 function byShare(conditions: readonly TextQuery[], share: Share): TextQuery[] {

@@ -1,7 +1,6 @@
 import type { Word } from "./folded-text.ts";
-import { flatten, type SearchWords, wordsOfAtom } from "./search-words.ts";
-import type { Share } from "./similar-condition.ts";
-import { similarTo } from "./similar-condition.ts";
+import { flatten, wordsOfAtom } from "./search-words.ts";
+import type { WantedWord } from "./similar-condition.ts";
 
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
@@ -14,15 +13,15 @@ export type Likeness = {
   readonly hasAll: boolean;
 };
 
-/** Compares atoms with one search. A word that several atoms have is compared once. */
-export function similarity({ wanted, phrases }: SearchWords, share: Share): (text: string) => Likeness {
-  const weights = wanted.map((word) => rarity(share(similarTo(word, share).condition)));
+/** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
+export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
+  const weights = wanted.map(({ share }) => rarity(share));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const known = new Map<string, readonly number[]>();
   const likenesses = (text: string): readonly number[] => {
     const before = known.get(text);
     if (before !== undefined) return before;
-    const each = wanted.map((word) => likenessOf(word, text));
+    const each = wanted.map(({ word }) => likenessOf(word, text));
     const like = each.some((likeness) => likeness > 0) ? each : NONE;
     known.set(text, like);
     return like;
