@@ -1,4 +1,4 @@
-import { countAtoms } from "../../store/memory/atom-search.ts";
+import { countAtoms } from "../../store/memory/library-summary.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import type { ToolContext } from "./tool.ts";
 

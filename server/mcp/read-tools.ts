@@ -1,5 +1,6 @@
 import { placeOf, type Sort } from "../../store/memory/atom-order.ts";
-import { recallAtoms, type SearchSort, searchAtoms } from "../../store/memory/atom-search.ts";
+import { recallAtoms } from "../../store/memory/atom-recall.ts";
+import { type SearchSort, searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
 import { isPlainSearch } from "../../store/memory/search-words.ts";
 import { atomJson } from "../memory/atom-json.ts";

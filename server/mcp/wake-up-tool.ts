@@ -1,7 +1,7 @@
 import { estimateTokens } from "../../domain/memory/token-estimate.ts";
 import type { Atom } from "../../store/memory/atom.ts";
-import { countAtoms, importantAtoms } from "../../store/memory/atom-search.ts";
 import { listAtoms } from "../../store/memory/atoms.ts";
+import { countAtoms, importantAtoms } from "../../store/memory/library-summary.ts";
 import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import { LIBRARY } from "../memory/schemas.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Reach } from "../../../store/memory/atom.ts";
-import { recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
+import { recallAtoms } from "../../../store/memory/atom-recall.ts";
+import { rankAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
 import { listAtoms } from "../../../store/memory/atoms.ts";
 import type { SearchBounds } from "../../../store/memory/candidates.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
@@ -103,6 +104,27 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
       opened().db,
     );
     expect(await ask()).toEqual(before);
+    await sql`delete from atoms where team_id = 'team-b'`.execute(opened().db);
+  });
+
+  test("b58: words like those of another team, or of a library out of reach, find nothing of theirs", async () => {
+    await fill("lib-b-notes", "team-b", [31, 60], "quagga");
+    const handbook: Reach = { teamId: "team-a", libraryIds: ["lib-handbook"] };
+    const theirs: Reach = { teamId: "team-b", libraryIds: null };
+    // Before an atom is read by its id, which its reach decides again.
+    const ranks = (query: string, reach: Reach) => rankAtoms(opened().db, reach, { ...ALL, query }, LOW);
+    for (const query of ["quagg", "uagga", "quaga"]) {
+      expect(await ranks(query, TEAM_A), query).toEqual([]);
+      expect(await recall(query), query).toEqual([]);
+      expect(await search(query, theirs), query).not.toEqual([]);
+    }
+    for (const query of ["zebr", "ebra", "zerba"]) {
+      expect(await search(query), query).toEqual([3]);
+      for (const reach of [handbook, theirs, { teamId: "team-b", libraryIds: ["lib-diary"] }]) {
+        expect(await ranks(query, reach), query).toEqual([]);
+        expect(await recall(query, reach), query).toEqual([]);
+      }
+    }
     await sql`delete from atoms where team_id = 'team-b'`.execute(opened().db);
   });
 

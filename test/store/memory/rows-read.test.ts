@@ -2,8 +2,10 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
 import type { Reach } from "../../../store/memory/atom.ts";
-import { countAtoms, importantAtoms, recallAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
+import { recallAtoms } from "../../../store/memory/atom-recall.ts";
+import { searchAtoms } from "../../../store/memory/atom-search.ts";
 import { listAtoms } from "../../../store/memory/atoms.ts";
+import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
 import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "./filled-library.ts";
 

@@ -1,0 +1,82 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import type { Atom, Reach } from "./atom.ts";
+import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
+import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
+import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";
+import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
+
+/** Of the atoms that share a topic's words so many are compared with it. */
+const MAX_RECALLED = 60;
+
+/** An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. */
+const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 + a.importance / 10)
+  * power(0.5, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20))`;
+const MONTH_MS = 2_592_000_000;
+
+/**
+ * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
+ * recent before the others.
+ */
+export async function recallAtoms(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<Atom[]> {
+  const ranked = await rankForRecall(db, reach, search, bounds);
+  return (await inOrder(db, reach, ranked)).map(({ atom }) => atom);
+}
+
+/** The atoms that share any of a topic's words, in some form, each once, the most worth knowing first. */
+export async function rankForRecall(
+  db: Db,
+  reach: Reach,
+  search: Search,
+  bounds: SearchBounds = SEARCH_BOUNDS,
+): Promise<RankedAtom[]> {
+  const topic = readTopic(search.query);
+  const { scope, ids } = await byAnyWord(db, reach, { search, topic, bounds });
+  if (scope.libraryIds.length === 0) return [];
+  const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
+  const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, bounds });
+  const known = new Set(ids);
+  const ranked = compared
+    .filter(({ id, score }) => score > 0 || known.has(id))
+    .map((atom): Ranked => ({ ...atom, rank: worth(atom), match: known.has(atom.id) ? "words" : "similar" }))
+    .toSorted(byRank)
+    .slice(0, search.limit);
+  return withMeaning(db, scope, ranked, search);
+}
+
+/** As much as its words and {@link RECALL_SCORE} say; what has a word in a form of English alone counts little. */
+function worth({ score, importance, updatedMs }: RankedRow & { readonly score: number }): number {
+  const months = Math.min(20, Math.max(0, Date.now() - updatedMs) / MONTH_MS);
+  return Math.max(score, MIN_SCORE) * (1 + importance / 10) * 0.5 ** months;
+}
+const MIN_SCORE = 0.05;
+
+/** The atoms that have any of a topic's words as they stand, those first that are worth the most. */
+async function byAnyWord(
+  db: Db,
+  reach: Reach,
+  { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
+): Promise<{ scope: Scope; ids: string[] }> {
+  return withOrderedPlans(db, async (tx) => {
+    // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
+    const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
+    const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
+    const found = await candidates(tx, scope, bounds);
+    if (found === undefined) return { scope, ids: [] };
+    const { rows } = await sql<{ id: string }>`
+      with wanted as (select ${scope.query}::tsquery as q),
+      ranked as (
+        select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
+        order by score desc, a.id desc
+        limit ${MAX_RECALLED * SOURCES}
+      )
+      select id::text from ranked group by id order by max(score) desc, id desc limit ${MAX_RECALLED}`.execute(tx);
+    return { scope, ids: rows.map(({ id }) => id) };
+  });
+}

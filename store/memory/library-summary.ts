@@ -1,0 +1,39 @@
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import type { Atom, Reach } from "./atom.ts";
+import { type AtomRow, atomColumns, reachable, toAtom } from "./atoms.ts";
+import { UNEXPIRED } from "./expired-atoms.ts";
+
+/** The most important atoms of one library, the last corrected first among equals. */
+export async function importantAtoms(db: Db, reach: Reach, libraryId: string, limit: number): Promise<Atom[]> {
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<AtomRow>`
+      select ${atomColumns(reach)} from libraries l cross join lateral (
+        select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
+        order by a.importance desc, a.updated_at desc, a.id desc limit ${limit}
+      ) a
+      where ${reachable(reach)} and l.id = ${libraryId}
+      order by a.importance desc, a.updated_at desc, a.id desc`.execute(tx),
+  );
+  return rows.map(toAtom);
+}
+
+/** Counted no further: an exact count reads every row. */
+const MAX_COUNTED = 1_000;
+
+/** How many atoms a library holds; of a large one, that there are more than were counted. */
+type AtomCount = { readonly atoms: number; readonly isMore: boolean };
+
+export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promise<AtomCount> {
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<{ atoms: number }>`
+      select count(*)::integer as atoms from libraries l cross join lateral (
+        select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
+        order by a.created_at desc, a.id desc limit ${MAX_COUNTED + 1}
+      ) a
+      where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),
+  );
+  const atoms = rows[0]?.atoms ?? 0;
+  return { atoms: Math.min(atoms, MAX_COUNTED), isMore: atoms > MAX_COUNTED };
+}
