@@ -96,7 +96,7 @@ type Opened = HeldCall & { readonly head: string; readonly body: string };
 /** A call of each kind that has an effect. */
 function open(replica: Replica, key: string, tag: string): Opened[] {
   const atom = { content: "everywhere held back", tags: [tag], library: LIBRARY };
-  const save = { name: "memory_save_atom", arguments: atom };
+  const save = { name: "memory_save_atom", arguments: { ...atom, allowDuplicate: true } };
   const chat = { model: MODEL, messages: [{ role: "user", content: "held back" }] };
   const kinds: readonly (readonly [what: string, path: string, body: unknown])[] = [
     ["POST /atoms", "/atoms", atom],

@@ -97,7 +97,7 @@ export function startClients({ url, calls, gatewayKey, memoryKey, signal }: Clie
         isError,
         structuredContent,
         content: said,
-      } = await client.callTool({ name: "memory_save_atom", arguments: { content } });
+      } = await client.callTool({ name: "memory_save_atom", arguments: { content, allowDuplicate: true } });
       if (isError === true) throw toolError(JSON.stringify(said));
       const { atom } = structuredContent as { atom: { id: string } };
       saved.push(atom.id);
