@@ -9,7 +9,7 @@ create table atom_embeddings (
   signature bit varying not null,
   embedding vector not null,
   constraint atom_embeddings_atom_id_fkey FOREIGN KEY (atom_id) REFERENCES atoms(id) ON DELETE CASCADE,
-  constraint atom_embeddings_pkey PRIMARY KEY (atom_id)
+  constraint atom_embeddings_pkey PRIMARY KEY (library_id, atom_id)
 );
 create table atom_revisions (
   atom_id uuid not null,
@@ -633,7 +633,7 @@ create view key_records as
      LEFT JOIN gateways g ON (((g.id = k.gateway_id) AND (g.team_id = k.team_id) AND (g.state = 'active'::text))))
      LEFT JOIN libraries d ON (((d.cluster = t.cluster) AND (d.namespace = t.default_library_namespace) AND (d.name = t.default_library_name) AND (d.team_id = t.id) AND (d.state = 'active'::text))));
 
-CREATE INDEX atom_embeddings_of_library ON public.atom_embeddings USING btree (library_id, atom_id);
+CREATE INDEX atom_embeddings_of_atom ON public.atom_embeddings USING hash (atom_id);
 CREATE INDEX atoms_by_expiry ON public.atoms USING btree (expires_at, id) WHERE (expires_at IS NOT NULL);
 CREATE INDEX atoms_by_importance ON public.atoms USING btree (library_id, importance DESC, updated_at DESC, id DESC);
 CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pending_list_limit='256');

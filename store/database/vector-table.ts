@@ -60,16 +60,18 @@ async function makeExtension(db: Db): Promise<string | undefined> {
 
 /**
  * A long vector is kept out of line, so that a search reads through narrow rows with its signature
- * (docs/decisions/semantic-search.md). Atom ids sort by their time: a library's newest are the last of its index.
+ * (docs/decisions/semantic-search.md). Atom ids sort by their time: a library's newest are the last of its index. The index of
+ * atoms is in no order, or a search for the newest would read other teams' rows by it.
  */
 async function makeTable(tx: Tx): Promise<void> {
   await sql`create table atom_embeddings (
-    atom_id uuid primary key references atoms (id) on delete cascade,
+    atom_id uuid not null references atoms (id) on delete cascade,
     library_id text not null,
     space integer not null,
     revision integer not null,
     signature bit varying not null,
-    embedding vector not null
+    embedding vector not null,
+    primary key (library_id, atom_id)
   )`.execute(tx);
-  await sql`create index atom_embeddings_of_library on atom_embeddings (library_id, atom_id)`.execute(tx);
+  await sql`create index atom_embeddings_of_atom on atom_embeddings using hash (atom_id)`.execute(tx);
 }

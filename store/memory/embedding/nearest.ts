@@ -85,9 +85,10 @@ export async function nearestAtoms(
         where e.space = library.space
         order by e.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}
       )
-      select close.atom_id::text as id from close
-      where exists (select from atoms a where a.id = close.atom_id and a.revision = close.revision and ${isWanted(scope)})
-      order by close.embedding <=> ${question}::vector, close.atom_id desc limit ${limit}`.execute(tx);
+      select a.id::text as id from close cross join lateral (
+        select a.id from atoms a where a.id = close.atom_id and a.revision = close.revision and ${isWanted(scope)} offset 0
+      ) a
+      order by close.embedding <=> ${question}::vector, a.id desc limit ${limit}`.execute(tx);
   });
   return rows.map(({ id }) => id);
 }

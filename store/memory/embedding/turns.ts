@@ -181,8 +181,9 @@ async function saveVectors(
       as given (id, revision, vector)
     join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
     for key share of a
-    on conflict (atom_id) do update set library_id = excluded.library_id, space = excluded.space,
-      revision = excluded.revision, signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
+    on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision, signature = excluded.signature, embedding = excluded.embedding`.execute(
+    tx,
+  );
   await sql`delete from embedding_queue q using unnest(${ids}::uuid[], ${revisions}::integer[]) as given (id, revision)
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
   await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
