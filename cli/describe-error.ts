@@ -3,7 +3,13 @@ import { errorMessage } from "../domain/error-text.ts";
 import { redactKeys } from "../domain/redact.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import { ConfigError } from "../server/config.ts";
-import { DISK_FULL, ListenError, SchemaVersionError, ServerVersionError } from "../store/database/errors.ts";
+import {
+  DISK_FULL,
+  EncodingError,
+  ListenError,
+  SchemaVersionError,
+  ServerVersionError,
+} from "../store/database/errors.ts";
 import { databaseAdvice } from "./database-advice.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -22,7 +28,7 @@ const PORT_REFUSED = "this user may not listen there: choose a --port and --admi
 const FILE_REFUSED = "this user may not do that: see whose it is, or choose another folder with --data";
 
 /** Of what a URL leads to; their messages say what to do. */
-const OF_DATABASE = [SchemaVersionError, ServerVersionError, ListenError];
+const OF_DATABASE = [SchemaVersionError, ServerVersionError, EncodingError, ListenError];
 
 /** Begins every line that a command writes about an error. */
 export const ERROR_PREFIX = "keyplane: ";

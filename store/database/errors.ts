@@ -51,6 +51,9 @@ export class SchemaVersionError extends UnusableDatabaseError {}
 /** The database is a PostgreSQL that is too old. */
 export class ServerVersionError extends UnusableDatabaseError {}
 
+/** The database is of an encoding that cannot hold what is stored. */
+export class EncodingError extends UnusableDatabaseError {}
+
 /** A migration could not have its locks in its time: whoever holds them is named. Nothing of it was done. */
 export class MigrationBlockedError extends StoreError {}
 

@@ -13,6 +13,7 @@ import { sql as sessionsOfADatabase } from "../migrations/028-sessions-of-a-data
 import { sql as leases } from "../migrations/029-leases.ts";
 import { sql as memory } from "../migrations/030-memory.ts";
 import type { Db } from "./change.ts";
+import { judgeEncoding } from "./encoding.ts";
 import { SchemaVersionError } from "./errors.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
@@ -98,6 +99,7 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  *
  * @returns what was done
  * @throws ServerVersionError for a PostgreSQL older than 15
+ * @throws EncodingError for a database that cannot hold Unicode
  * @throws ListenError behind a transaction pooler, and on a standby
  * @throws SchemaVersionError where the schema is newer than this build, or older than it carries over
  * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
@@ -106,6 +108,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
   const { migrations = MIGRATIONS, timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
   return store.withConnection(async (db) => {
     await assertServerVersion(db);
+    const lacking = await judgeEncoding(db);
     // Behind a transaction pooler the lock and the limits below would be anybody's.
     if (store.engine === "postgres") await assertListenWorks(store);
     const waiting = lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress });
@@ -119,7 +122,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
       onProgress(`${title} applied in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
     }
     const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
-    if (missing !== undefined) onProgress(missing);
+    for (const line of [missing, lacking]) if (line !== undefined) onProgress(line);
     return toPlan(from, pending);
   });
 }

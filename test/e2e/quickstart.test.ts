@@ -130,13 +130,13 @@ describe("the official clients, with the base URL and the key changed", () => {
   it("the MCP client of both generations: lists, saves and finds", async () => {
     const modern = new ModernClient(identity);
     await modern.connect(new ModernTransport(...endpoint()));
-    expect((await modern.listTools()).tools).toHaveLength(6);
+    expect((await modern.listTools()).tools).toHaveLength(9);
     await modern.callTool(save);
     await modern.close();
 
     const legacy = new LegacyClient(identity);
     await legacy.connect(new LegacyTransport(...endpoint()) as Parameters<LegacyClient["connect"]>[0]);
-    expect((await legacy.listTools()).tools).toHaveLength(6);
+    expect((await legacy.listTools()).tools).toHaveLength(9);
     expect(JSON.stringify((await legacy.callTool(search)).structuredContent)).toContain("kettle");
     await legacy.close();
   });

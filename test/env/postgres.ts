@@ -71,6 +71,8 @@ export async function startOwnPostgres(
     password: "postgres",
     persistent: false,
     createPostgresUser: process.getuid?.() === 0,
+    // Else by the environment that it is started in.
+    initdbFlags: ["--encoding=UTF8", "--locale=C"],
     postgresFlags: Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     onLog: (line) => {
       log.push(line);

@@ -1,14 +1,18 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, type TestContext, test } from "vitest";
-import { SchemaVersionError } from "../../../store/database/errors.ts";
+import { EncodingError, SchemaVersionError } from "../../../store/database/errors.ts";
 import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { searchAtoms } from "../../../store/memory/atom-search.ts";
+import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import { openEmptyEmbedded } from "../../env/embedded-database.ts";
 import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { startReplica } from "../../server/key-index/replica-fixtures.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { PLAIN } from "../memory/plain-atom.ts";
 
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>
@@ -50,6 +54,52 @@ describe("A database without a schema", () => {
     const store = await openEmptyEmbedded();
     await expect(assertSchemaVersion(store)).rejects.toThrow(SchemaVersionError);
     await store.close();
+  });
+});
+
+describe("A database of another encoding", () => {
+  /** A database that knows no Unicode, beside one that the test has. */
+  async function databaseIn(encoding: string, context: TestContext): Promise<Store> {
+    const { url, drop } = await freshDatabase();
+    const name = `${new URL(url).pathname.slice(1)}_${encoding.toLowerCase()}`;
+    const beside = await openPostgres(url);
+    await sql`create database ${sql.id(name)} encoding ${sql.lit(encoding)} locale 'C' template template0`.execute(
+      beside.db,
+    );
+    const other = new URL(url);
+    other.pathname = `/${name}`;
+    const store = await openPostgres(other.href);
+    context.onTestFinished(async () => {
+      await store.close();
+      await sql`drop database ${sql.id(name)}`.execute(beside.db);
+      await beside.close();
+      await drop();
+    });
+    return store;
+  }
+
+  test("is refused by migrate, which makes nothing", async (context) => {
+    const store = await databaseIn("LATIN1", context);
+    const refusal = migrate(store);
+    await expect(refusal).rejects.toThrow(EncodingError);
+    await expect(refusal).rejects.toThrow("the database's encoding is LATIN1, and UTF8 is needed");
+    const { rows } = await sql`select from pg_tables where schemaname = 'public'`.execute(store.db);
+    expect(rows).toEqual([]);
+  });
+
+  test("that knows bytes alone is taken, and searched by the words as they are", async (context) => {
+    const store = await databaseIn("SQL_ASCII", context);
+    const lines: string[] = [];
+    await migrate(store, { onProgress: (line) => lines.push(line) });
+    expect(lines.at(-1)).toContain("the database's encoding is SQL_ASCII");
+    await addTeamsWithLibraries(store);
+    const content = "Die Schlüsselrotation läuft jede Nacht. 夜間に鍵を回転する";
+    const reach = { teamId: "team-a", libraryIds: null };
+    await insertAtom(store.db, reach, { ...PLAIN, content, libraryId: "lib-diary", at: Date.now() });
+    for (const query of ["nacht", "Schlüsselrotation", "回転", "schlusselrotatoin"]) {
+      const found = await searchAtoms(store.db, reach, { libraryId: "lib-diary", query, limit: 10 });
+      if (query === "nacht") expect(found.map(({ atom }) => atom.content)).toEqual([content]);
+    }
   });
 });
 
