@@ -1,11 +1,10 @@
 import { sql } from "kysely";
+import { MAX_TOKEN_AGE_MS } from "../domain/access/member-access.ts";
 import { type Author, appendAudit } from "./audit.ts";
 import type { Tx } from "./database/change.ts";
 
 /** More than so many of one team are not kept: whoever has to be kept out for good is no member. */
 const MAX_OF_TEAM = 1_000;
-/** No token lives as long. */
-const KEPT = sql`interval '90 days'`;
 
 type Revocation = { readonly teamId: string; readonly subject: string; readonly by: Author };
 
@@ -15,8 +14,8 @@ type Revocation = { readonly teamId: string; readonly subject: string; readonly 
  * @returns false where the team has as many such subjects as it may
  */
 export async function revokeSubject(tx: Tx, { teamId, subject, by }: Revocation): Promise<boolean> {
-  await sql`delete from revoked_subjects
-    where team_id = ${teamId} and revoked_at < clock_timestamp() - ${KEPT}`.execute(tx);
+  await sql`delete from revoked_subjects where team_id = ${teamId}
+    and revoked_at < clock_timestamp() - ${MAX_TOKEN_AGE_MS}::float8 * interval '1 millisecond'`.execute(tx);
   await sql`insert into revoked_subjects (team_id, subject) values (${teamId}, ${subject})
     on conflict (team_id, subject) do update set revoked_at = clock_timestamp()`.execute(tx);
   const { rows } = await sql<{ count: number }>`

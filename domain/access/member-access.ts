@@ -3,6 +3,11 @@ import { type KeyRecord, UNSTORED_VERSION } from "./key-record.ts";
 import type { Membership, MemberToken, RoleOfMember, TeamRecord } from "./membership.ts";
 import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
 
+/**
+ * How long after it was issued a token opens the memory at most, in milliseconds, whatever its issuer says: as long as
+ * what revokes it is kept.
+ */
+export const MAX_TOKEN_AGE_MS = 90 * 24 * 3_600_000;
 /** The scopes that tokens are asked for. */
 export const MEMBER_SCOPES: readonly Scope[] = ["memory:read", "memory:write"];
 

@@ -1,4 +1,4 @@
-import { memberScopes, standingNames } from "../../domain/access/member-access.ts";
+import { MAX_TOKEN_AGE_MS, memberScopes, standingNames } from "../../domain/access/member-access.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import { actorOf } from "./claims.ts";
 import { extractCredential, readBearer } from "./credential.ts";
@@ -19,12 +19,14 @@ export function presentedToken(rawHeaders: readonly string[], url: string, vendo
 
 /** What a verified token says to the decision. */
 export function memberTokenOf({ issuer, names, claims }: Exclude<JudgedJwt, { cause: string }>): MemberToken {
+  const issuedAt = ((claims.iat ?? 0) - CLOCK_SKEW_S) * 1_000;
+  // As long as it is believed when it comes.
+  const end = ((claims.exp ?? 0) + CLOCK_SKEW_S) * 1_000;
   return {
     actor: actorOf(issuer, names),
     names: standingNames(names),
     scopes: memberScopes(claims.scope),
-    issuedAt: ((claims.iat ?? 0) - CLOCK_SKEW_S) * 1_000,
-    // As long as it is believed when it comes.
-    expiresAt: ((claims.exp ?? 0) + CLOCK_SKEW_S) * 1_000,
+    issuedAt,
+    expiresAt: Math.min(end, issuedAt + MAX_TOKEN_AGE_MS),
   };
 }

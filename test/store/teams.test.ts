@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
-import { saveLibrary } from "../../store/memory/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { readTeams } from "../../store/team-records.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../store/teams.ts";
 import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
@@ -94,11 +94,12 @@ describeOnEachEngine("A team", (store) => {
     expect(await membersOfTeam(store().db, teamId)).toEqual([]);
   });
 
-  test("gives a member the libraries that it names, once they are there, and all where it names none", async () => {
+  test("gives a member the libraries that it names while they are there, its own alone, and all where it names none", async () => {
     const member = { role: "member", kind: "subject", value: "ann" } as const;
     const home = await makeTeam(store());
     const { namespace } = home;
-    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home, { name: "diary" })));
+    const diary = libraryDraft(home, { name: "diary" });
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, diary));
     const reachOf = async (members: TeamDraft["members"]) => {
       await save({ ...home, members });
       const [team] = await run(store(), (tx) => readTeams(tx, [home.teamId]));
@@ -109,6 +110,12 @@ describeOnEachEngine("A team", (store) => {
     expect(await reachOf([named("later")])).toEqual([[]]);
     expect(await reachOf([named("later"), named("diary")])).toEqual([[libraryId]]);
     expect(await reachOf([named("diary"), member])).toEqual([null]);
+    const other = await makeTeam(store());
+    await run(store(), (tx) => saveLibrary(tx, libraryDraft(other, { name: "diary" })));
+    const ofOther = { ...member, libraryRefs: [{ namespace: other.namespace, name: "diary" }] };
+    expect(await reachOf([ofOther])).toEqual([[]]);
+    await run(store(), (tx) => removeLibrary(tx, { ...diary, policy: "Retain" }));
+    expect(await reachOf([named("diary")])).toEqual([[]]);
   });
 
   test("c16: a declaration older than the one that was applied is refused, one of a new object is not", async () => {

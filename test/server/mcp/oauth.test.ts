@@ -417,6 +417,14 @@ describe("b106: a member who was removed", () => {
     expect((await send(await token({ iat: after + 61 }))).status).toBe(200);
   });
 
+  test("is not let in by a token that is older than a revocation is kept, nor by one that does not say how old", async () => {
+    const now = Math.floor(server.clock.now() / 1_000);
+    const opens = async (iat: number | undefined) => (await send(await token({ iat }))).status;
+    expect(await opens(now - 89 * 86_400)).toBe(200);
+    expect(await opens(now - 90 * 86_400)).toBe(401);
+    expect(await opens(undefined)).toBe(401);
+  });
+
   test("leaves no row of a write that was under way, also where only the database knows", async () => {
     await sql`delete from team_members`.execute(store.db);
     const answer = await send(await token(), { message: SAVE });
