@@ -29,9 +29,12 @@ export function standingNames({ subject, groups, serviceAccount }: MemberNames):
   return new Set([memberName("subject", subject), ...names]);
 }
 
-/** The memory's scopes among those that a token names (RFC 6749 §3.3); any other is another's. */
+/**
+ * The memory's scopes among those that a token names, in one text (RFC 6749 §3.3) or, as some issuers write them, in a
+ * list; any other is another's.
+ */
 export function memberScopes(claim: unknown): ScopeSet {
-  const named = typeof claim === "string" ? claim.split(" ") : [];
+  const named: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
   return scopeSet(MEMBER_SCOPES.filter((scope) => named.includes(scope)));
 }
 

@@ -25,7 +25,7 @@ export function memberTokenOf({ issuer, names, claims }: Exclude<JudgedJwt, { ca
   return {
     actor: actorOf(issuer, names),
     names: standingNames(names),
-    scopes: memberScopes(claims.scope),
+    scopes: memberScopes(claims.scope ?? claims.scp),
     issuedAt,
     expiresAt: Math.min(end, issuedAt + MAX_TOKEN_AGE_MS),
   };

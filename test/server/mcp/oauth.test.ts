@@ -167,6 +167,17 @@ describe("a member's token", () => {
     expect(tools.filter((tool) => lacks.includes(tool))).toEqual([]);
   });
 
+  test("names its scopes in `scope`, or else in `scp`, as a list or in one text", async () => {
+    const tools = async (claims: object) => toolsOf((await send(await token({ scope: undefined, ...claims }))).text);
+    for (const scp of [["openid", "memory:read"], "openid memory:read"]) {
+      const readable = await tools({ scp });
+      expect(readable).toContain("memory_recall");
+      expect(readable).not.toContain("memory_save_atom");
+    }
+    expect(await tools({ scope: "openid", scp: ["memory:read"] })).toEqual([]);
+    expect(await tools({ scp: { 0: "memory:read" } })).toEqual([]);
+  });
+
   test("is of a member by a group and by a ServiceAccount too", async () => {
     await declare([as("viewer", "group readers"), as("member", "serviceAccount ci/deployer")]);
     expect((await send(await token({ groups: ["readers"] }))).status).toBe(200);
