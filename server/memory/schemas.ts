@@ -77,8 +77,14 @@ export const FILTERS = {
 } as const;
 const SORT_TEXT =
   "newest and oldest: by when they were made; updated: the last changed first; importance: the most important first";
-export const SORT = { enum: SORTS, default: "newest", description: `The order. ${SORT_TEXT}.` } as const;
+export const SORT = {
+  type: "string",
+  enum: SORTS,
+  default: "newest",
+  description: `The order. ${SORT_TEXT}.`,
+} as const;
 export const SEARCH_SORT = {
+  type: "string",
   enum: ["rank", ...SORTS],
   default: "rank",
   description: `The order. rank: the closest first; ${SORT_TEXT}.`,

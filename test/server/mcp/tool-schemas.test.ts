@@ -22,6 +22,22 @@ function unionsIn(value: unknown, path = ""): string[] {
   return [...here, ...Object.entries(value).flatMap(([name, inner]) => unionsIn(inner, `${path}.${name}`))];
 }
 
+/** Where a schema says of no type that a value is: Gemini's interface then refuses all tools that it is given. */
+function untypedIn({ type, anyOf, properties, items, additionalProperties }: Schema, path: string): string[] {
+  const inner: [string, unknown][] = [
+    ...Object.entries((properties ?? {}) as Fields),
+    ...Object.entries((anyOf ?? []) as readonly Schema[]),
+    ["[]", items],
+    ["*", additionalProperties],
+  ];
+  return [
+    ...(type === undefined && anyOf === undefined ? [path] : []),
+    ...inner.flatMap(([name, value]) =>
+      typeof value === "object" && value !== null ? untypedIn({ ...value }, `${path}.${name}`) : [],
+    ),
+  ];
+}
+
 /** Every tool there is, with its two schemas. */
 const tools = [...TOOLS].map(([name, { definition }]) => {
   const input = definition.inputSchema as { properties: Fields; required: readonly string[] };
@@ -62,6 +78,8 @@ function faultOf({ status, result }: Told, what: string): string {
 
 test.each([...TOOLS.values()])("$definition.name has one type in each place of its schemas", ({ definition }) => {
   expect(unionsIn({ input: definition.inputSchema, output: definition.outputSchema })).toEqual([]);
+  expect(untypedIn({ ...definition.inputSchema }, "input")).toEqual([]);
+  expect(untypedIn({ ...definition.outputSchema }, "output")).toEqual([]);
 });
 
 describe.each(ERAS)("the tools, in the era of %s", (era) => {
