@@ -16,12 +16,13 @@ export type Likeness = {
 /** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
 export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
   const weights = wanted.map(({ share }) => rarity(share));
+  const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const known = new Map<string, readonly number[]>();
   const likenesses = (text: string): readonly number[] => {
     const before = known.get(text);
     if (before !== undefined) return before;
-    const each = wanted.map(({ word }) => likenessOf(word, text));
+    const each = comparers.map((likenessTo) => likenessTo(text));
     const like = each.some((likeness) => likeness > 0) ? each : NONE;
     known.set(text, like);
     return like;
@@ -30,7 +31,8 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return { score: 0, hasAll: false };
     const best = wanted.map(() => 0);
     for (const word of wordsOfAtom(text)) {
-      for (const [at, likeness] of likenesses(word.text).entries()) best[at] = Math.max(best[at] ?? 0, likeness);
+      const like = likenesses(word.text);
+      for (let at = 0; at < like.length; at++) best[at] = Math.max(best[at] ?? 0, like[at] ?? 0);
     }
     const score = best.reduce((sum, likeness, at) => sum + likeness * (weights[at] ?? 0), 0) / total;
     return { score, hasAll: best.every((likeness) => likeness > 0) };
@@ -50,22 +52,26 @@ function hasNot(text: string, phrases: readonly string[]): boolean {
   return phrases.some((phrase) => !spaced.includes(/^[a-z0-9]/.test(phrase) ? ` ${phrase} ` : phrase));
 }
 
-/** How like a word of an atom is to one that is looked for: 1 for the same, 0 for another. */
-export function likenessOf({ kind, text: wanted }: Word, present: string): number {
-  if (wanted === present) return 1;
-  if (kind === "run") return present.includes(wanted) ? 1 : 0;
-  const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
-  if (present.length > wanted.length) {
-    const at = present.indexOf(wanted);
-    if (at === 0) return 0.7 + 0.2 * ratio;
-    if (at > 0 && wanted.length >= MIN_SHARED) return 0.6 + 0.2 * ratio;
-  }
-  if (wanted.length < MIN_SHARED || present.length < MIN_SHARED || /[0-9]/.test(wanted)) return 0;
-  const shared = sharedBeginning(wanted, present);
-  const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
-  const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
-  const likeness = Math.max(form, contained, slipLikeness(wanted, present));
-  return likeness >= MIN_LIKENESS ? likeness : 0;
+/** How like words of atoms are to one that is looked for: 1 for the same, 0 for another. */
+export function comparer({ kind, text: wanted }: Word): (present: string) => number {
+  if (kind === "run") return (present) => (present.includes(wanted) ? 1 : 0);
+  const isAsItIs = wanted.length < MIN_SHARED || /[0-9]/.test(wanted);
+  const slipTo = slipComparer(wanted);
+  return (present) => {
+    if (wanted === present) return 1;
+    const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
+    if (present.length > wanted.length) {
+      const at = present.indexOf(wanted);
+      if (at === 0) return 0.7 + 0.2 * ratio;
+      if (at > 0 && wanted.length >= MIN_SHARED) return 0.6 + 0.2 * ratio;
+    }
+    if (isAsItIs || present.length < MIN_SHARED) return 0;
+    const shared = sharedBeginning(wanted, present);
+    const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
+    const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
+    const likeness = Math.max(form, contained, slipTo(present));
+    return likeness >= MIN_LIKENESS ? likeness : 0;
+  };
 }
 
 function sharedBeginning(a: string, b: string): number {
@@ -74,13 +80,16 @@ function sharedBeginning(a: string, b: string): number {
   return at;
 }
 
-function slipLikeness(wanted: string, present: string): number {
+function slipComparer(wanted: string): (present: string) => number {
   const allowed = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
-  if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
-  // Spares most of the comparisons: one slip changes two of the kinds of letters at most.
-  if (bitsIn(lettersOf(wanted) ^ lettersOf(present)) > 2 * allowed) return 0;
-  const slips = slipsBetween(wanted, present, allowed);
-  return slips > allowed ? 0 : 0.85 - 0.1 * slips;
+  const letters = lettersOf(wanted);
+  return (present) => {
+    if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
+    // Spares most of the comparisons: one slip changes two of the kinds of letters at most.
+    if (bitsIn(letters ^ lettersOf(present)) > 2 * allowed) return 0;
+    const slips = slipsBetween(wanted, present, allowed);
+    return slips > allowed ? 0 : 0.85 - 0.1 * slips;
+  };
 }
 
 /** Which letters a word has, a bit for each that has the same last five bits. */
@@ -102,14 +111,16 @@ function slipsBetween(a: string, b: string, most: number): number {
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
+    let leastOfRow = i;
     for (let j = 1; j <= b.length; j++) {
-      const isSame = a[i - 1] === b[j - 1];
+      const isSame = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
       let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1));
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
         least = Math.min(least, (before[j - 2] ?? 0) + 1);
       row.push(least);
+      leastOfRow = Math.min(leastOfRow, least);
     }
-    if (Math.min(...row) > most) return most + 1;
+    if (leastOfRow > most) return most + 1;
     before = last;
     last = row;
   }

@@ -1,6 +1,6 @@
 import { identifierWords, wordsOf } from "./folded-text.ts";
 import type { SearchWords } from "./search-words.ts";
-import { likenessOf } from "./similarity.ts";
+import { comparer } from "./similarity.ts";
 
 /** Looked at no further: an answer may have a hundred atoms of 65,536 characters (threats b61). */
 const MAX_SOURCE = 4_000;
@@ -34,8 +34,10 @@ export function snippetOf(content: string, search: SearchWords): string {
 /** Where the words stand that were searched for, in some form. */
 function rangesOf(text: string, search: SearchWords): Range[] {
   const ranges: Range[] = [];
+  const likenesses = search.wanted.map(comparer);
+  const isWanted = (word: string) => likenesses.some((likenessOf) => likenessOf(word) > 0);
   for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
-    for (const range of rangesIn(written, search)) {
+    for (const range of rangesIn(written, search, isWanted)) {
       const last = ranges.at(-1);
       const next = { from: index + range.from, to: index + range.to };
       // Two characters of a run, and the next two.
@@ -47,11 +49,10 @@ function rangesOf(text: string, search: SearchWords): Range[] {
   return ranges;
 }
 
-function rangesIn(written: string, { wanted }: SearchWords): Range[] {
+function rangesIn(written: string, { wanted }: SearchWords, isWanted: (word: string) => boolean): Range[] {
   const words = [...wordsOf(written), ...identifierWords(written)];
   if (words.some(({ kind }) => kind === "word")) {
-    const isFound = wanted.some((word) => words.some(({ text }) => likenessOf(word, text) > 0));
-    return isFound ? [{ from: 0, to: written.length }] : [];
+    return words.some(({ text }) => isWanted(text)) ? [{ from: 0, to: written.length }] : [];
   }
   const folded = words.map(({ text }) => text).join("");
   const runs = wanted.filter(({ kind, text }) => kind === "run" && folded.includes(text));
