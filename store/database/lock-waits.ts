@@ -27,7 +27,9 @@ const CLIENT_CHECK = "5s";
 /** How one connection waits for locks that others hold: never in their way for longer than the lock timeout. */
 export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: LockWaitOptions) {
   const deadline = performance.now() + timeoutMs;
+  const set = (name: string, value: string) => sql`select set_config(${name}, ${value}, false)`.execute(db);
   let pid = 0;
+  let hasTime = false;
   let pauseMs = Math.min(MIN_PAUSE_MS, timeoutMs / 4);
 
   /** @throws MigrationBlockedError once the time is over */
@@ -48,7 +50,6 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
   return {
     async prepare(): Promise<void> {
       if (store.engine !== "postgres") return;
-      const set = (name: string, value: string) => sql`select set_config(${name}, ${value}, false)`.execute(db);
       await set("application_name", "keyplane migrate");
       await set("statement_timeout", "0");
       await set("lock_timeout", `${lockTimeoutMs}ms`);
@@ -56,6 +57,14 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
       await set("client_connection_check_interval", CLIENT_CHECK).catch(() => {});
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
       pid = rows[0]?.pid ?? 0;
+    },
+
+    /** From here on nobody queues behind what waits for a lock: it may wait as long as there is time. */
+    async takeTime(): Promise<void> {
+      if (store.engine !== "postgres") return;
+      const leftMs = Math.max(deadline - performance.now(), lockTimeoutMs);
+      await set("lock_timeout", `${Math.ceil(leftMs)}ms`);
+      hasTime = true;
     },
 
     /** Takes an advisory lock for as long as the connection lasts. */
@@ -75,7 +84,9 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
         let holders: readonly LockHolder[] = [];
         const watch = setInterval(async () => {
           const now = await blockersOf(store.db, pid).catch(() => []);
-          if (now.length > 0) holders = now;
+          if (now.length === 0) return;
+          if (hasTime && holders.length === 0) onProgress(`${title} waits, held by ${describeHolders(now)}`);
+          holders = now;
         }, lockTimeoutMs / 4);
         try {
           return await task();

@@ -11,10 +11,11 @@ import { sql as managedBy } from "../migrations/026-managed-by.ts";
 import { sql as upstreamOutcomes } from "../migrations/027-upstream-outcomes.ts";
 import { sql as sessionsOfADatabase } from "../migrations/028-sessions-of-a-database.ts";
 import { sql as leases } from "../migrations/029-leases.ts";
-import { sql as memory } from "../migrations/030-memory.ts";
+import { sql as memory, indexes as memoryIndexes } from "../migrations/030-memory.ts";
 import type { Db } from "./change.ts";
 import { judgeEncoding } from "./encoding.ts";
 import { SchemaVersionError } from "./errors.ts";
+import { type LargeIndex, makeLargeIndex } from "./large-indexes.ts";
 import { assertListenWorks } from "./listen-check.ts";
 import { lockWaits } from "./lock-waits.ts";
 import { assertServerVersion } from "./server-version.ts";
@@ -39,7 +40,7 @@ export const MIGRATIONS = [
   { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
   { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
   { version: 29, name: "leases", script: leases },
-  { version: 30, name: "memory", script: memory },
+  { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
@@ -62,6 +63,8 @@ type Migration = {
   readonly script: string;
   /** Where it is the whole schema: what makes it of the version before it. */
   readonly carryOver?: string;
+  /** Made after all scripts, while others read and write. */
+  readonly indexes?: readonly LargeIndex[];
 };
 
 type MigrateOptions = {
@@ -93,6 +96,8 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * Only one process migrates at a time; the others wait.
  *
  * The table of vectors is made where the database has what it needs; where not, a line says what somebody has to do.
+ * Last come the indexes of large tables, which nobody has to wait for (threats c47): the next call makes those that a
+ * call that was broken off has not.
  *
  * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its
  * migration is begun again later (threats c47).
@@ -105,7 +110,8 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
  */
 export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
-  const { migrations = MIGRATIONS, timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
+  const { timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
+  const migrations: readonly Migration[] = options.migrations ?? MIGRATIONS;
   return store.withConnection(async (db) => {
     await assertServerVersion(db);
     const lacking = await judgeEncoding(db);
@@ -122,6 +128,13 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
       onProgress(`${title} applied in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
     }
     const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
+    await waiting.takeTime();
+    for (const index of migrations.flatMap(({ indexes = [] }) => indexes)) {
+      const title = `the index ${index.name}`;
+      const start = performance.now();
+      const isNew = await waiting.retry(title, () => makeLargeIndex(db, store.engine, index));
+      if (isNew) onProgress(`${title} made in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    }
     for (const line of [missing, lacking]) if (line !== undefined) onProgress(line);
     return toPlan(from, pending);
   });

@@ -33,14 +33,11 @@ begin
   return new;
 end $$;
 
-create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
-
 -- Near-duplicates: each number is bound to the library, so that no other library's rows are read. Atoms that were there
 -- before, or that a replica of the version before writes, have none until they are corrected.
 
 alter table atoms add column sketch bigint[] not null default '{}';
 alter table atoms alter column sketch set statistics 0;
-create index atoms_by_sketch on atoms using gin (sketch) with (gin_pending_list_limit = 256);
 
 -- Semantic search (store/memory/embedding/).
 
@@ -71,8 +68,7 @@ create table library_embeddings (
 );
 create index library_embeddings_due on library_embeddings (due_at);
 
--- Atoms without an embedding of their present revision. One that is set aside has
--- a refusal, and is never due.
+-- Atoms without an embedding of their present revision. One that is set aside has a refusal, and is never due.
 create table embedding_queue (
   atom_id uuid primary key references atoms (id) on delete cascade,
   library_id text not null,
@@ -96,8 +92,8 @@ end $$;
 create trigger atoms_queue_embedding after insert or update of revision on atoms
   for each row execute function queue_embedding();
 
--- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries are
--- folded and taken apart by is in store/memory/folded-text.ts; a test holds the two to each other.
+-- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries
+-- are folded and taken apart by is in store/memory/folded-text.ts; a test holds the two to each other.
 
 -- Without case, accents and compatibility forms, in letters that a keyboard of another language has. What one character
 -- stands for a whole phrase for is left out. By no collation of the database's: the same everywhere.
@@ -141,13 +137,6 @@ create function atom_parts(team_id text, library_id text, tags text[], content t
     from regexp_matches(content, '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*', 'g') name
   ));
 
--- Beside the index of words, which a version before this one searches by, and which is no larger for it.
-create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tags, content, source))
-  with (gin_pending_list_limit = 256);
-alter index atoms_parts alter column 1 set statistics 0;
-
-create index atoms_by_update on atoms (library_id, updated_at desc, id desc);
-
 -- Which libraries a member's tokens reach over MCP: a list of namespace and name, or null for all of the team's.
 
 alter table team_members add column library_refs jsonb;
@@ -169,3 +158,17 @@ create table revoked_subjects (
 create constraint trigger revoked_subjects_feed after insert or update or delete on revoked_subjects
   deferrable initially deferred for each row execute function record_change('team', 'team_id');
 `;
+
+/** Of atoms, of which there may be many by now. */
+export const indexes = [
+  { name: "atoms_by_expiry", on: "atoms (expires_at, id) where expires_at is not null" },
+  { name: "atoms_by_sketch", on: "atoms using gin (sketch) with (gin_pending_list_limit = 256)" },
+  { name: "atoms_by_update", on: "atoms (library_id, updated_at desc, id desc)" },
+  // Beside the index of words, which a version before this one searches by, and which is no larger for it.
+  {
+    name: "atoms_parts",
+    on: `atoms using gin (atom_parts(team_id, library_id, tags, content, source))
+      with (gin_pending_list_limit = 256)`,
+    afterwards: "alter index atoms_parts alter column 1 set statistics 0",
+  },
+] as const;

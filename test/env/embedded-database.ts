@@ -16,6 +16,7 @@ const MIGRATIONS = "store/migrations";
 /** What the bytes of a fresh database depend on, beside the migrations. */
 const MADE_BY = [
   "node_modules/@electric-sql/pglite/package.json",
+  "store/database/large-indexes.ts",
   "store/database/migrate.ts",
   "store/database/pglite.ts",
   "store/database/pglite-thread.ts",

@@ -2,7 +2,13 @@ import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, type TestContext, test } from "vitest";
 import { EncodingError, SchemaVersionError } from "../../../store/database/errors.ts";
-import { assertSchemaVersion, migrate, planMigration, SCHEMA_VERSION } from "../../../store/database/migrate.ts";
+import {
+  assertSchemaVersion,
+  MIGRATIONS,
+  migrate,
+  planMigration,
+  SCHEMA_VERSION,
+} from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { searchAtoms } from "../../../store/memory/atom-search.ts";
@@ -214,6 +220,74 @@ describe("c47: A migration beside others", () => {
     expect(await migrating).toMatchObject({ to: SCHEMA_VERSION + 1 });
     clearInterval(watch);
     expect(lapses).toBe(0);
+  });
+
+  test("lets atoms be read and saved while their indexes are made, however many there are", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    const other = new pg.Client({ connectionString: url, statement_timeout: 1_000 });
+    await other.connect();
+    context.onTestFinished(async () => {
+      await store.close();
+      await other.end();
+      await drop();
+    });
+    await migrate(store, { migrations: MIGRATIONS.slice(0, -1) });
+    const save = (tag: string) =>
+      other.query(`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+        values ('lib_a', 'team_a', 'remembered', '{${tag}}', 0.5, now(), now())`);
+    await other.query(`insert into teams (id, cluster, name, display_name, state, generation)
+      values ('team_a', 'local', 'agents', 'Agents', 'active', 1);
+      insert into libraries (id, cluster, namespace, name, team_id, display_name, description, deletion_policy, state)
+      values ('lib_a', 'local', 'dev', 'notes', 'team_a', 'Notes', '', 'Retain', 'active')`);
+    await save("slow");
+    // Stands for an index that takes long: it is not made before nothing holds it up.
+    await other.query(`create table held_up ();
+      insert into held_up default values;
+      create or replace function atom_terms(team_id text, library_id text, tags text[]) returns tsvector
+        language plpgsql as $$
+      begin
+        while 'slow' = any(tags) and exists (select from public.held_up) loop perform pg_sleep(0.01); end loop;
+        return array_to_tsvector(array['team ' || team_id, 'library ' || library_id]);
+      end $$`);
+    const migrating = migrate(store);
+    await until("the index of parts is under way", async () => {
+      const { rows } = await other.query(`select from pg_stat_activity
+        where application_name = 'keyplane migrate' and query like '%create index%atoms_parts%'`);
+      return rows.length === 1;
+    });
+    await save("quick");
+    expect((await other.query("select id from atoms")).rows).toHaveLength(2);
+    await other.query("delete from held_up");
+    expect(await migrating).toMatchObject({ to: SCHEMA_VERSION });
+  });
+
+  test("makes an index anew whose making was broken off, and says for whom it waits", async (context) => {
+    const { store, reader } = await withReader(context);
+    const indexes = [{ name: "busy_by_id", on: "busy (id)" }];
+    const indexed = [{ version: 1, name: "table", script: "", indexes }];
+    await reader.query("commit");
+    const isUsable = async () => {
+      const { rows } = await sql<{ usable: boolean }>`select indisvalid as usable from pg_index
+        where indexrelid = to_regclass('busy_by_id')`.execute(store.db);
+      return rows[0]?.usable;
+    };
+    await migrate(store, { migrations: indexed });
+    expect(await isUsable()).toBe(true);
+    await sql`update pg_index set indisvalid = false where indexrelid = 'busy_by_id'::regclass`.execute(store.db);
+    await reader.query("begin; select id from busy");
+    const lines: string[] = [];
+    const migrating = migrate(store, {
+      migrations: indexed,
+      lockTimeoutMs: 200,
+      onProgress: (line) => lines.push(line),
+    });
+    await until("it says for whom it waits", () => lines.length > 0);
+    expect(lines[0]).toMatch(/^the index busy_by_id waits, held by pid \d+ \("pg_dump", idle in transaction/);
+    await reader.query("commit");
+    await migrating;
+    expect(lines.at(-1)).toMatch(/^the index busy_by_id made in /);
+    expect(await isUsable()).toBe(true);
   });
 
   test("waits for another migration, and says so", async (context) => {
