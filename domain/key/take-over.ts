@@ -22,7 +22,7 @@ export type TakeOverCandidate = Pick<
   StoredKey,
   "cluster" | "namespace" | "name" | "ownerUid" | "teamId" | "state" | "versions"
 > & {
-  /** What manages it by the API, such as a Pulumi resource; null for nothing. */
+  /** What manages it, such as a Pulumi resource or a library; null for nothing. */
   readonly managedBy: string | null;
 };
 
@@ -44,6 +44,7 @@ export function decideTakeOver(
     return no(`The team of this namespace has no key ${keyId}.`);
   }
   if (key.state === "revoked") return no(`Key ${keyId} is revoked, which is final.`);
+  if (key.managedBy !== null) return no(`Key ${keyId} is managed by ${key.managedBy}, which is to let go of it first.`);
   if (key.cluster !== API_CLUSTER) {
     return no(
       key.ownerUid === null
@@ -51,7 +52,6 @@ export function decideTakeOver(
         : `Key ${keyId} is declared already, as PlatformKey ${key.namespace}/${key.name}.`,
     );
   }
-  if (key.managedBy !== null) return no(`Key ${keyId} is managed by ${key.managedBy}, which is to let go of it first.`);
   const active = key.versions.find((version) => version.state === "active");
   const wanted = importHash(hash);
   if (active === undefined || active.digest !== wanted.digest || active.prefix !== wanted.prefix) {

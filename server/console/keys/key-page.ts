@@ -47,7 +47,7 @@ ${receipt(key, now)}${leakNotice(key, page.mayRevoke, now)}${key.state === "susp
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(key, now)}</section>
 <section class="panel" aria-labelledby="requests"><h2 id="requests">Requests</h2>${requestsContent(requests)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
-${key.declaredIn && managed(key)}${key.managedBy !== null && managedByProgram(key.managedBy)}
+${key.declaredIn && managed(key)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
@@ -148,12 +148,12 @@ function versions(key: KeyJson, now: number): Html {
   return html`${timeline(key, now)}${table("Versions", COLUMNS, rows)}`;
 }
 
-/** Where a key is changed that a program manages by the API. */
-function managedByProgram(managedBy: string): Html {
+/** Where a key is changed that no PlatformKey governs, and something else does. */
+function managedElsewhere(managedBy: string): Html {
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
-<p>A Pulumi program manages this key as the resource below, and is where it is changed and rotated: what would be changed here, its next <code>pulumi up</code> would take back. Revoking it here always works, and always wins.</p>
-<pre id="managedBy" tabindex="0" aria-label="The resource's URN">${managedBy}</pre>
-<p class="actions"><button type="button" data-copy="managedBy">Copy URN</button></p></section>`;
+<p>What is named below manages this key, and is where it is changed. What would be changed here of a Pulumi program's, its next <code>pulumi up</code> would take back. Revoking it here always works, and always wins.</p>
+<pre id="managedBy" tabindex="0" aria-label="What manages the key">${managedBy}</pre>
+<p class="actions"><button type="button" data-copy="managedBy">Copy</button></p></section>`;
 }
 
 /** Where a declared key is changed, and by what. */

@@ -27,9 +27,10 @@ export function requireKey(key: LoadedKey | undefined, rights: Rights, action: A
 }
 
 /** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
-export function requireApiManaged({ cluster, namespace, name, ownerUid }: LoadedKey): void {
+export function requireApiManaged({ cluster, namespace, name, ownerUid, managedBy }: LoadedKey): void {
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
+    requireUnmanaged({ managedBy });
     throw problem("conflict", RELEASED);
   }
   throw problem(
@@ -44,10 +45,10 @@ export function requireNoKey<T extends string | null | undefined>(managedBy: T):
   throw problem("invalid_request", "managedBy holds what looks like a key: write it without, it is kept.");
 }
 
-/** @throws Problem `managed` for a key that something manages by the API, such as a Pulumi program */
+/** @throws Problem `managed` for a key that something else manages, such as a Pulumi program or a library */
 export function requireUnmanaged({ managedBy }: Pick<LoadedKey, "managedBy">): void {
   if (managedBy === null) return;
-  throw problem("managed", `${managedBy} manages this key: change it in its program. It can be revoked here.`);
+  throw problem("managed", `${managedBy} manages this key: change it there. It can be revoked here.`);
 }
 
 /** @throws Problem `conflict` for a revoked key */

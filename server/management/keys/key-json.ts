@@ -28,7 +28,7 @@ export type KeyJson = {
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
   /** Its declaration has let go of it, and nothing governs it any more: it can be revoked, and nothing else. */
   readonly released: boolean;
-  /** What manages a key that was made here, such as the URN of a Pulumi resource; null for nothing. */
+  /** What manages it beside PlatformKeys, such as the URN of a Pulumi resource or a library; null for nothing. */
   readonly managedBy: string | null;
   readonly rotationRequestedAt: string | null;
   /** What the key is to be, in the fields of a PlatformKey. */
@@ -90,7 +90,7 @@ export function keyJson(key: ListedKey, { team, spec, receipt, now }: KeyDetails
     lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
     createdAt: iso(key.createdAt),
     declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
-    released: key.ownerUid === null && key.cluster !== API_CLUSTER,
+    released: key.ownerUid === null && key.cluster !== API_CLUSTER && key.managedBy === null,
     managedBy: key.managedBy,
     rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
     spec,

@@ -53,7 +53,8 @@ export const KEY = closed(
     },
     managedBy: {
       type: ["string", "null"],
-      description: "What manages a key that was made here, such as the URN of a Pulumi resource; null for nothing.",
+      description:
+        "What manages the key where no PlatformKey does: the URN of a Pulumi resource, or the library whose own key it is; null for nothing.",
     },
     rotationRequestedAt: TIME_OR_NULL,
     spec: KEY_SPEC,

@@ -108,8 +108,9 @@ async function declareKey(tx: Tx, draft: EmbeddingDraft, keyId: string | undefin
   const { cluster, namespace, teamId } = library;
   const name = `embeddings-${library.name}`;
   // No declaration of a key owns it: it can be revoked by hand, and nothing else.
+  const managedBy = `MemoryLibrary ${namespace}/${library.name}`;
   await reserveVersion(tx, {
-    key: { id, cluster, namespace, name, ownerUid: null, teamId, source: "Generate", generation },
+    key: { id, cluster, namespace, name, ownerUid: null, teamId, source: "Generate", generation, managedBy },
     ...{ policy, number: 1, ...draft.mint(), expiresAfter: null, rotationTrigger: null },
   });
   await activateVersion(tx, { keyId: id, number: 1, overlapMs: 0 });

@@ -50,6 +50,12 @@ describe("a take-over", () => {
       "is revoked, which is final",
     ],
     ["a key of Pulumi's", { managedBy: "urn:pulumi:dev::p::t::n" }, {}, "is managed by urn:pulumi:dev::p::t::n"],
+    [
+      "a library's own key",
+      { cluster: "c", managedBy: "MemoryLibrary dev/notes" },
+      {},
+      "is managed by MemoryLibrary dev/notes",
+    ],
     ["an old version", {}, { hash: hashOf(BEFORE) }, "is not that of the version"],
     ["a secret of its own", {}, { hash: hashOf(`inf_${"x".repeat(57)}`) }, "is not that of the version"],
     ["another key's prefix", {}, { hash: { ...hashOf(SECRET), prefix: "inf_zzzzzzzz" } }, "is not that of the version"],

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { releaseKey } from "../../../store/keys/keys.ts";
+import { declareEmbedding, embeddingProgress } from "../../../store/memory/embedding/library-embedding.ts";
 import { type LibraryDraft, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeNightlyOnEachEngine } from "../../env/engines.ts";
@@ -427,6 +428,29 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
     const { body: made } = await make();
     const { status, body } = await api.send("POST", `/keys/${made.id}/rotate`);
     expect([status, body.detail]).toEqual([409, expect.stringContaining("/versions")]);
+  });
+
+  test("a library's own key says whose it is, and is revoked here alone", async () => {
+    const library = libraryDraft(team);
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, library));
+    const { plaintext } = ownSecret();
+    const draft = {
+      library: { ...team, id: libraryId, name: library.name },
+      ...{ gatewayId: "gw_main", model: "small", dimensions: null, generation: 1 },
+      mint: () => ({ digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) }),
+    };
+    await run(store(), (tx) => declareEmbedding(tx, draft));
+    const path = `/keys/${(await embeddingProgress(store().db, libraryId))?.keyId}`;
+    const managedBy = `MemoryLibrary ${library.namespace}/${library.name}`;
+    expect((await api.send("GET", path)).body).toMatchObject({ declaredIn: null, released: false, managedBy });
+    for (const answer of [
+      await api.send("PUT", path, { spec: SPEC }, { "if-match": "*" }),
+      await api.send("GET", `${path}/manifest`),
+    ]) {
+      expect(answer.body).toMatchObject({ status: 409, code: "managed" });
+      expect(answer.body.detail).toContain(managedBy);
+    }
+    expect((await api.send("POST", `${path}/revoke`)).status).toBe(200);
   });
 
   test("a key that is declared elsewhere is read and revoked here, and that is all", async () => {
