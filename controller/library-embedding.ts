@@ -38,7 +38,7 @@ export async function reconcileEmbedding(
   }
   const { gatewayRef, model, dimensions = null } = embedding;
   const ref = { namespace: gatewayRef.namespace ?? namespace, name: gatewayRef.name };
-  const [found] = await findInTeam(store.db, "gateways", library.teamId, [ref]);
+  const [found] = await findInTeam(store.db, "gateways", library.teamId, [ref], cluster.uid);
   const gatewayId = typeof found === "object" ? found.id : undefined;
   const draft = {
     library: { ...library, cluster: cluster.uid, namespace, name },

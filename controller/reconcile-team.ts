@@ -96,13 +96,13 @@ function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): 
 
 /** What a team says of libraries that it does not have, in sentences. */
 async function missingLibraries(
-  { store }: ControllerDeps,
+  { store, cluster }: ControllerDeps,
   { mcpAgentPolicy, members }: Spec<"PlatformTeam">,
   teamId: string,
 ): Promise<string[]> {
   const policy = mcpAgentPolicy?.defaultLibraryRef;
   const refs = [...(policy ? [policy] : []), ...members.flatMap(({ libraryRefs = [] }) => libraryRefs)];
-  const found = await findInTeam(store.db, "libraries", teamId, refs);
+  const found = await findInTeam(store.db, "libraries", teamId, refs, cluster.uid);
   const absent = refs.filter((_, i) => found[i] === "absent");
   const ofMembers = new Set(
     absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`),

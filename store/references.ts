@@ -6,6 +6,7 @@ import type { Db } from "./database/change.ts";
  * Looks references up among what a team has in service. One without a namespace is of the only one of its name,
  * wherever that is (as in `findLibraryByName`).
  *
+ * @param cluster whose declarations are meant; all there is, where it is left out
  * @returns in the order of `refs`
  */
 export async function findInTeam(
@@ -13,6 +14,7 @@ export async function findInTeam(
   table: "gateways" | "libraries",
   teamId: string,
   refs: readonly NamedRef[],
+  cluster?: string,
 ): Promise<Found[]> {
   if (refs.length === 0) return [];
   const rows = await db
@@ -21,6 +23,7 @@ export async function findInTeam(
     .where("team_id", "=", teamId)
     .where("state", "=", "active")
     .where("name", "in", [...new Set(refs.map(({ name }) => name))])
+    .$if(cluster !== undefined, (query) => query.where("cluster", "=", cluster ?? ""))
     .execute();
   return refs.map(({ namespace, name }) => {
     const [first, ...more] = rows.filter(

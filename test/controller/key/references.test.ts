@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { until } from "../../env/until.ts";
-import { makeTeam } from "../../store/fixtures.ts";
+import { makeTeam, run } from "../../store/fixtures.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, library, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -331,5 +333,17 @@ describeWorlds("a team that gives a member libraries", (setup) => {
     });
     await world.declare(library("later", {}, "other"));
     await until("the team is Ready", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
+  });
+
+  it("takes for none of them what the API made, which no member reaches by it", async (context) => {
+    const libraryRefs = [{ namespace: "other", name: "made" }];
+    const members = [{ role: "viewer", subject: "ann", libraryRefs }];
+    const world = await startWorld(context, setup(), team("team-b", ["other"]));
+    const place = { cluster: API_CLUSTER, namespace: `other${world.tag}`, name: "made", ownerUid: "made-here" };
+    const teamId = String(world.get("PlatformTeam", "team-b")?.status?.teamID);
+    const words = { displayName: "Made", description: "", deletionPolicy: "Retain" } as const;
+    await run(world.store, (tx) => saveLibrary(tx, { ...place, teamId, ...words }));
+    await world.declare(team("team-b", ["other"], { members }));
+    expect(world.condition("ResolvedRefs", "team-b", "PlatformTeam")).toBe("False/LibraryNotFound");
   });
 });
