@@ -68,7 +68,7 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
     ...(await checkRights(api, account, namespaces)),
     ...judgeLeases(controllerNamespace, leases),
     ...(await findRivals(cluster, leases, known)),
-    ...(await checkDeclarations(api)),
+    ...(await checkDeclarations(api, namespaces)),
   ];
   if (store === undefined) return findings;
   findings.push(...(await findOtherClusters(cluster, store.db)));

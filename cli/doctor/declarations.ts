@@ -4,7 +4,7 @@ import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { isClusterScoped, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import { listAll } from "../source/list-all.ts";
 import { readiness, type StatusObject } from "../status-files.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -12,15 +12,24 @@ import { type Finding, note, ok, wrong } from "./finding.ts";
 /** How many of those with one reason are named. */
 const MAX_NAMED = 5;
 /** What a declaration comes to in time, and what somebody has decided: nothing is wrong with it. */
-const ENDED = new Set(["Expired", "Revoked"]);
+const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
-/** Says what is not ready, by kind and reason. */
-export async function checkDeclarations(api: ApiClient): Promise<Finding[]> {
+/**
+ * Says what is not ready, by kind and reason.
+ *
+ * @param namespaces those that the controller serves; null for all
+ */
+export async function checkDeclarations(
+  api: Pick<ApiClient, "request">,
+  namespaces: readonly string[] | null,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
   let count = 0;
   for (const kind of KINDS) {
     try {
-      const objects = (await listAll(api, objectsPath(kind, ""))).filter(isDeclaration);
+      const places = namespaces === null || isClusterScoped(kind) ? [""] : namespaces;
+      const lists = await Promise.all(places.map((namespace) => listAll(api, objectsPath(kind, namespace))));
+      const objects = lists.flat().filter(isDeclaration);
       count += objects.length;
       findings.push(...judgeDeclarations(kind, objects));
     } catch (error) {

@@ -9,7 +9,11 @@ const PAGE = 500;
  *
  * @throws ApiError where it cannot be read
  */
-export async function listAll(api: ApiClient, path: string, fieldSelector?: string): Promise<unknown[]> {
+export async function listAll(
+  api: Pick<ApiClient, "request">,
+  path: string,
+  fieldSelector?: string,
+): Promise<unknown[]> {
   const items: unknown[] = [];
   for (let next: string | undefined = ""; next !== undefined; ) {
     const query = { limit: String(PAGE), fieldSelector, continue: next || undefined };

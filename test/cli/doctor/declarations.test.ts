@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeDeclarations } from "../../../cli/doctor/declarations.ts";
+import { checkDeclarations, judgeDeclarations } from "../../../cli/doctor/declarations.ts";
 
 const key = (name: string, ready?: { readonly status: "True" | "False"; readonly reason: string }) => ({
   metadata: { namespace: "team-a", name },
@@ -19,8 +19,23 @@ test("doctor names what is declared and not ready by its reason, a few of many",
   ]);
 });
 
-test("doctor finds nothing wrong with what is ready, has expired or was revoked", () => {
+test("doctor looks at what is declared in the namespaces that the controller serves, and at no other", async () => {
+  const asked: string[] = [];
+  const request = async ({ path }: { readonly path: string }) => {
+    asked.push(path.replace("/apis/keyplane.dev/v1alpha1/", ""));
+    return { items: [] };
+  };
+  await checkDeclarations({ request }, ["team-a", "team-b"]);
+  expect(asked).toEqual([
+    ...["namespaces/team-a/platformkeys", "namespaces/team-b/platformkeys"],
+    "platformteams",
+    ...["namespaces/team-a/modelgateways", "namespaces/team-b/modelgateways"],
+    ...["namespaces/team-a/memorylibraries", "namespaces/team-b/memorylibraries"],
+  ]);
+});
+
+test("doctor finds nothing wrong with what is ready, has expired, was revoked or is being deleted", () => {
   const fine = key("fine", { status: "True", reason: "Ready" });
-  const ended = ["Expired", "Revoked"].map((reason) => key(reason, { status: "False", reason }));
+  const ended = ["Expired", "Revoked", "Deleting"].map((reason) => key(reason, { status: "False", reason }));
   expect(told(fine, ...ended)).toEqual([]);
 });
