@@ -23,8 +23,8 @@ type ManualKeyChanges = {
 };
 
 /**
- * The keys of a cluster that were revoked by hand, have a rotation asked for or a version that leaked, and changed after `last`; all, after a
- * gap.
+ * The keys of a cluster that were revoked by hand, have a rotation asked for or a version that leaked, and changed after
+ * a position; all, after a gap.
  */
 export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
   const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`
