@@ -9,6 +9,8 @@ const BANDS = 12;
 const HASHES_OF_BAND = 3;
 const SEEDS = Uint32Array.from({ length: BANDS * HASHES_OF_BAND }, (_, i) => mix(i + 1));
 
+const MARKS = /\p{M}+/gu;
+
 /** By what a statement is found again. Each number is of 64 bits, as text. */
 export type Sketch = {
   /** The same for the same statement, whatever its case, accents, punctuation and spaces are. */
@@ -20,8 +22,10 @@ export type Sketch = {
 /** Lower case without marks, and one space for whatever is neither letter nor number. */
 export function foldStatement(text: string): string {
   const folded = text
+    // Marks go first too: to put many behind one letter in their order takes the square of their number.
+    .replace(MARKS, "")
     .normalize("NFKD")
-    .replace(/\p{M}/gu, "")
+    .replace(MARKS, "")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();

@@ -24,8 +24,8 @@ type EmbedderDeps = Pick<ServerDeps, "index" | "streams" | "usage" | "clock" | "
 
 /** Beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
-/** Of an answer, in bytes: some hundred vectors of the longest. */
-const MAX_ANSWER = 16 << 20;
+/** Of an answer, in bytes, for each text: more than the longest vector takes, a line for each number. */
+const MAX_ANSWER_PER_TEXT = 256 << 10;
 const MAX_RETRY_AFTER_MS = 300_000;
 const CONSUMER: Consumer = { ip: "127.0.0.1", headers: { "user-agent": "keyplane-embeddings" } };
 /** Nanoseconds in a millisecond. */
@@ -64,7 +64,8 @@ export function createTextEmbedder(deps: EmbedderDeps): TextEmbedder {
           const body = JSON.stringify(format.body(model, texts, dimensions ?? undefined));
           const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
-          const answer = await post(pool, { path, credentialHeader, body, signal });
+          const maxAnswer = texts.length * MAX_ANSWER_PER_TEXT;
+          const answer = await post(pool, { path, credentialHeader, body, signal, maxAnswer });
           outcomes.answered(gatewayId, upstream, answer.status);
           if (answer.status !== 200) return refusal(answer.status, answer.headers);
           const vectors = checkVectors(format.vectorsOf(parsed(answer.text)), texts.length, dimensions ?? undefined);
@@ -140,12 +141,17 @@ type Post = {
   readonly credentialHeader: readonly [string, string];
   readonly body: string;
   readonly signal: AbortSignal;
+  /** Bytes. */
+  readonly maxAnswer: number;
 };
 type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
 class TooLongError extends Error {}
 
-async function post(pool: Pool, { path, credentialHeader: [name, credential], body, signal }: Post): Promise<Answer> {
+async function post(
+  pool: Pool,
+  { path, credentialHeader: [name, credential], body, signal, maxAnswer }: Post,
+): Promise<Answer> {
   let interimAnswers = 0;
   const {
     statusCode: status,
@@ -163,7 +169,7 @@ async function post(pool: Pool, { path, credentialHeader: [name, credential], bo
   let length = 0;
   for await (const piece of answer) {
     length += piece.length;
-    if (length > MAX_ANSWER) throw new TooLongError();
+    if (length > maxAnswer) throw new TooLongError();
     pieces.push(piece);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };

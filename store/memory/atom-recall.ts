@@ -10,9 +10,12 @@ import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms
 /** Of the atoms that share a topic's words so many are compared with it. */
 const MAX_RECALLED = 60;
 
-/** An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. */
+/**
+ * An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. What was imported with
+ * a time to come counts as new.
+ */
 const RECALL_SCORE: RawBuilder<unknown> = sql`ts_rank(a.search, wanted.q) * (1 + a.importance / 10)
-  * power(0.5, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20))`;
+  * power(0.5, greatest(0, least(extract(epoch from (now() - a.updated_at))::float8 / 2592000, 20)))`;
 const MONTH_MS = 2_592_000_000;
 
 /**

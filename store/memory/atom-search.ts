@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
@@ -165,10 +166,12 @@ export async function searchAtoms(
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<AtomHit[]> {
   const { ranked, words, before } = await rank(db, reach, search, bounds);
-  const hits = await inOrder(db, reach, ranked);
-  return hits.map((hit, at) => ({
-    ...hit,
-    place: before + at + 1,
-    snippet: snippetOf(hit.atom.content, words),
-  }));
+  const found = await inOrder(db, reach, ranked);
+  const hits: AtomHit[] = [];
+  for (const hit of found) {
+    hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
+    // Of a long text it takes some milliseconds: others have their turn.
+    await setImmediate();
+  }
+  return hits;
 }

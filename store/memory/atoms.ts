@@ -32,12 +32,16 @@ export function atomColumns(reach: Reach): RawBuilder<unknown> {
     extract(epoch from a.updated_at)::float8 * 1000 as updated_ms, a.revision`;
 }
 
-/** Of the links of an atom or a revision those that lead to an atom of the reach, in their order. */
+/**
+ * Of the links of an atom or a revision those that lead to an atom of the reach, in their order. Each is looked up by its
+ * id: without `offset` the planner may read all atoms of the reach once instead, where it takes them for a few.
+ */
 export function linksWithin(reach: Reach, links: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`case when ${links} = '[]' then ${links} else (
       select coalesce(jsonb_agg(linked.link order by linked.place), '[]')
       from jsonb_array_elements(${links}) with ordinality linked (link, place)
-      where exists (select from ${ATOMS_IN_LIBRARIES} where a.id = (linked.link ->> 'id')::uuid and ${reachable(reach)})
+      where exists (select from ${ATOMS_IN_LIBRARIES} where a.id = (linked.link ->> 'id')::uuid and ${reachable(reach)}
+        offset 0)
     ) end`;
 }
 

@@ -7,6 +7,11 @@
 const ASCII = /^[\0-\x7f]*$/;
 /** One character that stands for a whole phrase. */
 const PHRASES = /[\u3200-\u33ff\ufb50-\ufdff]/g;
+/**
+ * So long without a space, nor a letter of Latin, Han, Kana and Hangul, that it is parted: to put many marks behind one
+ * letter in their order takes the square of their number.
+ */
+const UNBROKEN = /[^\0-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}/gu;
 const ACCENTS = /[\u0300-\u036f]+/g;
 const CAPITALS =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋ";
@@ -25,6 +30,7 @@ export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
     .replace(PHRASES, " ")
+    .replace(UNBROKEN, "$& ")
     .normalize("NFKD")
     .replace(ACCENTS, "")
     .normalize("NFC")
@@ -39,7 +45,7 @@ const RUN =
   "\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 const WORDS = new RegExp(`([${WORD}]+)|[${RUN}]+`, "gu");
 const CAMEL_CASE = /[a-z0-9][A-Z]/;
-const IDENTIFIERS = /[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*/g;
+const NAMES = /[A-Za-z0-9]+/g;
 
 /** The words of a text, folded, in their order. */
 export function wordsOf(text: string): Word[] {
@@ -52,9 +58,8 @@ export function wordsOf(text: string): Word[] {
 /** The words within the text's identifiers, as `get`, `user` and `id` are in `getUserId`. */
 export function identifierWords(text: string): Word[] {
   if (!CAMEL_CASE.test(text)) return [];
-  return Array.from(text.matchAll(IDENTIFIERS), ([name]) => name.replace(/([a-z0-9])([A-Z])/g, "$1 $2")).flatMap(
-    wordsOf,
-  );
+  const identifiers = (text.match(NAMES) ?? []).filter((name) => CAMEL_CASE.test(name));
+  return identifiers.flatMap((name) => wordsOf(name.replace(/([a-z0-9])([A-Z])/g, "$1 $2")));
 }
 
 /** What the index has of a word; of one that stands alone in a run, what begins with it. */

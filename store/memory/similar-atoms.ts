@@ -28,7 +28,7 @@ export type RankedRow = {
 type SimilarAtom = RankedRow & Likeness;
 
 /** Characters that are compared before others have their turn: some milliseconds' work. */
-const MAX_LENGTH_AT_ONCE = 65_536;
+const MAX_LENGTH_AT_ONCE = 8_192;
 /** Characters of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
 
@@ -56,8 +56,8 @@ export async function prepareComparison(
   search: SearchWords,
   bounds: SearchBounds,
 ): Promise<Comparison> {
-  const text = sql`a.team_id, left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
-    || array_to_string(a.tags, ' ') as text`;
+  const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
+    || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
   const texts = await withOrderedPlans(db, async (tx) => {
     const sample = firstOfEach(scope, text, NEWEST, bounds.similarSample);
     const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);

@@ -6,6 +6,8 @@ export type Share = (condition: TextQuery) => number;
 
 /** Parts of one word that the index is asked for: with more it reads more lists and leaves out few atoms more. */
 const MAX_PARTS_OF_WORD = 4;
+/** Of a longer word the first letters: what has them is compared with all of it. */
+const MAX_LETTERS = 64;
 /** Lexemes whose lists the index merges for one search. */
 const MAX_PARTS = 96;
 /** Beyond this share of the atoms the index would give more of them than are compared. */
@@ -29,9 +31,9 @@ export type SimilarCondition = {
 /** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
 function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
-  const letters = [...word.text];
+  const letters = [...word.text].slice(0, MAX_LETTERS);
   if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };
-  const within = rarest(partsOf(word).slice(1), share);
+  const within = rarest(partsOf({ kind: "word", text: letters.join("") }).slice(1), share);
   // Of numbers no other one is meant.
   if (letters.length < MIN_TYPO || /[0-9]/.test(word.text)) return { condition: within, isComplete: true };
   const half = Math.ceil(letters.length / 2);

@@ -105,24 +105,26 @@ function bitsIn(bits: number): number {
   return count;
 }
 
-/** Letters changed, left out, added or in the other order, up to one more than `most`. */
+/**
+ * Letters changed, left out, added or in the other order, up to one more than `most`. What is the same is gone past,
+ * and few ways are left where it is not: a table of all places takes seconds for words of thousands of letters.
+ */
 function slipsBetween(a: string, b: string, most: number): number {
-  let before: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    let leastOfRow = i;
-    for (let j = 1; j <= b.length; j++) {
-      const isSame = a.charCodeAt(i - 1) === b.charCodeAt(j - 1);
-      let least = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1));
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-        least = Math.min(least, (before[j - 2] ?? 0) + 1);
-      row.push(least);
-      leastOfRow = Math.min(leastOfRow, least);
+  const isWithin = (slips: number, i: number, j: number): boolean => {
+    while (i < a.length && a[i] === b[j]) {
+      i++;
+      j++;
     }
-    if (leastOfRow > most) return most + 1;
-    before = last;
-    last = row;
-  }
-  return last[b.length] ?? most + 1;
+    if (i === a.length || j === b.length) return a.length - i + b.length - j <= slips;
+    if (slips === 0) return false;
+    return (
+      isWithin(slips - 1, i + 1, j + 1) ||
+      isWithin(slips - 1, i + 1, j) ||
+      isWithin(slips - 1, i, j + 1) ||
+      (a[i] === b[j + 1] && a[i + 1] === b[j] && isWithin(slips - 1, i + 2, j + 2))
+    );
+  };
+  let slips = 0;
+  while (slips <= most && !isWithin(slips, 0, 0)) slips++;
+  return slips;
 }

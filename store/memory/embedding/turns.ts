@@ -44,7 +44,8 @@ const END_SLICE = 200;
 const MAX_TEXT = 6_000;
 const MAX_TEXTS = 100_000;
 const MAX_BATCH = 32;
-/** Milliseconds. */
+/** However soon an upstream says that it may be asked again. */
+const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 300_000;
 /** After so many an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
@@ -204,8 +205,8 @@ async function release(
   { libraryId, failures }: EmbeddingTurn,
   failed?: Extract<TurnResult, { kind: "failed" }>,
 ): Promise<void> {
-  const pauseMs =
-    failed === undefined ? 0 : Math.min(failed.retryAfterMs ?? 1_000 * 2 ** Math.min(failures, 10), MAX_PAUSE_MS);
+  const wantedMs = failed?.retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
+  const pauseMs = failed === undefined ? 0 : Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
   await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
       failures = ${failed === undefined ? 0 : failures + 1}::integer,
       due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nearness, sketchOf } from "../../../domain/memory/near-duplicate.ts";
+import { foldStatement, nearness, sketchOf } from "../../../domain/memory/near-duplicate.ts";
 
 describe("near-duplicates of a statement", () => {
   test.each([
@@ -32,5 +32,9 @@ describe("near-duplicates of a statement", () => {
     ["word ".repeat(2_000), "word ".repeat(1_000)],
   ])("%.60s is another statement than %.60s", (one, other) => {
     expect(nearness(one, other)).toBeUndefined();
+  });
+
+  test("b83: a letter with a million marks is folded in a number of steps that grows with them", () => {
+    expect(foldStatement(`a${"\u0301".repeat(500_000)}${"\u0323".repeat(500_000)}`)).toBe("a");
   });
 });

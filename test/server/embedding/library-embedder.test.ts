@@ -162,6 +162,37 @@ describeOnEachEngine("A library that is embedded", (store) => {
     expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
   });
 
+  test("waits for a second where an upstream says to try again at once", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) => response.writeHead(429, { "retry-after": "0" }).end());
+    await library.save("good");
+    await library.declare();
+    await until("it waits", async () => {
+      const { rows } = await sql`select from library_embeddings
+        where library_id = ${library.libraryId} and failures > 0 and claim is null and due_at > clock_timestamp()`.execute(
+        store().db,
+      );
+      return rows.length === 1;
+    });
+  });
+
+  test("b84: an upstream may answer as much as vectors of its texts take, and no more", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) =>
+      response.end(JSON.stringify({ data: [{ index: 0, embedding: [1] }], more: Array(100_000).fill([]) })),
+    );
+    await library.save("good");
+    await library.declare();
+    expect(await library.failure()).toBe("the upstream's answer was too long");
+    upstream.answerWith((response) =>
+      response.end(JSON.stringify({ data: [{ index: 0, embedding: Array(4_096).fill(-Math.PI / 1e7) }] }, null, 2)),
+    );
+    await library.hurry();
+    await library.embedded();
+  });
+
   test("b98: is not embedded at a private address that is not allowed", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream, allowPrivate: "10.0.0.0/8" });

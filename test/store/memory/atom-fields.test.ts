@@ -10,6 +10,7 @@ import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
 import { expiredDeletion } from "../../../store/memory/expired-atoms.ts";
 import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
+import { rowsRead } from "../../env/rows-read.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 
@@ -100,6 +101,36 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     expect(await listRevisions(db, TEAM_A, id, { before: null, limit: 5 })).toBeUndefined();
     expect(await correctAtom(db, TEAM_A, id, { content: "x", expected: null, at: NOW })).toEqual({ kind: "absent" });
     expect(await deleteAtom(db, TEAM_A, id, null)).toEqual({ kind: "absent" });
+  });
+
+  test("b87: links are looked up by their ids, however many atoms there are", async () => {
+    const { db } = opened();
+    const other = await save("lib-diary");
+    const { id } = await save("lib-diary", { links: [{ rel: "r", id: other.id }] });
+    await correctAtom(db, TEAM_A, id, { content: "x", expected: null, at: NOW });
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, to_timestamp(n), to_timestamp(n)
+      from generate_series(1, 3000) n`.execute(db);
+    const page = { libraryId: "lib-diary", after: null, limit: 2 };
+    const questions: Record<string, (own: typeof db) => Promise<unknown>> = {
+      find: (own) => findAtoms(own, TEAM_A, [id]),
+      list: (own) => listAtoms(own, TEAM_A, page),
+      revisions: (own) => listRevisions(own, TEAM_A, id, { before: null, limit: 5 }),
+    };
+    for (const statistics of [false, true]) {
+      if (statistics) await sql`analyze atoms`.execute(db);
+      for (const [name, question] of Object.entries(questions)) {
+        const { scans, rows } = await rowsRead(db, ["atoms"], question);
+        expect({ statistics, name, scans, isFew: rows < 20 }).toEqual({ statistics, name, scans: 0, isFew: true });
+      }
+    }
+  });
+
+  test("what was imported with a time to come is recalled as what is new", async () => {
+    const draft = { ...PLAIN, content: "The kettle is on.", libraryId: "lib-diary", at: Date.UTC(2999, 0) };
+    const atom = await insertAtom(opened().db, TEAM_A, draft);
+    const search = { query: "kettle", libraryId: null, limit: 5 };
+    expect(await recallAtoms(opened().db, TEAM_A, search)).toEqual([atom]);
   });
 
   test("b87: expired atoms do not fill a page, and are deleted in bounded slices with their revisions", async () => {

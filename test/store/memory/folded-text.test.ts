@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { foldText, partsOf, wordsOf } from "../../../store/memory/folded-text.ts";
+import { foldText, identifierWords, partsOf, wordsOf } from "../../../store/memory/folded-text.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 
 test("folding takes case, accents, widths and letters of other keyboards away", () => {
@@ -13,6 +13,20 @@ test("words are parted at what is no letter or digit, and where a script without
   expect(wordsOf("API密钥, «Канада»: a_b/c.d×2…ログ・収集").map(({ text }) => text)).toEqual([
     ..."api 密钥 канада a b c d 2 ログ 収集".split(" "),
   ]);
+});
+
+/** Each mark belongs before all of the first half. */
+function marks(count: number): string {
+  return `a${"\u0301".repeat(count / 2)}${"\u0323".repeat(count / 2)} \u05d0${"\u05b7".repeat(count / 2)}${"\u05b0".repeat(count / 2)}`;
+}
+
+test("b83: letters with a million marks are folded in a number of steps that grows with them", () => {
+  expect(wordsOf(marks(1_000_000))[0]).toEqual({ kind: "word", text: "a" });
+});
+
+test("b83: the words in a long identifier are found in a number of steps that grows with it", () => {
+  const long = "a".repeat(1_000_000);
+  expect(identifierWords(`getUserId ${long}`).map(({ text }) => text)).toEqual(["get", "user", "id"]);
 });
 
 /** Half a character, or one that Node knows and not every PostgreSQL: of Unicode 17. */
@@ -61,6 +75,11 @@ describeOnEachEngine("text that is searched", (opened) => {
     const run = Array.from({ length: 200 }, (_, at) => String.fromCodePoint(0x4e00 + at)).join("");
     const got = (await database(run))?.parts;
     for (const part of wordsOf(run).flatMap(partsOf)) expect(got).toContain(`part ${part}`);
+  });
+
+  test("b87: letters with many marks are folded by the database in a number of steps that grows with them", async () => {
+    const text = marks(200_000);
+    expect((await database(text))?.folded).toBe(foldText(text));
   });
 
   test("b61: an atom of 65,536 characters of any script is stored", async () => {
