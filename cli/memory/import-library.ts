@@ -2,9 +2,9 @@ import { errorMessage } from "../../domain/error-text.ts";
 import { callApi, type Target } from "../api-call.ts";
 import type { AtomLine } from "./library-lines.ts";
 
-/** What one call imports: within what a server takes. */
+/** What one call imports: what the embedded database stores well within the time that a call has. */
 const MAX_ATOMS = 100;
-const MAX_BYTES = 700_000;
+const MAX_BYTES = 100_000;
 
 type Imported = { readonly ids: readonly (string | null)[]; readonly droppedLinks: number };
 

@@ -15,7 +15,7 @@ type PGliteAccess = {
   readonly client: PGliteClient;
   readonly queue: ConnectionQueue;
   readonly priority: Priority;
-  /** Ends what waits for the connection; a statement that runs cannot be ended. */
+  /** Ends what waits for the connection, and a transaction at its next statement; one that runs cannot be ended. */
   readonly signal?: AbortSignal;
 };
 
@@ -38,7 +38,7 @@ class PGliteDriver implements Driver {
 
   constructor(access: PGliteAccess) {
     this.#access = access;
-    this.#connection = new PGliteConnection(access.client);
+    this.#connection = new PGliteConnection(access);
   }
 
   async init(): Promise<void> {
@@ -73,14 +73,16 @@ class PGliteDriver implements Driver {
 }
 
 class PGliteConnection implements DatabaseConnection {
-  readonly #client: PGliteClient;
+  readonly #access: Pick<PGliteAccess, "client" | "signal">;
 
-  constructor(client: PGliteClient) {
-    this.#client = client;
+  constructor(access: Pick<PGliteAccess, "client" | "signal">) {
+    this.#access = access;
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { rows, affectedRows } = await this.#client.ask({ ask: "query", sql, parameters });
+    const { client, signal } = this.#access;
+    signal?.throwIfAborted();
+    const { rows, affectedRows } = await client.ask({ ask: "query", sql, parameters });
     return {
       // Kysely's types say what a statement's rows are.
       rows: rows as R[],

@@ -4,7 +4,12 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { DatabaseUnavailableError, sqlState, violatedConstraint } from "../../../store/database/errors.ts";
+import {
+  CallerLeftError,
+  DatabaseUnavailableError,
+  sqlState,
+  violatedConstraint,
+} from "../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../store/database/listen-check.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPGlite } from "../../../store/database/pglite.ts";
@@ -100,6 +105,21 @@ describe("The embedded database in use", () => {
     expect(turns).toBeGreaterThan(100);
     await Promise.all(waiting);
     expect(answered).toEqual(["feed", "first", "second"]);
+  });
+
+  test("b87: takes back a transaction of the memory, at its next statement, that nobody waits for any more", async () => {
+    const leave = new AbortController();
+    const tables = () => sql`select from pg_class where relname = 'left_behind'`.execute(store.db);
+    const call = store.memory.run({ teamId: "team", signal: leave.signal }, (db) =>
+      db.transaction().execute(async (tx) => {
+        await sql`create table left_behind (n integer)`.execute(tx);
+        leave.abort();
+        await sql`select 1`.execute(tx);
+      }),
+    );
+    await expect(call).rejects.toThrow(CallerLeftError);
+    // Its turn comes when the connection is free.
+    expect((await tables()).rows).toEqual([]);
   });
 
   test("b87: lets all others pass what anybody has asked, however much of it waits", async () => {
