@@ -107,5 +107,5 @@ function briefing(head: string, important: readonly AtomJson[], recent: readonly
 }
 
 function shorten(atom: AtomJson): AtomJson {
-  return atom.content.length <= BRIEF ? atom : { ...atom, content: `${atom.content.slice(0, BRIEF)}…` };
+  return atom.content.length <= BRIEF ? atom : { ...atom, content: `${atom.content.slice(0, BRIEF).toWellFormed()}…` };
 }

@@ -1,5 +1,6 @@
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../../store/memory/atom.ts";
+import { readTime } from "./times.ts";
 
 const DEFAULT_IMPORTANCE = 5;
 /** Bytes of metadata as JSON. */
@@ -67,10 +68,7 @@ function storable(metadata: AtomMetadata): AtomMetadata {
 }
 
 function expiry(text: string, now: number): number {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) {
-    throw new InvalidAtomError(`"expiresAt" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
-  }
+  const at = readTime("expiresAt", text);
   if (at <= now) throw new InvalidAtomError('"expiresAt" is over: give a time to come, or null for never.');
   return at;
 }

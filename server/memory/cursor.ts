@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { EARLIEST, LATEST } from "./times.ts";
 
 /** What a cursor belongs to: it continues this list and no other. */
 export type CursorScope = {
@@ -22,12 +23,12 @@ export type CursorPosition = { readonly at: number; readonly id: string; readonl
  */
 type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 
-/** What a position may be, so that nothing that a caller makes up fails in the database: up to the year 9999. */
+/** What a position may be, so that nothing that a caller makes up fails in the database. */
 const POSITIONS = {
-  atoms: { last: 253_402_300_799_999, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
-  search: { last: 10_000, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
-  revisions: { last: 2_147_483_647, id: /^$/ },
-  libraries: { last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
+  atoms: { first: EARLIEST, last: LATEST, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  search: { first: 0, last: 10_000, id: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/ },
+  revisions: { first: 0, last: 2_147_483_647, id: /^$/ },
+  libraries: { first: 0, last: 0, id: /^[A-Za-z0-9_-]{1,64}$/ },
 } as const;
 
 /** Makes an opaque cursor. It grants nothing: every page is filtered anew by what the key may reach. */
@@ -52,7 +53,7 @@ export function readCursor(scope: CursorScope, text: string): ReadCursor {
   if (importance !== undefined && typeof importance !== "number") return "malformed";
   if (bound !== binding(scope)) return "elsewhere";
   const allowed = POSITIONS[scope.list];
-  const isPlace = Number.isSafeInteger(at) && at >= 0 && at <= allowed.last && allowed.id.test(id);
+  const isPlace = Number.isSafeInteger(at) && at >= allowed.first && at <= allowed.last && allowed.id.test(id);
   if (!isPlace) return "malformed";
   return importance === undefined ? { at, id } : { at, id, importance };
 }

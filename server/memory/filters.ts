@@ -1,5 +1,6 @@
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import type { AtomFilter } from "../../store/memory/atom-filter.ts";
+import { readTime } from "./times.ts";
 
 /** What narrows a list or a search, as callers send it and its schema lets it through. */
 export type FilterInput = { since?: string; until?: string; source?: string; importance?: number };
@@ -13,8 +14,8 @@ export function readFilter(
   { since, until, source, importance }: FilterInput,
   { tags = [], anyTags = [] }: Pick<AtomFilter, "tags" | "anyTags">,
 ): AtomFilter {
-  const from = since === undefined ? undefined : timeOf("since", since);
-  const to = until === undefined ? undefined : timeOf("until", until);
+  const from = since === undefined ? undefined : readTime("since", since);
+  const to = until === undefined ? undefined : readTime("until", until);
   if (from !== undefined && to !== undefined && from >= to) {
     throw new InvalidAtomError('"until" is not after "since": no atom could be meant.');
   }
@@ -26,14 +27,6 @@ export function readFilter(
     ...(source === undefined ? {} : { source }),
     ...(importance === undefined ? {} : { importance }),
   };
-}
-
-function timeOf(field: string, text: string): number {
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) {
-    throw new InvalidAtomError(`"${field}" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
-  }
-  return at;
 }
 
 /** What a cursor is bound to beside its library: null for a list of all, the newest first. */

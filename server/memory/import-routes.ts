@@ -10,6 +10,7 @@ import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
 import { noLibrary, requireLibrary } from "./problems.ts";
 import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
 import { IMPORT_RESULT } from "./response-schemas.ts";
+import { readTime } from "./times.ts";
 import { takeBack, writeAs } from "./write-as.ts";
 
 /** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
@@ -59,21 +60,18 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
 /** Undefined for one that has expired meanwhile. */
 function importedAtom(input: ImportedInput, index: number, now: number): ImportedAtom | undefined {
   const { id, created, updated, expiresAt = null, ...rest } = input;
-  const ends = expiresAt === null ? null : Date.parse(expiresAt);
-  if (ends !== null && ends <= now) return undefined;
   try {
+    if (expiresAt !== null && readTime("expiresAt", expiresAt) <= now) return undefined;
     const fields = atomFields({ ...rest, expiresAt }, now);
-    const createdAt = timeOf("created", created, now);
-    return { ...fields, formerId: id ?? null, createdAt, updatedAt: timeOf("updated", updated, createdAt) };
+    const updatedAt = updated === undefined ? undefined : readTime("updated", updated);
+    const createdAt = created === undefined ? (updatedAt ?? now) : readTime("created", created);
+    // A list that goes back by one time reads no further than the other.
+    if (updatedAt !== undefined && updatedAt < createdAt) {
+      throw new InvalidAtomError('"updated" is before "created": nothing is changed before it is made.');
+    }
+    return { ...fields, formerId: id ?? null, createdAt, updatedAt: updatedAt ?? createdAt };
   } catch (error) {
     if (error instanceof InvalidAtomError) throw new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
     throw error;
   }
-}
-
-function timeOf(field: string, text: string | undefined, otherwise: number): number {
-  if (text === undefined) return otherwise;
-  const at = Date.parse(text);
-  if (!Number.isNaN(at)) return at;
-  throw new InvalidAtomError(`"${field}" is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z.`);
 }

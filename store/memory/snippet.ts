@@ -28,7 +28,8 @@ export function snippetOf(content: string, search: SearchWords): string {
     passages.push(marked(text, passage, marks));
     from = passage.to;
   }
-  return passages.join(" … ");
+  // Where a passage is cut may be within a character.
+  return passages.join(" … ").toWellFormed();
 }
 
 /** Where the words stand that were searched for, in some form. */

@@ -58,6 +58,23 @@ describe("atoms that come from elsewhere", () => {
     expect((await call("GET", "/atoms?library=diary")).json.items).toHaveLength(2);
   });
 
+  test("are read page by page whenever they were made", async () => {
+    const times = ["0001-01-01T00:00:00.000Z", "1914-07-28T11:00:00.000Z", "1969-12-31T23:59:59.999Z"];
+    const atoms = times.map((created) => ({ content: created, created }));
+    expect((await importing(atoms)).status).toBe(201);
+    for (const sort of ["newest", "oldest", "updated", "importance"]) {
+      const seen: string[] = [];
+      for (let cursor = ""; ; ) {
+        const { status, json } = await call("GET", `/atoms?library=diary&limit=1&sort=${sort}&cursor=${cursor}`);
+        expect([sort, status]).toEqual([sort, 200]);
+        seen.push(...json.items.map(({ created }: { created: string }) => created));
+        if (json.nextCursor === null) break;
+        cursor = json.nextCursor;
+      }
+      expect(seen, sort).toEqual(sort === "oldest" ? times : times.toReversed());
+    }
+  });
+
   test("b58: lead to no atom beyond the key's reach, and come into no library beyond it", async () => {
     const hidden = (await call("POST", "/atoms", { content: "Hidden." })).json;
     const diaryOnly = server.addKey({ libraryIds: ["lib-diary"] });
@@ -78,6 +95,14 @@ describe("atoms that come from elsewhere", () => {
       "a day that is none",
       [{ content: "x" }, { content: "x", updated: "2024-13-01T00:00:00Z" }],
       'In "atoms.1": "updated"',
+    ],
+    ["30 February", [{ content: "x", created: "2024-02-30T00:00:00Z" }], 'In "atoms.0": "created" is no time'],
+    ["a time before all years", [{ content: "x", created: "0000-01-01T00:00:00Z" }], '"created" is no time'],
+    ["a time behind all years", [{ content: "x", updated: "9999-12-31T23:59:59-23:59" }], '"updated" is no time'],
+    [
+      "a change before it was made",
+      [{ content: "x", created: "2024-02-01T00:00:00Z", updated: "2024-01-01T00:00:00Z" }],
+      '"updated" is before "created"',
     ],
     ["too much metadata", [{ content: "x", metadata: { a: "x".repeat(4_090) } }], 'In "atoms.0": "metadata"'],
   ])("are refused with %s, and none of them is stored", async (_what, atoms, why) => {
