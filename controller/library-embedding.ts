@@ -12,9 +12,9 @@ import type { DeclaredObject } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
 
-/** Until the progress is looked at again, while atoms wait and when none does. */
+/** Until the progress is looked at again, while atoms are being embedded and while none is. */
 const UNDER_WAY_MS = 5_000;
-const EMBEDDED_MS = 60_000;
+const AT_REST_MS = 60_000;
 
 type LibraryEmbedding = {
   /** What Ready depends on. */
@@ -54,7 +54,7 @@ export async function reconcileEmbedding(
   return {
     refs: [resolvedRefs(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
     progress: progress === undefined ? [] : [embedded(progress)],
-    result: { requeueAfterMs: progress === undefined || isAtRest(progress) ? EMBEDDED_MS : UNDER_WAY_MS },
+    result: { requeueAfterMs: nextLookMs(progress) },
   };
 }
 
@@ -67,6 +67,12 @@ function resolvedRefs(isThere: boolean, gateway: string): StatedCondition {
         "ReferenceNotFound",
         `spec.embedding.gatewayRef: the team has no ModelGateway ${gateway}, so that nothing is embedded.`,
       );
+}
+
+/** Atoms that nobody can embed at present wait for as long as it takes, of however many libraries. */
+export function nextLookMs(progress: EmbeddingProgress | undefined): number {
+  const canGoOn = progress?.hasVectors === true && progress.revoked === null;
+  return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;
 }
 
 function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {

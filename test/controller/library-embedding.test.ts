@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
+import { nextLookMs } from "../../controller/library-embedding.ts";
 import { hasVectorTable } from "../../store/database/vector-table.ts";
 import { findKey, revokeKey } from "../../store/keys/keys.ts";
-import { embeddingProgress } from "../../store/memory/embedding/library-embedding.ts";
+import { type EmbeddingProgress, embeddingProgress } from "../../store/memory/embedding/library-embedding.ts";
 import { until } from "../env/until.ts";
 import { run } from "../store/fixtures.ts";
 import { describeWorldsOnEachEngine } from "./fixtures/setup.ts";
@@ -81,4 +82,12 @@ describeWorldsOnEachEngine("A library that declares its embedding", (setup) => {
     await world.declare(gateway("main"), embedded("notes"));
     await until("it is found once the team has one", async () => (await keyOf(world, "notes")) !== undefined);
   });
+});
+
+it("A library whose atoms nobody can embed at present is looked at as seldom as one whose atoms all are", () => {
+  const waits = { keyId: "key_a", revoked: null, hasVectors: true, waiting: 1, isMore: false, setAside: 0 };
+  const underWay: EmbeddingProgress = { ...waits, refusal: null, failure: null };
+  expect(nextLookMs(underWay)).toBe(5_000);
+  const resting: Partial<EmbeddingProgress>[] = [{ waiting: 0 }, { hasVectors: false }, { revoked: "ByHand" }];
+  expect(resting.map((one) => nextLookMs({ ...underWay, ...one }))).toEqual([60_000, 60_000, 60_000]);
 });
