@@ -80,18 +80,18 @@ function application() {
 type Application = ReturnType<typeof application>;
 type Connected = { call(): Promise<unknown>; finish(back: URLSearchParams): Promise<void> };
 
-function connectLegacy(authProvider: Application): Connected {
+function connectLegacy(authProvider: Application, endpoint = ENDPOINT): Connected {
   const client = new LegacyClient(IDENTITY);
-  const transport = new LegacyTransport(ENDPOINT, { authProvider, fetch: throughProxy });
+  const transport = new LegacyTransport(endpoint, { authProvider, fetch: throughProxy });
   return {
     call: () => client.connect(transport).then(() => client.callTool(SAVE)),
     finish: (back) => transport.finishAuth(back.get("code") ?? ""),
   };
 }
 
-function connectModern(authProvider: Application): Connected {
+function connectModern(authProvider: Application, endpoint = ENDPOINT): Connected {
   const client = new ModernClient(IDENTITY);
-  const transport = new ModernTransport(ENDPOINT, { authProvider, fetch: throughProxy });
+  const transport = new ModernTransport(endpoint, { authProvider, fetch: throughProxy });
   return {
     call: () => client.connect(transport).then(() => client.callTool(SAVE)),
     finish: (back) => transport.finishAuth(back),
@@ -102,16 +102,19 @@ describe.each([
   ["sdk 1.x", connectLegacy],
   ["client 2.x", connectModern],
 ])("an unmodified MCP client: %s", (_name, connect) => {
-  test("goes from a bare 401 to a call of a tool by its own sign-in", async () => {
+  test.each([
+    ["", ENDPOINT],
+    [", also where its address names a team", new URL("?team=team-a", ENDPOINT)],
+  ])("goes from a bare 401 to a call of a tool by its own sign-in%s", async (_where, endpoint) => {
     const provider = application();
-    const first = connect(provider);
+    const first = connect(provider, endpoint);
     await expect(first.call()).rejects.toThrow("Unauthorized");
     const [authorization = ENDPOINT] = provider.asked;
     expect(Object.fromEntries(authorization.searchParams)).toMatchObject({
       ...{ resource: ENDPOINT.href, scope: BOTH, code_challenge_method: "S256" },
     });
     await first.finish(await issuer.signIn(authorization, "ann"));
-    expect(JSON.stringify(await connect(provider).call())).toContain("a-dev/handbook");
+    expect(JSON.stringify(await connect(provider, endpoint).call())).toContain("a-dev/handbook");
     expect(provider.asked).toHaveLength(1);
   });
 
