@@ -3,7 +3,8 @@ import type { TeamRecord } from "../domain/access/membership.ts";
 import type { Tx } from "./database/change.ts";
 
 /**
- * Teams in service as requests are decided by.
+ * Teams in service as requests are decided by. The libraries of a member are looked up one by one, which the limit makes
+ * the planner do: what it takes does not grow with the libraries that there are.
  *
  * @param teamIds null for all of them
  */
@@ -13,9 +14,9 @@ export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Prom
     select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId",
       (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value, 'libraryIds',
           case when m.library_refs is not null then (
-            select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref
-            join libraries named on named.cluster = t.cluster and named.namespace = ref ->> 'namespace'
-              and named.name = ref ->> 'name' and named.team_id = t.id and named.state = 'active') end)
+            select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref,
+              lateral (select id from libraries where cluster = t.cluster and namespace = ref ->> 'namespace'
+                and name = ref ->> 'name' and team_id = t.id and state = 'active' limit 1) named) end)
         order by m.kind, m.value, m.role), '[]') from team_members m where m.team_id = t.id) as members,
       (select coalesce(json_agg(json_build_object('name', 'subject ' || r.subject,
         'atMs', (extract(epoch from r.revoked_at) * 1000)::float8) order by r.subject), '[]')

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
@@ -134,5 +135,30 @@ describeOnPostgres("Two teams at once", (store) => {
       const saved = await Promise.all(drafts.map((draft) => run(store(), (tx) => saveTeam(tx, draft))));
       expect(saved.map(({ refused }) => refused.length).sort()).toEqual([0, 4]);
     }
+  });
+});
+
+describeOnPostgres("The members of a team with many libraries", (store) => {
+  test("are read without the libraries that none of them is given, however many there are", async () => {
+    const [members, others] = [20, 2_000];
+    const { teamId, namespace } = await makeTeam(store());
+    const { rows: refs } = await sql<{ namespace: string; name: string }>`
+      insert into libraries (id, cluster, namespace, name, team_id, display_name, description, deletion_policy, state)
+      select ${teamId} || n, 'c1', ${namespace}, 'library-' || n, ${teamId}, '', '', 'Retain', 'active'
+      from generate_series(1, ${others}) n returning namespace, name`.execute(store().db);
+    await sql`insert into team_members (team_id, role, kind, value, library_refs)
+      select ${teamId}, 'member', 'subject', 'person ' || n, ${JSON.stringify(refs.slice(0, 3))}::jsonb
+      from generate_series(1, ${members}) n`.execute(store().db);
+    await sql`analyze libraries, team_members`.execute(store().db);
+    const read = await store()
+      .db.transaction()
+      .execute(async (tx) => {
+        const [team] = await readTeams(tx, [teamId]);
+        expect(team?.members.map(({ libraryIds }) => libraryIds?.length)).toEqual(Array(members).fill(3));
+        const { rows } = await sql<{ count: number }>`select (seq_tup_read + idx_tup_fetch)::int as count
+          from pg_stat_xact_user_tables where relname = 'libraries'`.execute(tx);
+        return rows[0]?.count;
+      });
+    expect(read).toBeLessThan(others);
   });
 });
