@@ -241,6 +241,12 @@ describe("a member's token", () => {
     expect([reader.status, reader.challenge]).toEqual([403, stepUp]);
   });
 
+  test("is what nobody is sent to fetch whose key lacks a scope", async () => {
+    const reader = server.addKey({ scopes: scopeSet(["memory:read"]) });
+    const denied = await send(reader, { message: SAVE });
+    expect([denied.status, denied.challenge]).toEqual([403, 'Bearer error="insufficient_scope", scope="memory:write"']);
+  });
+
   test("whose role lacks the right is not sent to fetch another", async () => {
     await declare([as("viewer", "subject ann")]);
     const answer = await send(await token(), { message: SAVE });
