@@ -37,7 +37,7 @@ export const TOKEN_PROBLEMS: ReadonlyMap<string, Problem> = new Map([
     "several_teams",
     problem(
       "invalid_request",
-      "The bearer of this token is a member of several teams: name one of them in the address, as `?team=<name>`.",
+      "The bearer of this token is a member of several teams: name one of them in the address, as `?team=<name>`, or by its id where two have one name.",
     ),
   ],
 ]);

@@ -233,6 +233,14 @@ describe("a member's token", () => {
     expect((await send(await token(), { path: `${PATH}?team=team-a&team=team-a` })).status).toBe(400);
   });
 
+  test("of a member of two teams of one name, in two clusters, needs the address to have an id", async () => {
+    const twin = { teamId: "team-b", name: "team-a", cluster: "d", defaultLibraryId: null, members: ANN, revoked: [] };
+    server.index.applyTeam(twin);
+    const byName = await send(await token(), { path: `${PATH}?team=team-a` });
+    expect([byName.status, byName.text]).toEqual([400, expect.stringContaining("by its id")]);
+    expect((await send(await token(), { path: `${PATH}?team=team-b` })).status).toBe(200);
+  });
+
   test("that was asked for too little is told what to ask for, at the door and for a tool", async () => {
     const stepUp = `Bearer error="insufficient_scope", scope="memory:read memory:write", resource_metadata="${METADATA}"`;
     const without = await send(await token({ scope: "openid" }));
