@@ -221,6 +221,13 @@ describe("a member's token", () => {
     });
   });
 
+  test("of a member by a role of a later version opens nothing, and adds nothing to another role", async () => {
+    tell([as("owner", "subject ann")]);
+    expect((await send(await token())).status).toBe(403);
+    tell([as("owner", "subject ann"), as("viewer", "subject ann")]);
+    expect(toolsOf((await send(await token())).text)).not.toContain("memory_save_atom");
+  });
+
   test("of a member of several teams needs the address to name one", async () => {
     await declare([as("viewer", "subject ann")], "team-b");
     const several = await send(await token());
