@@ -41,6 +41,9 @@ const TYPES: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
 };
 
+// In the process's own zone a time of before 1893 loses the seconds by which local time was off then.
+pg.defaults.parseInputDatesAsUTC = true;
+
 /** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const connection: pg.ClientConfig = {

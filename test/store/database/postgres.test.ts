@@ -211,3 +211,21 @@ describe("A PostgreSQL that fails", () => {
     await server.stop();
   });
 });
+
+test("A time is the same to PostgreSQL wherever the process runs, and when a zone was some seconds off", async (context) => {
+  const { TZ } = process.env;
+  const { url, drop } = await freshDatabase();
+  const store = await openPostgres(url);
+  context.onTestFinished(async () => {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+    await store.close();
+    await drop();
+  });
+  process.env.TZ = "Europe/Berlin";
+  for (const time of ["0001-01-01T00:00:00.000Z", "1880-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"]) {
+    const { rows } = await sql<{ ms: number }>`
+      select extract(epoch from ${new Date(time)}::timestamptz)::float8 * 1000 as ms`.execute(store.db);
+    expect(new Date(Math.round(rows[0]?.ms ?? Number.NaN)).toISOString()).toBe(time);
+  }
+});
