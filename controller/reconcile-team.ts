@@ -94,6 +94,9 @@ function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): 
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
+/** How many libraries that are not there a status names: it takes no text of any length. */
+const MAX_NAMED = 5;
+
 /** What a team says of libraries that it does not have, in sentences. */
 async function missingLibraries(
   { store, cluster }: ControllerDeps,
@@ -107,9 +110,11 @@ async function missingLibraries(
   const ofMembers = new Set(
     absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`),
   );
+  const named = [...ofMembers].slice(0, MAX_NAMED).join(", ");
+  const more = ofMembers.size > MAX_NAMED ? ` and ${ofMembers.size - MAX_NAMED} more` : "";
   return [
     ...(policy && absent.includes(policy) ? ["The MCP agent policy's default library does not exist."] : []),
-    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${[...ofMembers].join(", ")}.`] : []),
+    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${named}${more}.`] : []),
   ];
 }
 

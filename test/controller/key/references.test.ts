@@ -335,6 +335,18 @@ describeWorlds("a team that gives a member libraries", (setup) => {
     await until("the team is Ready", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
   });
 
+  it("names some of very many that are not there", async (context) => {
+    const name = (i: number) => `${"long-".repeat(10)}${i}`;
+    const members = Array.from({ length: 4 }, (_, member) => {
+      const libraryRefs = Array.from({ length: 64 }, (_, i) => ({ namespace: "other", name: name(64 * member + i) }));
+      return { role: "viewer", subject: `user-${member}`, libraryRefs };
+    });
+    const world = await startWorld(context, setup(), team("team-b", ["other"], { members }));
+    const { conditions = [] } = world.get("PlatformTeam", "team-b")?.status ?? {};
+    const message = conditions.find(({ type }) => type === "ResolvedRefs")?.message;
+    expect(message).toMatch(/-4 and 251 more\. /);
+  });
+
   it("takes for none of them what the API made, which no member reaches by it", async (context) => {
     const libraryRefs = [{ namespace: "other", name: "made" }];
     const members = [{ role: "viewer", subject: "ann", libraryRefs }];
