@@ -44,13 +44,17 @@ async function decideMember(
   url: string,
   route: RouteAccess,
 ): Promise<Granted | Refused> {
-  const { index, streams } = deps;
+  const { index, streams, clock } = deps;
   if (!index.isCurrent()) return STALE;
   const judged = await judgeToken(deps, token);
   if (judged === undefined) return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
   if ("cause" in judged) return { granted: false, code: "unauthorized", cause: judged.cause, key: undefined };
   if (!index.isCurrent()) return STALE;
   const memberToken = memberTokenOf(judged);
+  // No revocation would reach it.
+  if (memberToken.issuedAt > clock.now()) {
+    return { granted: false, code: "unauthorized", cause: "jwt_claims", key: undefined };
+  }
   const [named = null, ...more] = new URLSearchParams(url.split("?", 2)[1]).getAll("team");
   const [record, ...others] = index.findMember(memberToken, named);
   if (record === undefined) return notAMember(memberToken);
