@@ -89,15 +89,20 @@ export type StatedCondition = {
   readonly message: string;
 };
 
-/** States a condition; what the catalogue advises for a reason is added to the message where it is not True. */
+/** Characters of a condition's message, by the kinds' schemas: the API server refuses a status with a longer one. */
+const MAX_MESSAGE = 4_096;
+
+/** States a condition; what the catalogue advises for a reason is added to the message, of which too long a one is cut. */
 export function condition(
   type: ConditionType,
   status: StatedCondition["status"],
   reason: Reason,
   message: string,
 ): StatedCondition {
-  const advice = REASONS[reason];
-  return { type, status, reason, message: advice === "" ? message : `${message} ${advice}` };
+  const advice = REASONS[reason] === "" ? "" : ` ${REASONS[reason]}`;
+  const room = MAX_MESSAGE - advice.length;
+  const said = message.length > room ? `${message.slice(0, room - 1)}…` : message;
+  return { type, status, reason, message: said + advice };
 }
 
 /** The condition of that type among a status's own or a plan's; undefined where there is none. */
