@@ -4,6 +4,7 @@ import { fromDigest } from "../../database/digest.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
 import { hasVectorTable } from "../../database/vector-table.ts";
+import { UNEXPIRED } from "../expired-atoms.ts";
 import { beginSpace } from "./library-embedding.ts";
 
 /** A library that this process is to go on with: nobody else does until the turn ends, or its time is over. */
@@ -114,15 +115,23 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
   );
 }
 
-/** Atoms of a library to embed in one request, those first that wait longest; one that was refused before, alone. */
+/**
+ * Atoms of a library to embed in one request, those first that wait longest; one that was refused before, alone. What has
+ * expired waits no longer.
+ */
 export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
   const rows = await withOrderedPlans(db, async (tx) => {
     const found = await sql<WaitingAtom>`
-      select a.id, a.revision, left(a.content, ${MAX_TEXT}::integer) as text, q.tries from (
+      with q as materialized (
         select atom_id, tries, due_at from embedding_queue
         where library_id = ${libraryId} and due_at <= clock_timestamp()
         order by due_at, atom_id limit ${MAX_BATCH}
-      ) q join atoms a on a.id = q.atom_id
+      ), expired as (
+        delete from embedding_queue where atom_id = any(array(
+          select a.id from q join atoms a on a.id = q.atom_id where not ${UNEXPIRED}))
+      )
+      select a.id, a.revision, left(a.content, ${MAX_TEXT}::integer) as text, q.tries
+      from q join atoms a on a.id = q.atom_id where ${UNEXPIRED}
       order by q.due_at, q.atom_id`.execute(tx);
     return found.rows;
   });

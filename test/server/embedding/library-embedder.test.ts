@@ -162,6 +162,20 @@ describeOnEachEngine("A library that is embedded", (store) => {
     expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
   });
 
+  test("has no atom embedded that has expired", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    const expired = await library.save("over and gone");
+    const kept = await library.save("kept");
+    await sql`update atoms set expires_at = now() - interval '1 second' where id = ${expired}::uuid`.execute(
+      store().db,
+    );
+    await library.declare();
+    await library.embedded();
+    expect((await library.vectors()).map(({ id }) => id)).toEqual([kept]);
+    expect(upstream.received.flatMap(textsOf)).toEqual(["kept"]);
+  });
+
   test("waits for a second where an upstream says to try again at once", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
