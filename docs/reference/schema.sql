@@ -434,7 +434,7 @@ CREATE OR REPLACE FUNCTION public.folded_text(written text)
  RETURNS text
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE STRICT
-RETURN CASE WHEN (octet_length(written) = length(written)) THEN lower((written COLLATE "C")) ELSE replace(replace(replace(replace(translate(lower((NORMALIZE(regexp_replace(NORMALIZE(regexp_replace(written, '[\u3200-\u33ff\ufb50-\ufdff]'::text, ' '::text, 'g'::text), NFKD), '[\u0300-\u036f]+'::text, ''::text, 'g'::text), NFC) COLLATE "C")), 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ'::text, 'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'::text), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text), 'þ'::text, 'th'::text) END;
+RETURN CASE WHEN (octet_length(written) = length(written)) THEN lower((written COLLATE "C")) ELSE replace(replace(replace(replace(translate(lower((NORMALIZE(regexp_replace(NORMALIZE(regexp_replace(regexp_replace(written, '[\u3200-\u33ff\ufb50-\ufdff]'::text, ' '::text, 'g'::text), '[^\u0001-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}'::text, '\& '::text, 'g'::text), NFKD), '[\u0300-\u036f]+'::text, ''::text, 'g'::text), NFC) COLLATE "C")), 'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ'::text, 'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'::text), 'ß'::text, 'ss'::text), 'æ'::text, 'ae'::text), 'œ'::text, 'oe'::text), 'þ'::text, 'th'::text) END;
 CREATE OR REPLACE FUNCTION public.keep_atom_revision()
  RETURNS trigger
  LANGUAGE plpgsql

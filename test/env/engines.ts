@@ -19,11 +19,25 @@ const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
  * On another version of PostgreSQL (npm run test:postgres15) PGlite is what it is, and is left out.
  */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  if (process.env.KEYPLANE_TEST_POSTGRES === undefined) {
-    describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
-  }
+  if (process.env.KEYPLANE_TEST_POSTGRES === undefined) describeOnPGlite(promise, tests);
   describeOnEitherEngine(promise, tests);
 }
+
+function describeOnPGlite(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
+  describe(`${promise}, on PGlite`, () => withStore(openEmbedded, "pglite", tests));
+}
+
+/** Promises about vectors: on PGlite, which has pgvector built in, and on a PostgreSQL that has it. */
+export function describeOnEachEngineWithVectors(
+  promise: string,
+  tests: (store: () => Store, engine: Engine) => void,
+): void {
+  describeOnPGlite(promise, tests);
+  if (postgres.hasVectors) describeOnEitherEngine(promise, tests);
+}
+
+/** Whether the run's PostgreSQL has pgvector. */
+export const postgresHasVectors = postgres.hasVectors;
 
 /**
  * The same on both engines nightly, and else on the quicker: where the way to the store is shown on both elsewhere, or

@@ -2,6 +2,7 @@
 import type { TestProject } from "vitest/node";
 import { migrate } from "../../store/database/migrate.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
+import { hasVectorTable } from "../../store/database/vector-table.ts";
 import { makeDatabaseFolder, removeLeftDatabaseFolders } from "./database-folder.ts";
 import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { openDesk } from "./desk.ts";
@@ -18,6 +19,8 @@ export type PostgresOfRun = {
   readonly url: string;
   /** The name of a database of the present schema that nobody is connected to: to copy it is quicker than to migrate. */
   readonly template: string;
+  /** It has pgvector. */
+  readonly hasVectors: boolean;
 };
 
 /** What a crash would lose is of no concern here: nobody crashes the PostgreSQL that all share. */
@@ -34,7 +37,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       throw error;
     });
     return {
-      told: { url, template: new URL(template.url).pathname.slice(1) },
+      told: { url, template: new URL(template.url).pathname.slice(1), hasVectors: template.hasVectors },
       async stop() {
         await template.drop();
         await stop();
@@ -45,13 +48,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => desk.close();
 }
 
-async function createTemplate(server: string): Promise<CreatedDatabase> {
+async function createTemplate(server: string): Promise<CreatedDatabase & Pick<PostgresOfRun, "hasVectors">> {
   const template = await createDatabase(server);
   const store = await openPostgres(template.url);
   try {
     await migrate(store);
+    return { ...template, hasVectors: await hasVectorTable(store.db) };
   } finally {
     await store.close();
   }
-  return template;
 }

@@ -9,7 +9,6 @@ import { parseServerConfig } from "../../../server/config.ts";
 import { startLibraryEmbedder } from "../../../server/embedding/library-embedder.ts";
 import { createTextEmbedder } from "../../../server/gateway/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { hasVectorTable } from "../../../store/database/vector-table.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
 import {
@@ -39,7 +38,6 @@ export async function startEmbeddedLibrary(
   store: Store,
   { upstream, dialect = "openai", routes = [], allowPrivate = "127.0.0.0/8", declared = {} }: LibraryOptions,
 ) {
-  if (!(await hasVectorTable(store.db))) context.skip("this PostgreSQL has no extension vector");
   const home = await makeTeam(store);
   const upstreams = [{ name: "embedder", dialect, baseUrl: upstream.url, credential: PROVIDER_KEY }];
   const gateway = gatewayDraft(home, { upstreams, routes });

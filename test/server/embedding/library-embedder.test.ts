@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { correctAtom, deleteAtom } from "../../../store/memory/atom-writes.ts";
 import { endEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { PROVIDER_KEY, routeOf } from "../gateway/gateway.ts";
 import { startEmbeddedLibrary } from "./embedded-library.ts";
 import { answerVectors, answerVectorsOf, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
 
-describeOnEachEngine("A library that is embedded", (store) => {
+describeOnEachEngineWithVectors("A library that is embedded", (store) => {
   test("has its atoms embedded, those from before too, by a key of its own that nobody has", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });

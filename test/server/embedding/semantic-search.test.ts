@@ -5,7 +5,7 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import { correctAtom } from "../../../store/memory/atom-writes.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
 import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { callAs } from "../mcp/messages.ts";
@@ -52,7 +52,7 @@ async function startSearch(context: TestContext, store: Store) {
   };
 }
 
-describeOnEachEngine("A search of a library that is embedded", (store) => {
+describeOnEachEngineWithVectors("A search of a library that is embedded", (store) => {
   test("finds what means the same in other words, over REST and MCP, and says by what", async (context) => {
     const { search, call } = await startSearch(context, store());
     const found = await search("car");

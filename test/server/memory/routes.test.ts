@@ -318,7 +318,7 @@ describe("the memory over REST", () => {
       const [bound] = JSON.parse(Buffer.from(tagged, "base64url").toString());
       for (const [at, id] of [
         [1e300, UNKNOWN],
-        [-1, UNKNOWN],
+        [-1e15, UNKNOWN],
         [1, ""],
         [1, "x'; drop table atoms"],
       ]) {

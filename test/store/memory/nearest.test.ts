@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { hasVectorTable } from "../../../store/database/vector-table.ts";
 import { nearestAtoms } from "../../../store/memory/embedding/nearest.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
 import { rowsRead } from "../../env/rows-read.ts";
 import { libraryDraft, makeTeam, run } from "../fixtures.ts";
 
@@ -11,10 +10,9 @@ const ATOMS = 1_500;
 /** Atoms whose vectors are compared exactly. */
 const COMPARED = 400;
 
-describeOnEachEngine("The nearest of many atoms", (store) => {
-  test("b61, b60: are found by reading their own library's rows once, and none of another team's", async (context) => {
+describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
+  test("b61, b60: are found by reading their own library's rows once, and none of another team's", async () => {
     const { db } = store();
-    if (!(await hasVectorTable(db))) context.skip("this PostgreSQL has no extension vector");
     const fill = async () => {
       const home = await makeTeam(store());
       const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home)));

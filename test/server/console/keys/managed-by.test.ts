@@ -31,7 +31,7 @@ describe("A key that a Pulumi program manages", () => {
       `data-label="Declared in" class=""><span>${shown}</span></td>`,
     );
     const { text } = await pages.get(`/keys/${body.id}`);
-    expect(text).toContain(`aria-label="The resource's URN">${shown}</pre>`);
+    expect(text).toContain(`aria-label="What manages the key">${shown}</pre>`);
     const offered = [...text.matchAll(new RegExp(`/keys/${body.id}/(\\w+)"`, "g"))].map(([, path]) => path);
     expect(offered).toEqual(["revoke"]);
   });
