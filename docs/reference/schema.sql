@@ -405,7 +405,7 @@ CREATE OR REPLACE FUNCTION public.atom_parts(team_id text, library_id text, tags
  RETURNS tsvector
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN (atom_terms(team_id, library_id, tags) || text_parts(((((((content || ' '::text) || COALESCE(source, ''::text)) || ' '::text) || (SELECT COALESCE(string_agg(tag.tag, ' '::text), ''::text) AS "coalesce" FROM unnest(atom_parts.tags) tag(tag))) || ' '::text) || (SELECT COALESCE(string_agg(regexp_replace(name.name[1], '([a-z0-9])([A-Z])'::text, '\1 \2'::text, 'g'::text), ' '::text), ''::text) AS "coalesce" FROM regexp_matches(atom_parts.content, '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*'::text, 'g'::text) name(name)))));
+RETURN (atom_terms(team_id, library_id, tags) || text_parts((((((("left"(content, 8192) || ' '::text) || COALESCE(source, ''::text)) || ' '::text) || (SELECT COALESCE(string_agg(tag.tag, ' '::text), ''::text) AS "coalesce" FROM unnest(atom_parts.tags) tag(tag))) || ' '::text) || (SELECT COALESCE(string_agg(regexp_replace(name.name[1], '([a-z0-9])([A-Z])'::text, '\1 \2'::text, 'g'::text), ' '::text), ''::text) AS "coalesce" FROM regexp_matches("left"(atom_parts.content, 8192), '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*'::text, 'g'::text) name(name)))));
 CREATE OR REPLACE FUNCTION public.atom_terms(team_id text, library_id text, tags text[])
  RETURNS tsvector
  LANGUAGE sql

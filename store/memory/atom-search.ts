@@ -47,6 +47,8 @@ const MAX_FUSED = 200;
 
 /** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
 const ENOUGH = 10;
+/** A search of more words is for those words: to compare atoms with each of many would hold up others (threats b87). */
+const MAX_SIMILAR_WORDS = 12;
 
 /**
  * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they are
@@ -92,7 +94,8 @@ async function rankByWords(
   const { scope, rows } = await byWords(db, reach, { search: { ...search, limit: most }, asked, sort, bounds });
   const words = withoutWords(asked, scope.unindexed);
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  const isEnough = exact.length >= Math.min(ENOUGH, search.limit);
+  const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
+  const isEnough = isLong || exact.length >= Math.min(ENOUGH, search.limit);
   const similar = isEnough ? [] : await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
   const known = new Set(exact.map(({ id }) => id));
   const others = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
