@@ -640,7 +640,7 @@ CREATE INDEX atoms_by_sketch ON public.atoms USING gin (sketch) WITH (gin_pendin
 CREATE INDEX atoms_by_update ON public.atoms USING btree (library_id, updated_at DESC, id DESC);
 CREATE INDEX atoms_of_library ON public.atoms USING btree (library_id, created_at DESC, id DESC);
 CREATE INDEX atoms_of_team ON public.atoms USING btree (team_id, created_at DESC, id DESC);
-CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (gin_pending_list_limit='256');
+CREATE INDEX atoms_parts ON public.atoms USING gin (atom_parts(team_id, library_id, tags, content, source)) WITH (fastupdate=off);
 CREATE INDEX atoms_terms ON public.atoms USING gin (((search || atom_terms(team_id, library_id, tags)))) WITH (gin_pending_list_limit='256');
 CREATE INDEX audit_events_in_order ON public.audit_events USING btree (at, id);
 CREATE INDEX audit_events_of_key ON public.audit_events USING btree (key_id, id);
