@@ -1,8 +1,8 @@
 import { placeOf, type Sort } from "../../store/memory/atom-order.ts";
-import { recallAtoms } from "../../store/memory/atom-recall.ts";
-import { type SearchSort, searchAtoms } from "../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
-import { isPlainSearch } from "../../store/memory/search-words.ts";
+import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
+import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
+import { isPlainSearch } from "../../store/memory/search/search-words.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";

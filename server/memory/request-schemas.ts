@@ -1,5 +1,5 @@
 import type { Sort } from "../../store/memory/atom-order.ts";
-import type { SearchSort } from "../../store/memory/atom-search.ts";
+import type { SearchSort } from "../../store/memory/search/atom-search.ts";
 import type { AtomChanges, AtomInput } from "./atom-fields.ts";
 import type { FilterInput } from "./filters.ts";
 import { type DuplicatePolicy, MAX_BATCH } from "./save-atoms.ts";

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { TextQuery } from "./index-condition.ts";
+import type { TextQuery } from "./search/index-condition.ts";
 
 /** Which atoms a list or a search is for, beside their words. What is left out lets all of them through. */
 export type AtomFilter = {

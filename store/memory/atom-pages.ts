@@ -4,9 +4,9 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
 import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
-import { ATOM_TERMS, owners } from "./candidates.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
-import { printTextQuery, type TextQuery } from "./index-condition.ts";
+import { ATOM_TERMS, owners } from "./search/candidates.ts";
+import { printTextQuery, type TextQuery } from "./search/index-condition.ts";
 
 /** What one statement of a page looks at. */
 export type PageBounds = {

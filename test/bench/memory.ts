@@ -8,12 +8,12 @@ import type { Database } from "../../store/database/schema.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
-import { recallAtoms } from "../../store/memory/atom-recall.ts";
-import { searchAtoms } from "../../store/memory/atom-search.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
 import { listAtoms } from "../../store/memory/atoms.ts";
 import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { countAtoms, importantAtoms } from "../../store/memory/library-summary.ts";
+import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { startOwnPostgres } from "../env/postgres.ts";
 import {
   COMMON_TAG,

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Db } from "../../../store/database/change.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
 import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { listObjects } from "../../../store/objects.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";

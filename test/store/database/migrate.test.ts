@@ -11,8 +11,8 @@ import {
 } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { openEmptyEmbedded } from "../../env/embedded-database.ts";
 import { describeOnEachEngine, freshDatabase } from "../../env/engines.ts";
 import { until } from "../../env/until.ts";

@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from "vitest";
 import type { AtomPosition, Reach } from "../../../store/memory/atom.ts";
 import type { AtomFilter } from "../../../store/memory/atom-filter.ts";
 import { placeOf, SORTS, type Sort } from "../../../store/memory/atom-order.ts";
-import { recallAtoms } from "../../../store/memory/atom-recall.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
 import { listAtoms } from "../../../store/memory/atoms.ts";
+import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { AtomFields, Reach } from "../../../store/memory/atom.ts";
-import { recallAtoms } from "../../../store/memory/atom-recall.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
 import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
+import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { cpuTimeOf } from "../../env/cpu-time.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";

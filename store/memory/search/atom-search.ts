@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Db } from "../database/change.ts";
-import { withOrderedPlans } from "../database/ordered-plans.ts";
-import type { Atom, AtomPosition, Reach } from "./atom.ts";
-import { orderOf, type Sort } from "./atom-order.ts";
+import type { Db } from "../../database/change.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import type { Atom, AtomPosition, Reach } from "../atom.ts";
+import { orderOf, type Sort } from "../atom-order.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import {
   byId,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readSearch } from "../../../store/memory/search-words.ts";
-import { wantedWords } from "../../../store/memory/similar-condition.ts";
+import { readSearch } from "../../../../store/memory/search/search-words.ts";
+import { wantedWords } from "../../../../store/memory/search/similar-condition.ts";
 
 /** How often it is asked what share of the atoms has something. */
 function questionsFor(query: string): number {

@@ -1,8 +1,8 @@
-import type { Db } from "../database/change.ts";
-import type { Atom, Reach } from "./atom.ts";
-import { findAtoms } from "./atoms.ts";
+import type { Db } from "../../database/change.ts";
+import type { Atom, Reach } from "../atom.ts";
+import { findAtoms } from "../atoms.ts";
+import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { Scope, SearchFilter } from "./candidates.ts";
-import { nearestAtoms, type QuestionVector } from "./embedding/nearest.ts";
 import { fuse } from "./fuse.ts";
 import type { RankedRow } from "./similar-atoms.ts";
 

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Reach } from "../../../store/memory/atom.ts";
-import { recallAtoms } from "../../../store/memory/atom-recall.ts";
-import { rankAtoms, searchAtoms } from "../../../store/memory/atom-search.ts";
-import { listAtoms } from "../../../store/memory/atoms.ts";
-import type { SearchBounds } from "../../../store/memory/candidates.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
-import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import type { Reach } from "../../../../store/memory/atom.ts";
+import { listAtoms } from "../../../../store/memory/atoms.ts";
+import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
+import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import type { SearchBounds } from "../../../../store/memory/search/candidates.ts";
+import { describeOnEachEngine } from "../../../env/engines.ts";
+import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 /** So low that a few hundred atoms are far more than a search looks at. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readSearch } from "../../../store/memory/search-words.ts";
-import { snippetOf } from "../../../store/memory/snippet.ts";
+import { readSearch } from "../../../../store/memory/search/search-words.ts";
+import { snippetOf } from "../../../../store/memory/search/snippet.ts";
 
 const FACES = "🙂".repeat(3_000);
 

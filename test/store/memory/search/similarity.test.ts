@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { comparer } from "../../../store/memory/similarity.ts";
+import { comparer } from "../../../../store/memory/search/similarity.ts";
 
 const like = (wanted: string, present: string) => comparer({ kind: "word", text: wanted })(present);
 

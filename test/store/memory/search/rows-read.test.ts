@@ -1,13 +1,13 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Database } from "../../../store/database/schema.ts";
-import type { Reach } from "../../../store/memory/atom.ts";
-import { recallAtoms } from "../../../store/memory/atom-recall.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
-import { listAtoms } from "../../../store/memory/atoms.ts";
-import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
-import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "./filled-library.ts";
+import type { Database } from "../../../../store/database/schema.ts";
+import type { Reach } from "../../../../store/memory/atom.ts";
+import { listAtoms } from "../../../../store/memory/atoms.ts";
+import { countAtoms, importantAtoms } from "../../../../store/memory/library-summary.ts";
+import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
+import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "../filled-library.ts";
 
 const ATOMS = 20_000;
 const REACH: Reach = { teamId: "team-a", libraryIds: null };

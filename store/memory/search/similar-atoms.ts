@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../database/change.ts";
-import { withOrderedPlans } from "../database/ordered-plans.ts";
-import { indexedTags } from "./atom-filter.ts";
+import type { Db } from "../../database/change.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { indexedTags } from "../atom-filter.ts";
 import { firstOfEach, isWanted, NEWEST, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";

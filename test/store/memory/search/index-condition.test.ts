@@ -4,7 +4,7 @@ import {
   lexemesOf,
   parseTextQuery,
   printTextQuery,
-} from "../../../store/memory/index-condition.ts";
+} from "../../../../store/memory/search/index-condition.ts";
 
 function read(printed: string) {
   const query = parseTextQuery(printed);

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../database/change.ts";
-import { SearchTextError } from "../database/errors.ts";
-import type { Reach } from "./atom.ts";
-import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
-import { UNEXPIRED } from "./expired-atoms.ts";
+import type { Db } from "../../database/change.ts";
+import { SearchTextError } from "../../database/errors.ts";
+import type { Reach } from "../atom.ts";
+import { type AtomFilter, indexedTags, passes } from "../atom-filter.ts";
+import { UNEXPIRED } from "../expired-atoms.ts";
 import type { Word } from "./folded-text.ts";
 import {
   chooseIndexCondition,

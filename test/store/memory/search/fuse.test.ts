@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fuse } from "../../../store/memory/fuse.ts";
+import { fuse } from "../../../../store/memory/search/fuse.ts";
 
 const ids = (rankings: readonly (readonly string[])[]) => fuse(rankings).map(({ id }) => id);
 

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { recallAtoms } from "../../../store/memory/atom-recall.ts";
-import { searchAtoms } from "../../../store/memory/atom-search.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
-import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
+import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
+import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { type Asked, grouped, QUESTIONS, recallAtTen, storeCorpus } from "./corpus/measure.ts";
 
 const REACH = { teamId: "team-a", libraryIds: null };

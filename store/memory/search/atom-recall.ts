@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../database/change.ts";
-import { withOrderedPlans } from "../database/ordered-plans.ts";
-import type { Atom, Reach } from "./atom.ts";
+import type { Db } from "../../database/change.ts";
+import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import type { Atom, Reach } from "../atom.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
 import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";

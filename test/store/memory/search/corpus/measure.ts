@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Db } from "../../../../store/database/change.ts";
+import type { Db } from "../../../../../store/database/change.ts";
 import { CHINESE } from "./chinese.ts";
 import type { Entry, Kind } from "./corpus.ts";
 import { distractors } from "./distractors.ts";
