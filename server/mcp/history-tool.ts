@@ -1,10 +1,11 @@
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
 import { revisionJson } from "../memory/atom-json.ts";
-import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
+import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
+import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
 import { REVISIONS_OUTPUT, revisionText } from "./atom-text.ts";
-import { defineTool, FEW, NEXT_CURSOR, NO_ATOM, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
+import { defineTool, FEW, more, NEXT_CURSOR, NO_ATOM, placeOfCursor, READS, ToolFault } from "./tool.ts";
 
 export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: string }>(
   {
@@ -19,14 +20,14 @@ export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: st
   },
   async ({ db, key }, { id, limit, cursor }) => {
     const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
-    const after = cursor ? readCursor(scope, cursor) : null;
-    if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
-    const revisions = await listRevisions(db, reachOf(key), id, { before: after?.at ?? null, limit: limit + 1 });
+    const before = placeOfCursor(scope, cursor)?.at ?? null;
+    const revisions = await listRevisions(db, reachOf(key), id, { before, limit: limit + 1 });
     if (revisions === undefined) throw new ToolFault(NO_ATOM);
-    const items = revisions.slice(0, limit).map(revisionJson);
-    const last = revisions.length > limit ? items.at(-1) : undefined;
-    const nextCursor = last === undefined ? null : writeCursor(scope, { at: last.revision, id: "" });
-    const more = nextCursor === null ? "" : `\n\nThere are earlier ones: pass cursor ${nextCursor}`;
-    return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + more };
+    const { items, nextCursor } = page(revisions, limit, {
+      scope,
+      positionOf: ({ revision }) => ({ at: revision, id: "" }),
+      json: revisionJson,
+    });
+    return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + more(nextCursor) };
   },
 );

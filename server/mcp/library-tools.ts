@@ -1,9 +1,10 @@
 import { defaultLibraryOf } from "../../domain/access/library-access.ts";
 import { listLibraries } from "../../store/memory/reachable-libraries.ts";
-import { type CursorScope, readCursor, writeCursor } from "../memory/cursor.ts";
+import type { CursorScope } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
+import { page } from "../memory/paging.ts";
 import { CURSOR } from "../memory/schemas.ts";
-import { defineTool, FEW, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
+import { defineTool, FEW, more, NEXT_CURSOR, placeOfCursor, READS } from "./tool.ts";
 
 const LIBRARY_OUTPUT = {
   type: "object",
@@ -30,21 +31,21 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
   },
   async ({ db, key }, { limit, cursor }) => {
     const scope: CursorScope = { list: "libraries", teamId: key.teamId, library: null, filter: null };
-    const after = cursor ? readCursor(scope, cursor) : null;
-    if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
-    const libraries = await listLibraries(db, reachOf(key), { after: after?.id ?? null, limit: limit + 1 });
+    const after = placeOfCursor(scope, cursor)?.id ?? null;
+    const libraries = await listLibraries(db, reachOf(key), { after, limit: limit + 1 });
     const defaultId = defaultLibraryOf(key);
-    const items = libraries.slice(0, limit).map((library) => ({
-      name: libraryName(key, library),
-      displayName: library.displayName,
-      description: library.description,
-      isDefault: library.id === defaultId,
-    }));
-    const last = libraries.length > limit ? libraries[limit - 1] : undefined;
-    const nextCursor = last === undefined ? null : writeCursor(scope, { at: 0, id: last.id });
-    const more = nextCursor === null ? "" : `\n\nThere are more: pass cursor ${nextCursor}`;
+    const { items, nextCursor } = page(libraries, limit, {
+      scope,
+      positionOf: ({ id }) => ({ at: 0, id }),
+      json: (library) => ({
+        name: libraryName(key, library),
+        displayName: library.displayName,
+        description: library.description,
+        isDefault: library.id === defaultId,
+      }),
+    });
     const text = items.length === 0 ? NO_LIBRARIES : items.map(libraryText).join("\n");
-    return { structured: { items, nextCursor }, text: text + more };
+    return { structured: { items, nextCursor }, text: text + more(nextCursor) };
   },
 );
 

@@ -4,14 +4,14 @@ import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch } from "../../store/memory/search/search-words.ts";
 import { atomJson } from "../memory/atom-json.ts";
-import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
+import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
 import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
 import { nearestOnly, nothingFound } from "./nothing-found.ts";
-import { defineTool, FEW, libraryOf, NEXT_CURSOR, READS, ToolFault, WRONG_CURSOR } from "./tool.ts";
+import { defineTool, FEW, libraryOf, more, NEXT_CURSOR, placeOfCursor, READS, ToolFault } from "./tool.ts";
 
 const SEMANTIC = {
   type: "boolean",
@@ -79,17 +79,6 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
     };
   },
 );
-
-/** @throws ToolFault for a cursor that is not of this list */
-function placeOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
-  const after = cursor ? readCursor(scope, cursor) : null;
-  if (typeof after === "string") throw new ToolFault(WRONG_CURSOR);
-  return after;
-}
-
-function more(nextCursor: string | null): string {
-  return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
-}
 
 export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[] }>(
   {

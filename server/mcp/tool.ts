@@ -8,6 +8,7 @@ import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts
 import type { ServerDeps } from "../deps.ts";
 import type { Meaning } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
+import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
 import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
@@ -106,7 +107,22 @@ export const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotent
 export const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
 /** The output of a list, besides its items. */
 export const NEXT_CURSOR = { type: ["string", "null"], description: "Null on the last page." } as const;
-export const WRONG_CURSOR = "The cursor is not of this list: begin again without one.";
+
+/**
+ * Where a page begins: null for the first.
+ *
+ * @throws ToolFault for a cursor that is not of this list
+ */
+export function placeOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
+  const place = cursor ? readCursor(scope, cursor) : null;
+  if (typeof place === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
+  return place;
+}
+
+/** What stands behind a page's text where another page follows. */
+export function more(nextCursor: string | null): string {
+  return nextCursor === null ? "" : `\n\nThere is more: pass cursor ${nextCursor}`;
+}
 
 /** What a model is told of an id that names no atom, or one that the key may not reach. */
 export const NO_ATOM = "There is no atom of this id for this key: look it up with memory_search.";
