@@ -2,7 +2,7 @@ import { type QueryExecutorProvider, sql } from "kysely";
 import { sketchOf } from "../../domain/memory/near-duplicate.ts";
 import { InvalidAtomError } from "../database/errors.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
-import { ATOMS_IN_LIBRARIES, type AtomRow, atomColumns, findAtoms, isAtomId, reachable, toAtom } from "./atoms.ts";
+import { type AtomRow, atomColumns, findAtoms, isAtomId, presentIds, reachable, toAtom } from "./atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
 
 /** Why an atom was not changed: `revision` is the present one. */
@@ -116,11 +116,9 @@ async function whatStands(db: QueryExecutorProvider, reach: Reach, id: string): 
 
 /** One that is beyond the reach and one that is not there are the same: a link leads to what its writer may read. */
 async function assertLinksLead(db: QueryExecutorProvider, reach: Reach, links: readonly AtomLink[]): Promise<void> {
-  if (links.length === 0) return;
-  const ids = links.map(({ id }) => id).filter(isAtomId);
-  const { rows } = await sql<{ id: string }>`
-    select a.id::text from ${ATOMS_IN_LIBRARIES} where a.id = any(${ids}::uuid[]) and ${reachable(reach)}`.execute(db);
-  const astray = links.findIndex(({ id }) => !rows.some((row) => row.id === id));
+  const ids = links.map(({ id }) => id);
+  const present = await presentIds(db, reach, ids);
+  const astray = ids.findIndex((id) => !present.has(id));
   if (astray < 0) return;
   throw new InvalidAtomError(
     `"links.${astray}.id" names no atom that this key may reach: look its id up, or leave the link out.`,

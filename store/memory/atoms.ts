@@ -92,6 +92,21 @@ export function atomOf(id: RawBuilder<unknown>, reach: Reach): RawBuilder<unknow
     where a.id = ${id} and ${reachable(reach)} offset 0)`;
 }
 
+/** Those of these ids by which the reach has an atom. */
+export async function presentIds(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const known = [...new Set(ids.filter(isAtomId))];
+  if (known.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    select a.id::text from ${ATOMS_IN_LIBRARIES} where a.id = any(${known}::uuid[]) and ${reachable(reach)}`.execute(
+    db,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The atoms of these ids that the reach has, newest first. */
 export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: readonly string[]): Promise<Atom[]> {
   const known = [...new Set(ids.filter(isAtomId))];

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, sql } from "kysely";
-import type { AtomFields, AtomLink, Reach } from "./atom.ts";
+import type { AtomFields, Reach } from "./atom.ts";
 import { insertAtom } from "./atom-writes.ts";
-import { ATOMS_IN_LIBRARIES, isAtomId, reachable } from "./atoms.ts";
+import { presentIds } from "./atoms.ts";
 
 /** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
 export type ImportedAtom = AtomFields & {
@@ -41,7 +41,8 @@ export async function importAtoms(
   }
   let droppedLinks = 0;
   const wanted = atoms.map(({ links }) => links.map(({ rel, id }) => ({ rel, id: renamed.get(id) ?? id })));
-  const present = await presentIds(db, reach, wanted.flat());
+  const linked = wanted.flat().map(({ id }) => id);
+  const present = await presentIds(db, reach, linked);
   for (const [index, links] of wanted.entries()) {
     const kept = links.filter(({ id }) => present.has(id));
     droppedLinks += links.length - kept.length;
@@ -51,12 +52,4 @@ export async function importAtoms(
     }
   }
   return { ids, droppedLinks };
-}
-
-async function presentIds(db: QueryExecutorProvider, reach: Reach, links: readonly AtomLink[]): Promise<Set<string>> {
-  const ids = [...new Set(links.map(({ id }) => id).filter(isAtomId))];
-  if (ids.length === 0) return new Set();
-  const { rows } = await sql<{ id: string }>`
-    select a.id::text from ${ATOMS_IN_LIBRARIES} where a.id = any(${ids}::uuid[]) and ${reachable(reach)}`.execute(db);
-  return new Set(rows.map(({ id }) => id));
 }
