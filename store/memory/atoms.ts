@@ -117,6 +117,15 @@ export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: re
   return rows.map(toAtom);
 }
 
+/** The atoms of these ids that the reach has, for a list that has an order of its own. */
+export async function atomsById(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Atom>> {
+  return new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
+}
+
 /** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
 export async function listAtoms(
   db: Db,
@@ -129,12 +138,11 @@ export async function listAtoms(
   },
   bounds: PageBounds = PAGE_BOUNDS,
 ): Promise<Atom[]> {
-  const { limit, libraryId, after, sort = "newest", tags, anyTags, since, until, source, importance } = page;
-  const filter = { tags, anyTags, since, until, source, importance };
+  const { limit, libraryId, after, sort = "newest", ...filter } = page;
   const list = { reach, libraryId, after, sort, filter };
   if (Object.values(filter).some((each) => each !== undefined)) {
     const ids = await idsOf(db, list, limit, bounds);
-    const atoms = new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
+    const atoms = await atomsById(db, reach, ids);
     return ids.map((id) => atoms.get(id)).filter((atom) => atom !== undefined);
   }
   const { rows } = await withOrderedPlans(db, (tx) =>

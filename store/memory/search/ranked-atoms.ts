@@ -1,6 +1,6 @@
 import type { Db } from "../../database/change.ts";
 import type { Atom, Reach } from "../atom.ts";
-import { findAtoms } from "../atoms.ts";
+import { atomsById } from "../atoms.ts";
 import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { Scope, SearchFilter } from "./candidates.ts";
 import { fuse } from "./fuse.ts";
@@ -64,7 +64,7 @@ export async function inOrder(
   ranked: readonly RankedAtom[],
 ): Promise<{ atom: Atom; rank: number; match: Match }[]> {
   const ids = ranked.map(({ id }) => id);
-  const atoms = new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
+  const atoms = await atomsById(db, reach, ids);
   return ranked.flatMap(({ id, rank, match }) => {
     const atom = atoms.get(id);
     return atom === undefined ? [] : [{ atom, rank, match }];
