@@ -1,6 +1,6 @@
 /**
  * `npm run e2e`: each suite on a node of its own, the longest beside the others; or those that can on the cluster that
- * KEYPLANE_E2E_KUBECONFIG names, one after the other.
+ * KEYPLANE_E2E_KUBECONFIG names, one after the other. Arguments that begin with `test/` name suites, by their folder too.
  */
 import { spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
@@ -35,8 +35,14 @@ const commandOf = (suite: string, options: readonly string[]): readonly [string,
 ];
 
 async function main(args: readonly string[]): Promise<number> {
-  const named = SUITES.filter((suite) => args.includes(suite));
-  const options = args.filter((arg) => !SUITES.includes(arg));
+  const names = args.filter((arg) => arg.startsWith("test/"));
+  const options = args.filter((arg) => !names.includes(arg));
+  const unknown = names.find((name) => !SUITES.some((suite) => suite.startsWith(name)));
+  if (unknown !== undefined) {
+    console.error(`${unknown} is no suite: there are ${SUITES.join(", ")}`);
+    return 1;
+  }
+  const named = SUITES.filter((suite) => names.some((name) => suite.startsWith(name)));
   const chosen = named.length > 0 ? named : SUITES.filter((suite) => NIGHTLY || suite !== WALK);
   if (process.env[KUBECONFIG_VARIABLE]) {
     return inTurn(
