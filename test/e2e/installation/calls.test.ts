@@ -2,7 +2,7 @@
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
 import { MAX_RUN_MS } from "../../../store/memory/memory-database.ts";
-import { type FailedCall, failureOf, recordCalls, StatusError, type Struck, unexplained } from "./calls.ts";
+import { causeOf, type FailedCall, failureOf, recordCalls, StatusError, type Struck } from "./calls.ts";
 
 describe("a failed call", () => {
   it("is known by the status of the SDK that made it, or of the answer", () => {
@@ -43,7 +43,7 @@ describe("a fault", () => {
     ...{ who: "one", needs: "database", failure: 503, beganAt: 1_500, endedAt: 1_600 },
     ...changed,
   });
-  const isExplained = (changed: Partial<FailedCall>) => unexplained([failed(changed)], [outage]).length === 0;
+  const isExplained = (changed: Partial<FailedCall>) => causeOf(failed(changed), [outage]) !== undefined;
 
   it("explains the failures that it says, of calls that were under way while it lasted", () => {
     expect(isExplained({})).toBe(true);

@@ -91,13 +91,18 @@ export type Struck = {
 };
 
 /**
- * The failed calls that neither a fault explains nor the memory's own limit: on a busy machine it stops what takes longer,
- * with 503.
+ * What a failed call is owed to: a fault, or the memory's own limit, by which it stops with 503 what takes longer on a busy
+ * machine (docs/decisions/memory-database.md).
+ *
+ * @returns undefined where nothing explains it
  */
-export function unexplained(failed: readonly FailedCall[], struck: readonly Struck[]): FailedCall[] {
-  const isStopped = ({ needs, failure, beganAt, endedAt }: FailedCall) =>
-    needs === "database" && failure === 503 && endedAt - beganAt >= MAX_RUN_MS;
-  const isOfFault = ({ needs, failure, beganAt, endedAt }: FailedCall) =>
-    struck.some(({ effect, from, to }) => beganAt <= to && endedAt >= from && effect[needs]?.includes(failure));
-  return failed.filter((call) => !isStopped(call) && !isOfFault(call));
+export function causeOf(call: FailedCall, struck: readonly Struck[]): string | undefined {
+  const { needs, failure, beganAt, endedAt } = call;
+  const fault = struck.find(
+    ({ effect, from, to }) => beganAt <= to && endedAt >= from && effect[needs]?.includes(failure),
+  );
+  if (fault !== undefined) return fault.fault;
+  return needs === "database" && failure === 503 && endedAt - beganAt >= MAX_RUN_MS ? SLOW : undefined;
 }
+
+const SLOW = "the memory stopped what took too long";

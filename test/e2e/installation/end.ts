@@ -7,7 +7,7 @@ import type { Report } from "../../chaos/report.ts";
 import { type Found, strayKeys } from "../../chaos/rules.ts";
 import { lookAtSecrets, takeIn } from "../../chaos/standings.ts";
 import { until } from "../../env/until.ts";
-import { type Calls, type Struck, unexplained } from "./calls.ts";
+import { type Calls, causeOf, type Struck } from "./calls.ts";
 import type { Site } from "./site.ts";
 import type { Keys } from "./witness.ts";
 
@@ -120,7 +120,9 @@ export async function checkAtoms(url: string, key: string, ids: readonly string[
 
 export function checkCalls({ failed }: Calls, struck: readonly Struck[], report: Report): void {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
-  for (const { who, needs, failure, beganAt, endedAt } of unexplained(failed, struck)) {
+  for (const { who, needs, failure, beganAt, endedAt } of failed.filter(
+    (call) => causeOf(call, struck) === undefined,
+  )) {
     const last = struck.findLast(({ from }) => from <= endedAt);
     const when =
       last && `${seconds(endedAt - last.from)} after ${last.fault}, which took ${seconds(last.to - last.from)}`;

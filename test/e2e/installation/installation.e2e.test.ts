@@ -26,8 +26,8 @@ it("an installation loses nothing, and lets nobody in who should not be, whateve
 }, async () => {
   console.log(`KEYPLANE_E2E_SEED=${SEED} KEYPLANE_E2E_MINUTES=${MINUTES}`);
   const report = createReport(SEED, console.log);
-  const amounts = await runInstallation(site, { seed: SEED, minutes: MINUTES, restores: NIGHTLY }, report);
-  report.tell(`${JSON.stringify(amounts)}, violations: ${report.violations.length}`);
+  const { amounts, page } = await runInstallation(site, { seed: SEED, minutes: MINUTES, restores: NIGHTLY }, report);
+  console.log(`\n${page}\n`);
   expect(report.violations).toEqual([]);
   expect(Object.entries(amounts).filter(([, amount]) => amount === 0)).toEqual([]);
 });

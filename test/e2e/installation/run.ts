@@ -13,6 +13,7 @@ import { keepEvidence } from "./evidence.ts";
 import { followLogs } from "./logs.ts";
 import { playFaults } from "./play.ts";
 import type { Site } from "./site.ts";
+import { summarize } from "./summary.ts";
 import { AT_HOME, ELSEWHERE, GATEWAY_KEY, MEMORY_KEY, ON_KEYS, useKubectl } from "./users.ts";
 import { type Keys, startWitness, watchKeys } from "./witness.ts";
 
@@ -24,32 +25,35 @@ export type RunOptions = {
 };
 
 /** What there was of it: where one is 0 nothing was shown. */
-export type Amounts = Readonly<Record<"faults" | "secrets" | "receipts" | "atoms", number>>;
+export type Amounts = Readonly<Record<"faults" | "secrets" | "receipts" | "atoms" | "looks", number>>;
 
 /** How long people go on before the database is put back, and how long what they did may take. Milliseconds. */
 const FORGOTTEN_MS = 5_000;
 
-export async function runInstallation(site: Site, options: RunOptions, report: Report): Promise<Amounts> {
+/** @returns what there was of it, and all of it as a page */
+export async function runInstallation(
+  site: Site,
+  options: RunOptions,
+  report: Report,
+): Promise<{ readonly amounts: Amounts; readonly page: string }> {
   const [over, isRestored] = [new AbortController(), new AbortController()];
+  const logs = followLogs(site.cluster, NAMESPACE_OF_PRODUCT, over.signal);
+  const calls = recordCalls();
+  let isWhole = false;
   try {
-    const logs = followLogs(site.cluster, NAMESPACE_OF_PRODUCT, over.signal);
     const keys = watchKeys(site, report, over.signal);
     const clientKey = (name: string) => keys.present.get(`${site.namespaces[0]}/${name}`) ?? "";
     await until("the clients have their keys", () => [GATEWAY_KEY, MEMORY_KEY].every((name) => clientKey(name) !== ""));
     await comeToRest(site, report);
-    const probers = startWitness(site, keys, report, isRestored.signal);
-    const { calls, struck, saved, receipts } = await useAndBreak(site, keys, clientKey, options, report);
+    const { answers, looks } = startWitness(site, keys, report, isRestored.signal);
+    const { struck, saved, receipts, acts } = await useAndBreak({ site, keys, calls, clientKey, report }, options);
     report.tell("the last fault is over, and nobody does anything any more");
 
     await comeToRest(site, report);
     await checkKeys(site, keys, report);
     await checkAtoms(site.url, clientKey(MEMORY_KEY), saved, report);
     checkCalls(calls, struck, report);
-    const answers = [...probers.counts].sort(([a], [b]) => a - b).map(([status, count]) => `${count} of ${status}`);
     report.note(`the monotonic clock says ${Math.round(performance.now())} ms`);
-    report.tell(`answers to every key: ${answers.join(", ")}`);
-    const succeeded = [...calls.succeeded].map(([who, count]) => `${count} of ${who}`).join(", ");
-    report.tell(`calls that succeeded: ${succeeded}; that failed by a fault: ${calls.failed.length}`);
     // From here on the store is no witness of what was before.
     isRestored.abort();
     if (options.restores) await restore(site, keys, options, report);
@@ -60,32 +64,40 @@ export async function runInstallation(site: Site, options: RunOptions, report: R
       held.map(({ value }) => value),
       report,
     );
-    if (report.violations.length > 0) report.tell(`evidence: ${await keepEvidence(report, logs, calls)}`);
-    return { faults: struck.length, secrets: held.length, receipts, atoms: saved.length };
+    const amounts = { faults: struck.length, secrets: held.length, receipts, atoms: saved.length, looks: looks() };
+    isWhole = report.violations.length === 0;
+    const { violations } = report;
+    return { amounts, page: summarize({ ...options, struck, calls, acts, answers, amounts, violations }) };
   } finally {
     isRestored.abort();
     over.abort();
+    if (!isWhole) report.tell(`evidence: ${await keepEvidence(report, logs, calls)}`);
   }
 }
 
-type Outcome = {
+type Scene = {
+  readonly site: Site;
+  readonly keys: Keys;
   readonly calls: Calls;
+  /** What the Secret of a client's key holds at the moment. */
+  readonly clientKey: (name: string) => string;
+  readonly report: Report;
+};
+
+type Outcome = {
   readonly struck: readonly Struck[];
   readonly saved: readonly string[];
   readonly receipts: number;
+  readonly acts: readonly ReadonlyMap<string, number>[];
 };
 
 /** Everybody is at work until the last fault is over. */
 async function useAndBreak(
-  site: Site,
-  { secrets }: Keys,
-  clientKey: (name: string) => string,
+  { site, keys: { secrets }, calls, clientKey, report }: Scene,
   { seed, minutes }: RunOptions,
-  report: Report,
 ): Promise<Outcome> {
   const { url, namespaces } = site;
   const over = new AbortController();
-  const calls = recordCalls();
   const [gatewayKey, memoryKey] = [() => clientKey(GATEWAY_KEY), () => clientKey(MEMORY_KEY)];
   const saved = startClients({ url, calls, gatewayKey, memoryKey, signal: over.signal });
   const people = [AT_HOME, ELSEWHERE].map((acts, nth) =>
@@ -93,8 +105,7 @@ async function useAndBreak(
   );
   const atConsole = useConsole(site, { calls, secrets, report }, over.signal);
   const struck = await playFaults(site, seed, minutes * 60_000, report).finally(() => over.abort());
-  await Promise.all(people);
-  return { calls, struck, saved, receipts: await atConsole };
+  return { struck, saved, receipts: await atConsole, acts: await Promise.all(people) };
 }
 
 const personAt = ({ cluster }: Site, namespace: string, seed: number, report: Report) => ({

@@ -145,18 +145,26 @@ export const ELSEWHERE: Readonly<Record<string, Act>> = {
   },
 };
 
-/** Acts until the signal, one thing after the other. */
+/**
+ * Acts until the signal, one thing after the other.
+ *
+ * @returns how often each thing was done
+ */
 export async function useKubectl(
   person: Person,
   acts: Readonly<Record<string, Act>>,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlyMap<string, number>> {
   const { random, report, namespace } = person;
+  const counts = new Map<string, number>();
   while (!signal.aborted) {
     const name = weighted(random, acts);
     try {
       const done = await acts[name]?.act(person);
-      if (done !== undefined) report.note(`${name}: ${namespace}/${done}`);
+      if (done !== undefined) {
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        report.note(`${name}: ${namespace}/${done}`);
+      }
     } catch (error) {
       report.violation({
         rule: "kubectl",
@@ -166,4 +174,5 @@ export async function useKubectl(
     }
     await delay(random.below(2 * PAUSE_MS), undefined, { signal }).catch(() => {});
   }
+  return counts;
 }

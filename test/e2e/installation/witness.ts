@@ -47,16 +47,25 @@ export function watchKeys({ cluster }: Site, report: Report, signal: AbortSignal
   return { secrets, present };
 }
 
+export type Witness = {
+  /** Of every server to every key, by status. */
+  readonly answers: Probers["counts"];
+  /** How often the store was looked at, and the answers until then judged. */
+  looks(): number;
+};
+
 /** Looks at the store and calls every server with every key that a Secret ever held, until the signal. */
-export function startWitness({ store, urls }: Site, { secrets }: Keys, report: Report, signal: AbortSignal): Probers {
+export function startWitness({ store, urls }: Site, { secrets }: Keys, report: Report, signal: AbortSignal): Witness {
   const probers = startProbers(urls, secrets, report, signal);
   let standings: Standings = new Map();
+  let looks = 0;
 
   async function look(): Promise<void> {
     const seen = await lookAtSecrets(store);
     standings = takeIn(standings, seen);
     probers.onLook(seen, standings);
     await checkRules(store, report);
+    looks++;
   }
 
   void (async () => {
@@ -66,5 +75,5 @@ export function startWitness({ store, urls }: Site, { secrets }: Keys, report: R
       await delay(BETWEEN_LOOKS_MS, undefined, { signal }).catch(() => {});
     }
   })();
-  return probers;
+  return { answers: probers.counts, looks: () => looks };
 }
