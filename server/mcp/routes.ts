@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, onRequestHookHandler } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations.ts";
 import { MCP_PATH } from "../auth/memory-resource.ts";
@@ -75,14 +75,17 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
       return exchange(deps, request, reply, message);
     },
   );
-  // There are no sessions to end and no stream without a request: MCP has a server without them answer 405.
+  // There are no sessions to end and no stream without a request: MCP has a server without them answer 405. That comes
+  // before a body is read, which no other method takes.
+  const refuseMethod = async (): Promise<never> => {
+    throw problem("method_not_allowed", "Send each message by POST: this endpoint is stateless.", { allow: "POST" });
+  };
   app.route({
     url: MCP_PATH,
-    method: ["GET", "DELETE"],
-    config: { operation: "mcp.connect", memberTokens: true },
-    handler: () => {
-      throw problem("method_not_allowed", "Send each message by POST: this endpoint is stateless.", { allow: "POST" });
-    },
+    method: app.supportedMethods.filter((method) => method !== "POST") as HTTPMethods[],
+    config: { operation: "mcp.connect", memberTokens: true, allow: "POST" },
+    onRequest: refuseMethod,
+    handler: refuseMethod,
   });
 }
 

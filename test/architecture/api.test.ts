@@ -15,8 +15,6 @@ const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "GET /dashboard/sign-in": "people",
   "GET /dashboard/callback": "browsers that come back from an issuer",
   "POST /dashboard/backchannel-logout": "issuers, by OpenID Connect's own specification",
-  "GET /api/v1/memory/mcp": "MCP clients that try for a stream, and are told 405",
-  "DELETE /api/v1/memory/mcp": "MCP clients that end a session, and are told 405",
 };
 
 let harness: Harness;

@@ -17,6 +17,7 @@ const METADATA = `https://keys.example.com/.well-known/oauth-protected-resource$
 const CHALLENGE = `resource_metadata="${METADATA}", scope="memory:read memory:write"`;
 const TYPES = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 const LIST = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+const OTHER_METHODS = ["GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"];
 const LONG_AFTER = Date.UTC(2100, 0) / 1_000;
 const SAVE = {
   ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
@@ -139,8 +140,10 @@ describe("a caller without a usable credential", () => {
   test("is told where tokens come from", async () => {
     const answer = await send(undefined);
     expect([answer.status, answer.challenge]).toEqual([401, `Bearer ${CHALLENGE}`]);
-    const get = await send(undefined, { method: "GET" });
-    expect([get.status, get.challenge]).toEqual([401, `Bearer ${CHALLENGE}`]);
+    for (const method of OTHER_METHODS) {
+      const other = await send(undefined, { method });
+      expect([method, other.status, other.challenge]).toEqual([method, 401, `Bearer ${CHALLENGE}`]);
+    }
   });
 
   test("is told that a token is at fault where it sent one, and the same otherwise", async () => {
@@ -270,7 +273,10 @@ describe("a member's token", () => {
   });
 
   test("is answered 405 for what the stateless endpoint has no use for, and not 401", async () => {
-    expect((await send(await token(), { method: "GET" })).status).toBe(405);
+    for (const method of OTHER_METHODS) {
+      const { status, headers } = await send(await token(), { method });
+      expect([method, status, headers.get("allow")]).toEqual([method, 405, "POST"]);
+    }
   });
 
   test("is 503 while the view of the members is not current, and while the issuer cannot be asked", async () => {

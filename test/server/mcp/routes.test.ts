@@ -143,14 +143,16 @@ describe("the order of checks: 401, 403, 406, 415, 400", () => {
       expect(JSON.parse(answer.text)).toMatchObject({ jsonrpc: "2.0", error: { message: expect.any(String) } });
   });
 
-  test("GET and DELETE are 405 for who has a key, and 401 for who has none", async () => {
-    for (const method of ["GET", "DELETE"]) {
+  test("every method but POST is 405 for who has a key, and 401 for who has none", async () => {
+    for (const method of ["GET", "DELETE", "PUT", "PATCH", "HEAD", "OPTIONS"]) {
       expect(await send({ method, headers: { ...TYPES, ...bearer(key) } })).toMatchObject({
         status: 405,
         headers: { allow: "POST" },
       });
       expect((await send({ method, headers: TYPES })).status).toBe(401);
     }
+    const body = { method: "PUT", headers: { ...bearer(key), "content-type": "text/plain" }, body: "x" };
+    expect(await send(body)).toMatchObject({ status: 405, headers: { allow: "POST" } });
   });
 
   test("a stale index is 503 before all of them", async () => {
