@@ -12,7 +12,7 @@ import { parseJsonOnly, requireJsonType } from "../http/json-body.ts";
 import { challenged } from "./challenge.ts";
 import { mcpPaths } from "./described.ts";
 import { exchange } from "./exchange.ts";
-import { TOOLS } from "./server.ts";
+import { faultOf, type Message, readMessage, toolOf } from "./message.ts";
 
 /** JSON-RPC's code for each status that this endpoint reports by itself. */
 const RPC_CODES: Readonly<Record<number, number>> = {
@@ -25,8 +25,6 @@ const RPC_CODES: Readonly<Record<number, number>> = {
 };
 const INSUFFICIENT_SCOPE = -32_003;
 const INVALID_PARAMS = -32_602;
-/** No method here takes a URI; a long one is an attack on whoever parses it (threats b55). */
-const MAX_URI = 2_048;
 
 /**
  * The memory over MCP (spec §3): Streamable HTTP without sessions, for both protocol eras. The checks come in the order
@@ -69,7 +67,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps): void {
         const refusal = membership === undefined ? lacksKeyScope(denied) : challengeOf(request, lacksScope(membership));
         return refuseTool(reply, message, refusal);
       }
-      const fault = faultOfCall(message);
+      const fault = faultOf(message);
       if (fault !== undefined) return rpcError(message.id, INVALID_PARAMS, fault);
       deps.usage.countRequest(request.principal, operation ?? "mcp.connect", deps.clock.now());
       return exchange(deps, request, reply, message);
@@ -94,36 +92,6 @@ const requireBothTypes: onRequestHookHandler = (request, _reply, done) => {
   if (types.includes("application/json") && types.includes("text/event-stream")) return done();
   done(problem("not_acceptable", "Send the header Accept: application/json, text/event-stream."));
 };
-
-type Message = Readonly<Record<string, unknown>>;
-
-/** One JSON-RPC message; a batch is none since 2025-06-18. */
-function readMessage(body: unknown): Message {
-  if (Array.isArray(body)) throw problem("invalid_request", "JSON-RPC batches are not served: send one message each.");
-  if (!isObject(body)) throw problem("invalid_request", "The body must be one JSON-RPC message.");
-  if (isObject(body.params) && typeof body.params.uri === "string" && body.params.uri.length > MAX_URI) {
-    throw problem("invalid_request", `A uri is at most ${MAX_URI} characters long.`);
-  }
-  return body;
-}
-
-function isObject(value: unknown): value is Message {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The tool that a message calls; undefined for any other message, and where there is no such tool. */
-function toolOf({ method, params }: Message) {
-  if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
-  return TOOLS.get(params.name);
-}
-
-/** Why a message is no call of a tool, though it says so: in words that a model can mend it by. */
-function faultOfCall({ method, params }: Message): string | undefined {
-  if (method !== "tools/call" || !isObject(params)) return undefined;
-  if (typeof params.name !== "string") return 'The "name" of a call must be a string: one of the names in tools/list.';
-  if (params.arguments === undefined || isObject(params.arguments)) return undefined;
-  return 'The "arguments" of a call must be an object: {} where nothing is to be said.';
-}
 
 /** The scope that a call of a tool lacks; undefined for anything that may go on. */
 function deniedScope({ principal }: FastifyRequest, operation: MemoryOperation | undefined): string | undefined {

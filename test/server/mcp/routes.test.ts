@@ -9,7 +9,7 @@ import { examples } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";
-import { envelope } from "./messages.ts";
+import { ERAS, envelope } from "./messages.ts";
 
 const PATH = "/api/v1/memory/mcp";
 const TYPES = { accept: "application/json, text/event-stream", "content-type": "application/json" };
@@ -160,6 +160,21 @@ describe("the order of checks: 401, 403, 406, 415, 400", () => {
     expect((await rpc(LIST)).status).toBe(503);
     server.setCurrent(true);
   });
+});
+
+test("a list with a cursor that it did not give is an error of its params, in both eras", async () => {
+  for (const era of ERAS) {
+    const isModern = era === "2026-07-28";
+    const _meta = isModern ? envelope(era) : {};
+    const headers = { "mcp-protocol-version": era, ...(isModern ? { "mcp-method": "tools/list" } : {}) };
+    const list = (cursor: unknown) => rpc({ ...LIST, params: { cursor, _meta } }, key, headers);
+    for (const cursor of [5, "x", null, {}]) {
+      expect((await list(cursor)).json).toMatchObject({
+        ...{ id: 1, error: { code: -32_602, message: expect.stringContaining('"cursor"') } },
+      });
+    }
+    for (const none of [undefined, ""]) expect((await list(none)).json.result.tools).not.toEqual([]);
+  }
 });
 
 describe("tools", () => {

@@ -1,0 +1,42 @@
+import { problem } from "../http/errors.ts";
+import { TOOLS } from "./server.ts";
+
+/** No method here takes a URI; a long one is an attack on whoever parses it (threats b55). */
+const MAX_URI = 2_048;
+const WHOLE_LIST = 'The list of tools is one page, which no "cursor" goes on from: leave it out.';
+
+/** Of JSON-RPC, with whatever members. */
+export type Message = Readonly<Record<string, unknown>>;
+
+/** One JSON-RPC message; a batch is none since 2025-06-18. */
+export function readMessage(body: unknown): Message {
+  if (Array.isArray(body)) throw problem("invalid_request", "JSON-RPC batches are not served: send one message each.");
+  if (!isObject(body)) throw problem("invalid_request", "The body must be one JSON-RPC message.");
+  if (isObject(body.params) && typeof body.params.uri === "string" && body.params.uri.length > MAX_URI) {
+    throw problem("invalid_request", `A uri is at most ${MAX_URI} characters long.`);
+  }
+  return body;
+}
+
+function isObject(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The tool that a message calls; undefined for any other message, and where there is no such tool. */
+export function toolOf({ method, params }: Message) {
+  if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
+  return TOOLS.get(params.name);
+}
+
+/** Why a message is not what its method takes: in words that a model can mend it by. */
+export function faultOf({ method, params }: Message): string | undefined {
+  if (!isObject(params)) return undefined;
+  if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;
+  return method === "tools/call" ? faultOfCall(params) : undefined;
+}
+
+function faultOfCall(params: Message): string | undefined {
+  if (typeof params.name !== "string") return 'The "name" of a call must be a string: one of the names in tools/list.';
+  if (params.arguments === undefined || isObject(params.arguments)) return undefined;
+  return 'The "arguments" of a call must be an object: {} where nothing is to be said.';
+}
