@@ -3,32 +3,40 @@ import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor, malformed } 
 /** What a body of an API may hold: far more than any that means something, and little to parse and to check. */
 export const API_BOUNDS: JsonBounds = { values: 10_000, depth: 64 };
 
-/** The names that an object has had; null for an array, which has none. */
-type Names = Set<string> | null;
+/** An object: the names that it has had, and whether it is the value of a member called `constructor`. */
+type Members = { readonly names: Set<string>; readonly isConstructor: boolean };
+/** Null within an array, which has no names, and where nothing is to be known of a value. */
+type Context = Members | "constructor" | null;
 
 /**
  * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. Of those each
- * parser keeps one or the other, and whoever decides by one may act on the other (threats b94). A `__proto__` the parser
- * would refuse as JSON that is broken, which it is not.
+ * parser keeps one or the other, and whoever decides by one may act on the other (threats b94). What could change the
+ * prototype of objects the parser would refuse as JSON that is broken, which it is not.
  *
  * @throws BodyFault from its slices
  */
-export function memberScan(body: Buffer): JsonScanner<Names> {
-  const visitor: JsonVisitor<Names> = {
-    open: (_context, isObject) => (isObject ? new Set() : null),
-    member: (names, start, end) => {
+export function memberScan(body: Buffer): JsonScanner<Context> {
+  const visitor: JsonVisitor<Context> = {
+    open: (context, isObject) => (isObject ? { names: new Set(), isConstructor: context === "constructor" } : null),
+    member: (object, start, end) => {
+      if (object === null || object === "constructor") return null;
+      const { names, isConstructor } = object;
       const name = decodeName(body, start, end);
-      if (name === "__proto__") throw PROTOTYPE;
-      if (names?.has(name)) throw DUPLICATE;
-      names?.add(name);
-      return null;
+      if (name === "__proto__") throw PROTO;
+      if (isConstructor && name === "prototype") throw CONSTRUCTOR_PROTOTYPE;
+      if (names.has(name)) throw DUPLICATE;
+      names.add(name);
+      return name === "constructor" ? name : null;
     },
     scalar: () => {},
   };
   return new JsonScanner(body, API_BOUNDS, visitor, null);
 }
 
-const PROTOTYPE = new BodyFault('The body has a member "__proto__", which nothing here takes: leave it out.');
+const PROTO = new BodyFault('The body has a member "__proto__", which nothing here takes: leave it out.');
+const CONSTRUCTOR_PROTOTYPE = new BodyFault(
+  'The body has a member "constructor" with a "prototype" in it, by which a program that copies it changes all of its objects: leave it out.',
+);
 const DUPLICATE = new BodyFault("The body has an object with two members of one name.");
 
 function decodeName(body: Buffer, start: number, end: number): string {

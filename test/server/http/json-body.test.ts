@@ -47,6 +47,26 @@ test.each([
   expect(await post(body)).toEqual({ status: 200, body: { parsed: JSON.parse(body.replace("\uFEFF", "")) } });
 });
 
+test.each([
+  ['{"constructor":{"prototype":{"a":1}}}'],
+  ['{"a":[{"constructor":{"b":1,"prototype":1}}]}'],
+  ['{"con\\u0073tructor":{"\\u0070rototype":null}}'],
+])("the body %s is 400 for the member that it has, and not as broken JSON", async (body) => {
+  const answer = await post(body);
+  expect([answer.status, answer.body.detail]).toEqual([
+    400,
+    'The body has a member "constructor" with a "prototype" in it, by which a program that copies it changes all of its objects: leave it out.',
+  ]);
+});
+
+test.each([
+  ['{"constructor":"Ann","prototype":"b"}'],
+  ['{"constructor":[{"prototype":1}]}'],
+  ['{"constructor":{"of":{"prototype":1}}}'],
+])("the body %s, which has a constructor as any other member, is read", async (body) => {
+  expect(await post(body)).toEqual({ status: 200, body: { parsed: JSON.parse(body) } });
+});
+
 test("b83: a body at the bounds is read, and beyond them it is 400 and says the bound", async () => {
   const { values, depth } = API_BOUNDS;
   const list = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
