@@ -121,19 +121,22 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
     await waiting.prepare();
     await waiting.holdAlone(LOCK);
     const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
-    for (const migration of pending) {
-      const title = titleOf(migration);
+    /** Says in how long something was done, its waits among it; nothing where there was nothing to do. */
+    const timed = async (title: string, done: string, task: () => Promise<boolean>) => {
       const start = performance.now();
-      await waiting.retry(title, () => apply(db, migration));
-      onProgress(`${title} applied in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+      const isNew = await waiting.retry(title, task);
+      if (isNew) onProgress(`${title} ${done} in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    };
+    for (const migration of pending) {
+      await timed(titleOf(migration), "applied", async () => {
+        await apply(db, migration);
+        return true;
+      });
     }
     const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
     await waiting.takeTime();
     for (const index of migrations.flatMap(({ indexes = [] }) => indexes)) {
-      const title = `the index ${index.name}`;
-      const start = performance.now();
-      const isNew = await waiting.retry(title, () => makeLargeIndex(db, store.engine, index));
-      if (isNew) onProgress(`${title} made in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+      await timed(`the index ${index.name}`, "made", () => makeLargeIndex(db, store.engine, index));
     }
     for (const line of [missing, lacking]) if (line !== undefined) onProgress(line);
     return toPlan(from, pending);
