@@ -1,4 +1,5 @@
 import type { AtomJson, AtomRevisionJson } from "../memory/atom-json.ts";
+import { RANKING } from "../memory/response-schemas.ts";
 
 /** What a writer has set, in the output of an atom and of a revision. */
 const FIELDS_OUTPUT = {
@@ -30,13 +31,7 @@ export const ATOM_OUTPUT = {
     created: { type: "string" },
     updated: { type: "string" },
     revision: { type: "integer" },
-    rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
-    match: {
-      type: "string",
-      enum: ["words", "similar", "nearest", "meaning"],
-      description:
-        "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
-    },
+    ...RANKING,
     snippet: { type: "string", description: "Passages around what was found, the words between **." },
   },
 } as const;

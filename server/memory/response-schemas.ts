@@ -24,6 +24,17 @@ const ATOM_FIELDS = {
   revision: { type: "integer" },
 } as const;
 
+/** How an atom that was searched for matches. */
+export const RANKING = {
+  rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
+  match: {
+    type: "string",
+    enum: ["words", "similar", "nearest", "meaning"],
+    description:
+      "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
+  },
+} as const;
+
 function closed(title: string, properties: Readonly<Record<string, object>>) {
   return { title, type: "object", additionalProperties: false, required: Object.keys(properties), properties } as const;
 }
@@ -42,13 +53,7 @@ export const SEARCH_RESULT = list(
   "SearchResult",
   closed("Hit", {
     ...ATOM_FIELDS,
-    rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
-    match: {
-      type: "string",
-      enum: ["words", "similar", "nearest", "meaning"],
-      description:
-        "By all the words as they stand, by all of them in some form, by some of them, or by what it means alone.",
-    },
+    ...RANKING,
     snippet: TEXT,
   }),
   {
