@@ -3,7 +3,7 @@ import { type AtomInput, atomFields } from "../memory/atom-fields.ts";
 import { atomJson } from "../memory/atom-json.ts";
 import { noSuchLibrary, reachOf } from "../memory/libraries.ts";
 import { type FoundDuplicate, findDuplicates, insertion, MAX_BATCH } from "../memory/save-atoms.ts";
-import { ATOM_INPUT, LIBRARY } from "../memory/schemas.ts";
+import { ATOM_INPUT, LIBRARY, severalAtoms } from "../memory/schemas.ts";
 import { ATOM_OUTPUT, ATOMS_OUTPUT, atomsText, atomText } from "./atom-text.ts";
 import { CHANGES, defineTool, libraryOf, ToolFault } from "./tool.ts";
 
@@ -32,10 +32,7 @@ export const memorySaveAtom = defineTool<SaveArgs>(
     input: {
       ...ATOM_INPUT,
       atoms: {
-        type: "array",
-        minItems: 1,
-        maxItems: MAX_BATCH,
-        items: { type: "object", additionalProperties: false, required: ["content"], properties: ATOM_INPUT },
+        ...severalAtoms(MAX_BATCH),
         description: "Several atoms instead of one: all of them are saved, or none.",
       },
       library: LIBRARY,

@@ -14,6 +14,7 @@ import {
   REVISION,
   SEARCH_SORT,
   SORT,
+  severalAtoms,
   TAG,
   TIME,
 } from "./schemas.ts";
@@ -79,15 +80,7 @@ export const BATCH_BODY = {
   type: "object",
   additionalProperties: false,
   required: ["atoms"],
-  properties: {
-    library: LIBRARY,
-    atoms: {
-      type: "array",
-      minItems: 1,
-      maxItems: MAX_BATCH,
-      items: { type: "object", additionalProperties: false, required: ["content"], properties: ATOM_INPUT },
-    },
-  },
+  properties: { library: LIBRARY, atoms: severalAtoms(MAX_BATCH) },
 } as const;
 /** Atoms of one import. */
 const MAX_IMPORT = 100;
@@ -97,22 +90,12 @@ export const IMPORT_BODY = {
   required: ["atoms"],
   properties: {
     library: LIBRARY,
-    atoms: {
-      type: "array",
-      minItems: 1,
-      maxItems: MAX_IMPORT,
-      items: {
-        type: "object",
-        additionalProperties: false,
-        required: ["content"],
-        properties: {
-          id: { ...ATOM_ID, description: "What the atom was called, by which links of the same import lead to it." },
-          ...ATOM_INPUT,
-          created: TIME,
-          updated: TIME,
-        },
-      },
-    },
+    atoms: severalAtoms(MAX_IMPORT, {
+      id: { ...ATOM_ID, description: "What the atom was called, by which links of the same import lead to it." },
+      ...ATOM_INPUT,
+      created: TIME,
+      updated: TIME,
+    }),
   },
 } as const;
 export const SAVE_QUERY = {

@@ -121,6 +121,13 @@ export const ATOM_INPUT = {
   links: LINKS,
   expiresAt: EXPIRES_AT,
 } as const;
+
+/** Several atoms of one call. `fields` are what is taken of each. */
+export function severalAtoms(maxItems: number, fields: Readonly<Record<string, object>> = ATOM_INPUT) {
+  const items = { type: "object", additionalProperties: false, required: ["content"], properties: fields } as const;
+  return { type: "array", minItems: 1, maxItems, items } as const;
+}
+
 export const REVISION = { type: "integer", minimum: 1, maximum: 2_147_483_647 } as const;
 export const QUERY_TEXT = { type: "string", minLength: 1, maxLength: 1_000, pattern: TEXT } as const;
 export const CURSOR = { type: "string", maxLength: 512, description: "nextCursor of the page before." } as const;
