@@ -25,10 +25,10 @@ export async function findInTeam(
     .where("name", "in", [...new Set(refs.map(({ name }) => name))])
     .$if(cluster !== undefined, (query) => query.where("cluster", "=", cluster ?? ""))
     .execute();
+  const named = Map.groupBy(rows, ({ name }) => name);
   return refs.map(({ namespace, name }) => {
-    const [first, ...more] = rows.filter(
-      (row) => row.name === name && (namespace === "" || row.namespace === namespace),
-    );
+    const found = named.get(name) ?? [];
+    const [first, ...more] = found.filter((row) => namespace === "" || row.namespace === namespace);
     return first === undefined ? "absent" : more.length > 0 ? "ambiguous" : { id: first.id };
   });
 }
