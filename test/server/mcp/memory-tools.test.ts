@@ -1,33 +1,21 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { estimateTokens } from "../../../domain/memory/token-estimate.ts";
-import type { Store } from "../../../store/database/store.ts";
-import type { Harness } from "../harness.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
-import { callTool, startMcp } from "./tool-calls.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryServer } from "../memory/memory-server.ts";
+import { callTool } from "./tool-calls.ts";
 
-let store: Store;
-let server: Harness;
-let key: string;
+const opened = memoryServer(mcpRoutes);
 let teamB: string;
 beforeAll(async () => {
-  store = await openMemoryStore();
-  server = await startMcp(store);
-  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-  teamB = server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
-});
-afterAll(async () => {
-  await server.close();
-  await store.close();
-});
-beforeEach(async () => {
-  await sql`delete from atoms`.execute(store.db);
+  teamB = opened().server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
 });
 
-const call = (name: string, args: Readonly<Record<string, unknown>> = {}, as = key) => callTool(server, as, name, args);
+const call = (name: string, args: Readonly<Record<string, unknown>> = {}, as = opened().key) =>
+  callTool(opened().server, as, name, args);
 
-async function saved(content: string, as = key): Promise<string> {
+async function saved(content: string, as = opened().key): Promise<string> {
   const { structured, text, isError } = await call("memory_save_atom", { content }, as);
   expect(isError, text).toBe(false);
   return structured.atom.id;
@@ -65,7 +53,7 @@ test("memory_forget_atom deletes an atom with its revisions, and not one that ha
   expect(stale).toMatchObject({ isError: true, text: expect.stringContaining("revision 2") });
   expect((await call("memory_forget_atom", { id, revision: 2 })).structured).toEqual({ forgotten: id });
   expect((await call("memory_recall", { ids: [id] })).structured.missing).toEqual([id]);
-  const { rows } = await sql`select from atom_revisions where atom_id = ${id}::uuid`.execute(store.db);
+  const { rows } = await sql`select from atom_revisions where atom_id = ${id}::uuid`.execute(opened().store.db);
   expect(rows).toEqual([]);
   expect((await call("memory_forget_atom", { id })).isError).toBe(true);
 });
@@ -78,10 +66,10 @@ test("memory_libraries lists those of the key's reach, as the key names them, an
     ...{ name: "handbook", displayName: "handbook", description: "What handbook is for.", isDefault: true },
   });
   expect(all.text).toContain("- handbook, the default: What handbook is for.");
-  const restricted = server.addKey({ libraryIds: ["lib-diary"], teamDefaultLibraryId: "lib-handbook" });
+  const restricted = opened().server.addKey({ libraryIds: ["lib-diary"], teamDefaultLibraryId: "lib-handbook" });
   const few = await call("memory_libraries", {}, restricted);
   expect(few.structured.items).toMatchObject([{ name: "diary", isDefault: false }]);
-  const none = await call("memory_libraries", {}, server.addKey({ libraryIds: [] }));
+  const none = await call("memory_libraries", {}, opened().server.addKey({ libraryIds: [] }));
   expect(none).toMatchObject({ structured: { items: [] }, text: expect.stringContaining("libraryAccess") });
 });
 
@@ -97,11 +85,11 @@ test("memory_libraries comes in pages, and takes no cursor of another team or li
 });
 
 test("memory_forget_atom is not shown to a key that reads, and says that it destroys", async () => {
-  const reader = server.addKey({ scopes: scopeSet(["memory:read"]) });
+  const reader = opened().server.addKey({ scopes: scopeSet(["memory:read"]) });
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
   const tools = async (as: string) => {
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-    const response = await fetch(`${server.url}/api/v1/memory/mcp`, {
+    const response = await fetch(`${opened().server.url}/api/v1/memory/mcp`, {
       ...{ method: "POST", body, headers: { ...headers, authorization: `Bearer ${as}` } },
     });
     const text = await response.text();
@@ -109,7 +97,10 @@ test("memory_forget_atom is not shown to a key that reads, and says that it dest
   };
   const isForget = ({ name }: { name: string }) => name === "memory_forget_atom";
   expect((await tools(reader)).some(isForget)).toBe(false);
-  expect((await tools(key)).find(isForget).annotations).toMatchObject({ destructiveHint: true, readOnlyHint: false });
+  expect((await tools(opened().key)).find(isForget).annotations).toMatchObject({
+    destructiveHint: true,
+    readOnlyHint: false,
+  });
 });
 
 test("memory_wake_up keeps within its budget, the most important and the latest first, and says what it left out", async () => {

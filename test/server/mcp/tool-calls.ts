@@ -1,9 +1,7 @@
 import { Ajv } from "ajv";
 import { expect } from "vitest";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { TOOLS } from "../../../server/mcp/server.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
+import type { Harness } from "../harness.ts";
 
 const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
@@ -11,11 +9,6 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 /** What a tool answered: its text, and where it succeeded what is structured. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into as JavaScript is, by many shapes.
 export type ToolResult = { readonly text: string; readonly isError: boolean; readonly structured: any };
-
-/** A server of the memory over MCP. */
-export function startMcp(store: Store): Promise<Harness> {
-  return startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
-}
 
 /** Calls a tool by one message. What is structured fits the schema that the tool is listed with. */
 export async function callTool(

@@ -1,12 +1,9 @@
 import { Ajv } from "ajv";
-import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { TOOLS } from "../../../server/mcp/server.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
+import { memoryServer } from "../memory/memory-server.ts";
 import { callAs, ERAS, type Era, type Told } from "./messages.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -44,28 +41,21 @@ const tools = [...TOOLS].map(([name, { definition }]) => {
   return { name, fields: input.properties, required: input.required, output: definition.outputSchema as Schema };
 });
 
-let store: Store;
-let server: Harness;
-let key: string;
+const opened = memoryServer(mcpRoutes);
 /** An atom that is there. */
 let id: string;
-beforeAll(async () => {
-  store = await openMemoryStore();
-  server = await startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
-  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-});
-afterAll(async () => {
-  await server.close();
-  await store.close();
-});
 beforeEach(async () => {
-  await sql`delete from atoms`.execute(store.db);
   const { result } = await call("2025-11-25", "memory_save_atom", { content: "Deployments roll out on Tuesdays." });
   id = /\bid ([\w-]+)/.exec(result?.content[0]?.text ?? "")?.[1] ?? "";
 });
 
 const call = (era: Era, name: unknown, args: unknown) =>
-  callAs(era, { url: server.url, key }, name, typeof args === "string" ? args : JSON.stringify(args));
+  callAs(
+    era,
+    { url: opened().server.url, key: opened().key },
+    name,
+    typeof args === "string" ? args : JSON.stringify(args),
+  );
 
 /** What a tool says to a model that has to do something else: never that it is us who failed. */
 function faultOf({ status, result }: Told, what: string): string {
@@ -149,8 +139,8 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
     const { name, fields, required } = tool;
     const args = { ...validOf(required, fields), ...subjectOf(fields), library: "nosuch" };
     expect(faultOf(await call(era, name, args), name)).toContain("memory_libraries");
-    const writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
-    const told = await callAs(era, { url: server.url, key: writer }, name, JSON.stringify(args));
+    const writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
+    const told = await callAs(era, { url: opened().server.url, key: writer }, name, JSON.stringify(args));
     expect(JSON.stringify(told)).not.toContain("memory_libraries");
   });
 

@@ -1,49 +1,20 @@
-import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
 import { callTool, type ToolResult } from "../mcp/tool-calls.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
 const MANY = Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`k${i}`, 1]));
 const LINK = { rel: "r", id: "00000000-0000-7000-8000-000000000000" };
 
 describe("metadata, links and expiry, over REST and MCP", () => {
-  let store: Store;
-  let server: Harness;
-  let key: string;
-  beforeAll(async () => {
-    store = await openMemoryStore();
-    const mounts = [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes }));
-    server = await startHarness({ mounts, store });
-    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-  });
-  afterAll(async () => {
-    await server.close();
-    await store.close();
-  });
-  beforeEach(async () => {
-    await sql`delete from atoms`.execute(store.db);
-  });
+  const opened = memoryServer(memoryRoutes, mcpRoutes);
 
-  async function call(method: string, path: string, body?: unknown) {
-    const response = await fetch(server.url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, json: JSON.parse(await response.text()) };
-  }
   const tool = (name: string, args: Readonly<Record<string, unknown>>): Promise<ToolResult> =>
-    callTool(server, key, name, args);
+    callTool(opened().server, opened().key, name, args);
 
   test("an atom has what was given, over both, and a correction of one field leaves the others", async () => {
-    const linked = (await call("POST", "/atoms", { content: "The old port is 80." })).json;
+    const linked = (await opened().call("POST", "/atoms", { content: "The old port is 80." })).json;
     const fields = {
       metadata: { pr: 12, merged: true, "a key": "\ud800 text" },
       links: [{ rel: "replaces", id: linked.id }],
@@ -54,12 +25,12 @@ describe("metadata, links and expiry, over REST and MCP", () => {
       links: fields.links,
       expiresAt: "2999-01-31T00:00:00.000Z",
     };
-    const { status, json } = await call("POST", "/atoms", { content: "The port is 8080.", ...fields });
+    const { status, json } = await opened().call("POST", "/atoms", { content: "The port is 8080.", ...fields });
     expect(status).toBe(201);
     expect(json).toMatchObject(shown);
-    expect((await call("GET", `/atoms/${json.id}`)).json).toEqual(json);
+    expect((await opened().call("GET", `/atoms/${json.id}`)).json).toEqual(json);
     const change = { id: json.id, revision: 1, metadata: { pr: 13 } };
-    expect((await call("PATCH", "/atoms", change)).json).toMatchObject({ ...shown, metadata: { pr: 13 } });
+    expect((await opened().call("PATCH", "/atoms", change)).json).toMatchObject({ ...shown, metadata: { pr: 13 } });
     const saved = await tool("memory_save_atom", { content: "The port is 9090.", ...fields });
     expect(saved.structured.atom).toMatchObject(shown);
     expect(saved.text).toContain("merged: true");
@@ -101,16 +72,17 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     ["a number for expiry", { expiresAt: 5 }, '"expiresAt" must be string or null'],
   ])("%s is refused by its name, and nothing is saved", async (_what, fields, why) => {
     const input = { content: "x", ...(fields as object) };
-    const { status, json } = await call("POST", "/atoms", input);
+    const { status, json } = await opened().call("POST", "/atoms", input);
     expect([status, json.detail]).toEqual([400, expect.stringContaining(why)]);
     const saved = await tool("memory_save_atom", input);
     expect(saved).toMatchObject({ isError: true, text: expect.stringContaining(why) });
-    expect((await call("GET", "/atoms")).json.items).toEqual([]);
+    expect((await opened().call("GET", "/atoms")).json.items).toEqual([]);
   });
 
   test("the presented key is not repeated where it was sent as a name of metadata", async () => {
+    const { key } = opened();
     for (const value of [{}, null]) {
-      const { status, json } = await call("POST", "/atoms", { content: "x", metadata: { [key]: value } });
+      const { status, json } = await opened().call("POST", "/atoms", { content: "x", metadata: { [key]: value } });
       expect(status).toBe(400);
       expect(JSON.stringify(json)).not.toContain(key.slice(12));
     }

@@ -1,29 +1,16 @@
 import { connect } from "node:net";
 import fc from "fast-check";
 import { sql } from "kysely";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
-let store: Store;
-let server: Harness;
-let key: string;
-beforeAll(async () => {
-  store = await openMemoryStore();
-  server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store });
-  key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-});
-afterAll(async () => {
-  await server.close();
-  await store.close();
-});
+const opened = memoryServer(memoryRoutes);
 
 /** Sends the header lines as they are, which no client library would, and gives the answer's status. */
 function post(contentTypeLines: string, body: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    const socket = connect(server.port, "127.0.0.1");
+    const socket = connect(opened().server.port, "127.0.0.1");
     let answer = "";
     socket.on("data", (chunk) => {
       answer += chunk.toString("latin1");
@@ -31,14 +18,14 @@ function post(contentTypeLines: string, body: string): Promise<number> {
     socket.on("error", reject);
     socket.on("close", () => resolve(Number(answer.slice(9, 12))));
     socket.write(
-      `POST /atoms HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\nConnection: close\r\n${contentTypeLines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      `POST /atoms HTTP/1.1\r\nHost: x\r\nX-API-Key: ${opened().key}\r\nConnection: close\r\n${contentTypeLines}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
       "latin1",
     );
   });
 }
 
 async function atomCount(): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from atoms`.execute(store.db);
+  const { rows } = await sql<{ n: number }>`select count(*)::integer as n from atoms`.execute(opened().store.db);
   return rows[0]?.n ?? -1;
 }
 

@@ -1,34 +1,21 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
 describe("the export of a library", () => {
-  let store: Store;
-  let server: Harness;
-  let key: string;
-  beforeAll(async () => {
-    store = await openMemoryStore();
-    server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store });
-    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-  });
-  afterAll(async () => {
-    await server.close();
-    await store.close();
-  });
+  const opened = memoryServer(memoryRoutes);
   beforeEach(async () => {
-    await sql`delete from atoms`.execute(store.db);
-    await sql`update libraries set state = 'active'`.execute(store.db);
+    await sql`update libraries set state = 'active'`.execute(opened().store.db);
   });
 
-  const ask = (path: string, as = key) => fetch(server.url + path, { headers: { authorization: `Bearer ${as}` } });
+  const ask = (path: string, as = opened().key) =>
+    fetch(opened().server.url + path, { headers: { authorization: `Bearer ${as}` } });
   const fill = (library: string, atoms: number, metadata = {}) =>
     sql`insert into atoms (library_id, team_id, content, tags, importance, metadata, created_at, updated_at)
       select ${library}, 'team-a', 'Atom ' || n, '{}', 5, ${JSON.stringify(metadata)}::jsonb, to_timestamp(n), to_timestamp(n)
-      from generate_series(1, ${atoms}::integer) n`.execute(store.db);
+      from generate_series(1, ${atoms}::integer) n`.execute(opened().store.db);
 
   test("is a line for each of its atoms, the newest first, whichever page they would be on", async () => {
     await fill("lib-diary", 45);
@@ -49,25 +36,28 @@ describe("the export of a library", () => {
 
   test("b58: is of no library beyond the key's reach, and of none without a right to read", async () => {
     await fill("lib-handbook", 3);
-    const diaryOnly = server.addKey({ libraryIds: ["lib-diary"] });
+    const diaryOnly = opened().server.addKey({ libraryIds: ["lib-diary"] });
     const [denied, absent] = [
       await ask("/atoms/export?library=handbook", diaryOnly),
       await ask("/atoms/export?library=x"),
     ];
     expect([denied.status, absent.status]).toEqual([404, 404]);
     expect((await ask("/atoms/export?library=b/b-notes")).status).toBe(404);
-    expect((await ask("/atoms/export", server.addKey())).status).toBe(400);
-    const writer = server.addKey({ scopes: scopeSet(["memory:write"]) });
+    expect((await ask("/atoms/export", opened().server.addKey())).status).toBe(400);
+    const writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]) });
     expect((await ask("/atoms/export?library=diary", writer)).status).toBe(403);
   });
 
   test.each([
-    ["its key is revoked", (as: string) => server.changeKey(as, { state: "revoked" })],
-    ["its library goes", () => sql`update libraries set state = 'retained' where id = 'lib-diary'`.execute(store.db)],
+    ["its key is revoked", (as: string) => opened().server.changeKey(as, { state: "revoked" })],
+    [
+      "its library goes",
+      () => sql`update libraries set state = 'retained' where id = 'lib-diary'`.execute(opened().store.db),
+    ],
   ])("b62: breaks off where %s while it runs, so that it does not look whole", async (_what, end) => {
     // More than the connection holds, so that the end comes before all of it was read.
     await fill("lib-diary", 400, { much: "x".repeat(50_000) });
-    const passing = server.addKey();
+    const passing = opened().server.addKey();
     const response = await ask("/atoms/export?library=diary", passing);
     expect(response.status).toBe(200);
     const reader = response.body?.getReader();

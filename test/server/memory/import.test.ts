@@ -1,40 +1,15 @@
-import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
 describe("atoms that come from elsewhere", () => {
-  let store: Store;
-  let server: Harness;
-  let key: string;
-  beforeAll(async () => {
-    store = await openMemoryStore();
-    server = await startHarness({ mounts: [{ at: "", routes: memoryRoutes }], store });
-    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-  });
-  afterAll(async () => {
-    await server.close();
-    await store.close();
-  });
-  beforeEach(async () => {
-    await sql`delete from atoms`.execute(store.db);
-  });
+  const opened = memoryServer(memoryRoutes);
 
-  async function call(method: string, path: string, body?: unknown, as = key) {
-    const response = await fetch(server.url + path, {
-      method,
-      headers: { authorization: `Bearer ${as}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, json: JSON.parse(await response.text()) };
-  }
-  const importing = (atoms: unknown, library = "diary", as = key) =>
-    call("POST", "/atoms/import", { library, atoms }, as);
+  const importing = (atoms: unknown, library = "diary", as = opened().key) =>
+    opened().call("POST", "/atoms/import", { library, atoms }, as);
 
   test("keep their fields and times, get new ids, and lead to each other and to what is there", async () => {
-    const there = (await call("POST", "/atoms", { content: "Was here before." })).json;
+    const there = (await opened().call("POST", "/atoms", { content: "Was here before." })).json;
     const [a, b, unknown] = ["a", "00000000-0000-7000-8000-00000000000b", "00000000-0000-7000-8000-00000000000c"];
     const first = {
       ...{ content: "First.", tags: ["t"], source: "s", importance: 9, metadata: { n: 1 } },
@@ -48,14 +23,14 @@ describe("atoms that come from elsewhere", () => {
     ]);
     expect([status, json]).toEqual([201, { ids: [expect.any(String), expect.any(String), null], droppedLinks: 1 }]);
     const [idOfA, idOfB] = json.ids;
-    expect((await call("GET", `/atoms/${idOfA}`)).json).toEqual({
+    expect((await opened().call("GET", `/atoms/${idOfA}`)).json).toEqual({
       ...{ ...first, id: idOfA, library: "diary", revision: 1, links: [{ rel: "r", id: idOfB }] },
     });
-    const now = new Date(server.clock.now()).toISOString();
-    expect((await call("GET", `/atoms/${idOfB}`)).json).toMatchObject({
+    const now = new Date(opened().server.clock.now()).toISOString();
+    expect((await opened().call("GET", `/atoms/${idOfB}`)).json).toMatchObject({
       ...{ created: now, updated: now, revision: 1, links: [idOfA, there.id].map((id) => ({ rel: "r", id })) },
     });
-    expect((await call("GET", "/atoms?library=diary")).json.items).toHaveLength(2);
+    expect((await opened().call("GET", "/atoms?library=diary")).json.items).toHaveLength(2);
   });
 
   test("are read page by page whenever they were made", async () => {
@@ -65,7 +40,10 @@ describe("atoms that come from elsewhere", () => {
     for (const sort of ["newest", "oldest", "updated", "importance"]) {
       const seen: string[] = [];
       for (let cursor = ""; ; ) {
-        const { status, json } = await call("GET", `/atoms?library=diary&limit=1&sort=${sort}&cursor=${cursor}`);
+        const { status, json } = await opened().call(
+          "GET",
+          `/atoms?library=diary&limit=1&sort=${sort}&cursor=${cursor}`,
+        );
         expect([sort, status]).toEqual([sort, 200]);
         seen.push(...json.items.map(({ created }: { created: string }) => created));
         if (json.nextCursor === null) break;
@@ -76,12 +54,12 @@ describe("atoms that come from elsewhere", () => {
   });
 
   test("b58: lead to no atom beyond the key's reach, and come into no library beyond it", async () => {
-    const hidden = (await call("POST", "/atoms", { content: "Hidden." })).json;
-    const diaryOnly = server.addKey({ libraryIds: ["lib-diary"] });
+    const hidden = (await opened().call("POST", "/atoms", { content: "Hidden." })).json;
+    const diaryOnly = opened().server.addKey({ libraryIds: ["lib-diary"] });
     const links = [{ rel: "r", id: hidden.id }];
     const { json } = await importing([{ content: "x", links }], "diary", diaryOnly);
     expect(json.droppedLinks).toBe(1);
-    expect((await call("GET", `/atoms/${json.ids[0]}`)).json.links).toEqual([]);
+    expect((await opened().call("GET", `/atoms/${json.ids[0]}`)).json.links).toEqual([]);
     expect((await importing([{ content: "x" }], "handbook", diaryOnly)).status).toBe(404);
     expect((await importing([{ content: "x" }], "b/b-notes")).status).toBe(404);
   });
@@ -108,6 +86,6 @@ describe("atoms that come from elsewhere", () => {
   ])("are refused with %s, and none of them is stored", async (_what, atoms, why) => {
     const { status, json } = await importing(atoms);
     expect([status, json.detail]).toEqual([400, expect.stringContaining(why)]);
-    expect((await call("GET", "/atoms")).json.items).toEqual([]);
+    expect((await opened().call("GET", "/atoms")).json.items).toEqual([]);
   });
 });

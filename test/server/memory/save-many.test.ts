@@ -1,48 +1,26 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
 import { callTool } from "../mcp/tool-calls.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
 const FREEZE = "The deploy freeze ends on Monday.";
 const ALIKE = "The deploy freeze ended on Monday.";
 
 describe("atoms that are saved together, or twice", () => {
-  let store: Store;
-  let server: Harness;
-  let key: string;
+  const opened = memoryServer(memoryRoutes, mcpRoutes);
   let writer: string;
   beforeAll(async () => {
-    store = await openMemoryStore();
-    const mounts = [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes }));
-    server = await startHarness({ mounts, store });
-    key = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-    writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
-  });
-  afterAll(async () => {
-    await server.close();
-    await store.close();
-  });
-  beforeEach(async () => {
-    await sql`delete from atoms`.execute(store.db);
+    writer = opened().server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
   });
 
-  async function post(path: string, body: unknown, as = key) {
-    const response = await fetch(server.url + path, {
-      method: "POST",
-      headers: { authorization: `Bearer ${as}`, "content-type": "application/json" },
-      body: JSON.stringify(body),
-    });
-    return { status: response.status, json: JSON.parse(await response.text()) };
-  }
-  const saveByTool = (args: Readonly<Record<string, unknown>>, as = key) =>
-    callTool(server, as, "memory_save_atom", args);
+  const post = (path: string, body: unknown, as?: string) => opened().call("POST", path, body, as);
+  const saveByTool = (args: Readonly<Record<string, unknown>>, as = opened().key) =>
+    callTool(opened().server, as, "memory_save_atom", args);
   const contents = async () => {
-    const { rows } = await sql<{ content: string }>`select content from atoms order by id`.execute(store.db);
+    const { rows } = await sql<{ content: string }>`select content from atoms order by id`.execute(opened().store.db);
     return rows.map(({ content }) => content);
   };
 
@@ -74,14 +52,18 @@ describe("atoms that are saved together, or twice", () => {
 
   test("a batch whose library goes while it is saved leaves nothing", async () => {
     await sql`create function retain() returns trigger language plpgsql as $$ begin
-      update libraries set state = 'retained' where id = new.library_id; return null; end $$`.execute(store.db);
-    await sql`create trigger retain after insert on atoms for each row execute function retain()`.execute(store.db);
+      update libraries set state = 'retained' where id = new.library_id; return null; end $$`.execute(
+      opened().store.db,
+    );
+    await sql`create trigger retain after insert on atoms for each row execute function retain()`.execute(
+      opened().store.db,
+    );
     const { status } = await post("/atoms/batch", {
       library: "diary",
       atoms: [{ content: "one" }, { content: "two" }],
     });
-    await sql`drop trigger retain on atoms`.execute(store.db);
-    await sql`drop function retain`.execute(store.db);
+    await sql`drop trigger retain on atoms`.execute(opened().store.db);
+    await sql`drop function retain`.execute(opened().store.db);
     expect([status, await contents()]).toEqual([404, []]);
   });
 
