@@ -62,6 +62,7 @@ const APART = [
   "test/controller/files/restless.test.ts",
   "test/controller/files/tree-watch.test.ts",
   "test/server/auth/abuse.test.ts",
+  "test/server/auth/verify-token.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model-scan.test.ts",

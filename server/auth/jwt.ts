@@ -1,10 +1,11 @@
-import { decodeJwt, errors, type JWTPayload, jwtVerify } from "jose";
+import { decodeJwt, errors, type JWTPayload } from "jose";
 import type { MemberNames } from "../../domain/team-member.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { OidcConfig } from "../config.ts";
 import { memberNamesOf } from "./claims.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
+import { createTokenVerifier } from "./verify-token.ts";
 
 /** Who a token is of, or why it is refused: for counting, never for the caller. */
 export type JudgedJwt =
@@ -49,12 +50,13 @@ const CAUSES: Readonly<Record<string, JwtCause>> = {
 /** Makes what judges tokens of the configured issuers (docs/decisions/management-api.md). */
 export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
+  const verify = createTokenVerifier();
   return async (token, audience) => {
     try {
       const { iss: issuer = "" } = decodeJwt(token);
       const keys = keysOf.get(issuer);
       if (keys === undefined) return { cause: "jwt_issuer" };
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      const { payload, protectedHeader } = await verify(token, keys, {
         issuer,
         audience,
         algorithms: SIGNATURE_ALGORITHMS,

@@ -1,4 +1,5 @@
 import type { QuestionSpace, QuestionVector } from "../../store/memory/embedding/nearest.ts";
+import { keepNewest } from "../bounded-map.ts";
 import type { EmbedRequest, EmbedResult } from "./embed-request.ts";
 
 /** Whoever asks waits so long at most. Milliseconds. */
@@ -48,8 +49,7 @@ export function createQuestionEmbedder(
     if (result.kind !== "vectors" || result.servedBy !== servedBy) return undefined;
     const [vector] = result.vectors;
     if (vector?.length !== dimensions) return undefined;
-    vectors.delete(id);
-    keep(vectors, id, { vector, at: monotonic() }, MAX_CACHED);
+    keepNewest(vectors, id, { vector, at: monotonic() }, MAX_CACHED);
     return vector;
   }
 
@@ -58,7 +58,7 @@ export function createQuestionEmbedder(
       if (monotonic() - (none.get(teamId) ?? Number.NEGATIVE_INFINITY) < NONE_MS) return undefined;
       const spaces = await spacesOf();
       none.delete(teamId);
-      if (spaces === undefined) keep(none, teamId, monotonic(), MAX_TEAMS);
+      if (spaces === undefined) keepNewest(none, teamId, monotonic(), MAX_TEAMS);
       if (spaces === undefined || spaces.length === 0) return undefined;
       const found = await Promise.all(spaces.map((space) => vectorIn(space, text)));
       const meaning = spaces.flatMap((space, i) => {
@@ -68,11 +68,4 @@ export function createQuestionEmbedder(
       return meaning.length === spaces.length ? meaning : undefined;
     },
   };
-}
-
-/** Adds to a map, and drops what has been there longest where it is full. */
-function keep<T>(map: Map<string, T>, key: string, value: T, most: number): void {
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }

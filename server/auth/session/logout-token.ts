@@ -1,9 +1,10 @@
-import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
+import { decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey } from "jose";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { LogoutRequest } from "../../../store/sessions.ts";
 import type { ConsoleClient } from "../../config.ts";
 import { createIssuerKeys } from "../issuer-keys.ts";
 import { CLOCK_SKEW_S, SIGNATURE_ALGORITHMS } from "../jwt.ts";
+import { createTokenVerifier, type VerifyToken } from "../verify-token.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
 /** Explicitly typed, or as issuers did before. */
@@ -28,12 +29,13 @@ export function createLogoutJudge(
   const known = new Map(
     clients.map(({ issuer, clientId }) => [issuer, { clientId, keys: createIssuerKeys(issuer, clock.monotonic) }]),
   );
+  const verifyToken = createTokenVerifier();
   return async (token) => {
     if (token.length > MAX_LENGTH) return undefined;
     try {
       const { iss: issuer = "" } = decodeJwt(token);
       const client = known.get(issuer);
-      return client && (await verify(token, issuer, client, clock.now()));
+      return client && (await verify(token, issuer, { ...client, verifyToken }, clock.now()));
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) {
         return undefined;
@@ -43,15 +45,15 @@ export function createLogoutJudge(
   };
 }
 
-type Verifier = { readonly clientId: string; readonly keys: JWTVerifyGetKey };
+type Verifier = { readonly clientId: string; readonly keys: JWTVerifyGetKey; readonly verifyToken: VerifyToken };
 
 async function verify(
   token: string,
   issuer: string,
-  { clientId, keys }: Verifier,
+  { clientId, keys, verifyToken }: Verifier,
   now: number,
 ): Promise<LogoutRequest | undefined> {
-  const { payload, protectedHeader } = await jwtVerify(token, keys, {
+  const { payload, protectedHeader } = await verifyToken(token, keys, {
     ...{ issuer, audience: clientId, algorithms: SIGNATURE_ALGORITHMS, currentDate: new Date(now) },
     ...{ maxTokenAge: MAX_AGE_S, clockTolerance: CLOCK_SKEW_S, requiredClaims: ["iat", "jti", "aud"] },
   });
