@@ -20,13 +20,13 @@ exploreEach(
         from: rotated(ADOPTION),
         budget: { ...NONE, changes: 1, uses: 2 },
       },
+    ],
+    largest: [
       {
         name: "room for one, an edit, a change and a fault",
         from: rotated(DEFAULT_OVERLAP, 3),
         budget: { ...NONE, faults: 1, edits: 1, changes: 1 },
       },
-    ],
-    largest: [
       {
         name: "reservations in vain, with a change",
         from: reservedInVain(3),
