@@ -6,6 +6,7 @@ import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type Sear
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
 import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";
 import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
+import type { WantedWord } from "./similar-condition.ts";
 
 /** Of the atoms that share a topic's words so many are compared with it. */
 const MAX_RECALLED = 60;
@@ -40,10 +41,13 @@ export async function rankForRecall(
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   const topic = readTopic(search.query);
-  const { scope, ids } = await byAnyWord(db, reach, { search, topic, bounds });
+  const { scope, ids, absent } = await byAnyWord(db, reach, { search, topic, bounds });
   if (scope.libraryIds.length === 0) return [];
   const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
-  const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, bounds });
+  // Where atoms with words as they stand fill the answer, only a word that none of them has may be meant otherwise.
+  const isSought = ({ word }: WantedWord) => ids.length < search.limit || absent.includes(word.text);
+  const sought = comparison.words.filter(isSought);
+  const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, sought, bounds });
   const known = new Set(ids);
   const ranked = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
@@ -60,18 +64,22 @@ function worth({ score, importance, updatedMs }: RankedRow & { readonly score: n
 }
 const MIN_SCORE = 0.05;
 
-/** The atoms that have any of a topic's words as they stand, those first that are worth the most. */
+/**
+ * The atoms that have any of a topic's words as they stand, those first that are worth the most, and the words that are
+ * absent from all of them.
+ */
 async function byAnyWord(
   db: Db,
   reach: Reach,
   { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
-): Promise<{ scope: Scope; ids: string[] }> {
+): Promise<{ scope: Scope; ids: string[]; absent: readonly string[] }> {
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
     const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
     const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
     const found = await candidates(tx, scope, bounds);
-    if (found === undefined) return { scope, ids: [] };
+    const words = topic.wanted.map(({ text }) => text);
+    if (found === undefined) return { scope, ids: [], absent: words };
     const { rows } = await sql<{ id: string }>`
       with wanted as (select ${scope.query}::tsquery as q),
       ranked as (
@@ -80,6 +88,16 @@ async function byAnyWord(
         limit ${MAX_RECALLED * SOURCES}
       )
       select id::text from ranked group by id order by max(score) desc, id desc limit ${MAX_RECALLED}`.execute(tx);
-    return { scope, ids: rows.map(({ id }) => id) };
+    const ids = rows.map(({ id }) => id);
+    return { scope, ids, absent: await absentWords(tx, ids, words) };
   });
+}
+
+async function absentWords(db: Db, ids: readonly string[], words: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ word: string }>`
+    select word from (select word, plainto_tsquery('english', word) as q from unnest(${words}::text[]) word offset 0) w
+    where not exists (
+      select 1 from unnest(${ids}::uuid[]) known (id), lateral (
+        select a.search from atoms a where a.id = known.id offset 0) a where a.search @@ w.q)`.execute(db);
+  return rows.map(({ word }) => word);
 }

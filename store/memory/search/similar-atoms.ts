@@ -67,28 +67,37 @@ export async function prepareComparison(
   return { search, share, words: wantedWords(search.wanted, share) };
 }
 
+type SimilarSearch = {
+  readonly of: "all" | "any";
+  /** Ids of atoms that are compared too. */
+  readonly known?: readonly string[];
+  /** Those of the words by which other atoms are looked for; left out for all. */
+  readonly sought?: readonly WantedWord[];
+  readonly bounds: SearchBounds;
+};
+
 /**
  * The atoms that are like what is searched for, in no order: those that the index gives, and the newest where it does not
  * answer alone. What it looks at is bounded.
- *
- * @param known ids of atoms that are compared too
  */
 export async function similarAtoms(
   db: Db,
   scope: Scope,
   { search, words: all, share }: Comparison,
-  { of, known = [], bounds }: { of: "all" | "any"; known?: readonly string[]; bounds: SearchBounds },
+  { of, known = [], sought = all, bounds }: SimilarSearch,
 ): Promise<SimilarAtom[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
   const words = of === "all" ? all : all.slice(0, MAX_TOPIC_WORDS);
   const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
-  const asked = of === "all" ? conditionOfAll(words, share) : conditionOfAny(words);
+  const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
   const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
   const sources = [
     byIds(known),
     asked && byParts(scope, asked.condition, bounds),
     // Where atoms are known, the newest that have its frequent words are among them.
-    asked !== null && (asked.isComplete || known.length > 0) ? null : firstOfEach(scope, COLUMNS, NEWEST, most),
+    sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0))
+      ? null
+      : firstOfEach(scope, COLUMNS, NEWEST, most),
   ].filter((source) => source !== null);
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
