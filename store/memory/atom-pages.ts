@@ -5,6 +5,7 @@ import type { AtomPosition, Reach } from "./atom.ts";
 import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
+import { isAskedFor } from "./reachable-libraries.ts";
 import { ATOM_TERMS, owners } from "./search/candidates.ts";
 import { printTextQuery, type TextQuery } from "./search/index-condition.ts";
 
@@ -29,12 +30,6 @@ export type AtomList = {
   readonly after: AtomPosition | null;
 };
 
-/** The libraries of a list that are active. */
-function librariesOf({ reach, libraryId }: AtomList): RawBuilder<unknown> {
-  return sql`l.team_id = ${reach.teamId} and l.state = 'active' and (${libraryId}::text is null or l.id = ${libraryId})
-    and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))`;
-}
-
 function behind({ sort, after }: AtomList): RawBuilder<unknown> {
   return after === null ? sql`` : sql`and ${orderOf(sort).behind(after)}`;
 }
@@ -48,7 +43,7 @@ export function firstOf(list: AtomList, limit: number): RawBuilder<unknown> {
   return sql`libraries l cross join lateral (
       select * from atoms a where a.library_id = l.id and ${UNEXPIRED} ${within(list)} ${behind(list)}
       order by ${by} limit ${limit}
-    ) a where ${librariesOf(list)} and a.team_id = l.team_id
+    ) a where ${isAskedFor(list.reach, list.libraryId)} and a.team_id = l.team_id
     order by ${by} limit ${limit}`;
 }
 
@@ -93,7 +88,7 @@ async function askIndex(
   bounds: PageBounds,
 ): Promise<{ found: string[] | null; libraries: number }> {
   const { rows: libraries } = await sql<{ id: string }>`
-    select l.id from libraries l where ${librariesOf(list)} order by l.id`.execute(tx);
+    select l.id from libraries l where ${isAskedFor(list.reach, list.libraryId)} order by l.id`.execute(tx);
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
   const tags = indexedTags(list.filter);

@@ -4,6 +4,7 @@ import { InvalidAtomError } from "../database/errors.ts";
 import type { Atom, AtomFields, AtomLink, Reach } from "./atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, presentIds, reachable, toAtom } from "./atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
+import { isReachable } from "./reachable-libraries.ts";
 
 /** Why an atom was not changed: `revision` is the present one. */
 type MovedOn = { readonly kind: "conflict"; readonly revision: number } | { readonly kind: "absent" };
@@ -39,8 +40,7 @@ export async function insertAtom(
         ${JSON.stringify(metadata)}::jsonb, ${JSON.stringify(links)}::jsonb, ${timeOrNull(expiresAt)}::timestamptz,
         ${storedSketch(sql`l.id`, sketchOf(content))}, ${new Date(at)}::timestamptz, ${new Date(updatedAt)}::timestamptz
       from libraries l
-      where l.id = ${libraryId} and l.team_id = ${reach.teamId} and l.state = 'active'
-        and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
+      where l.id = ${libraryId} and ${isReachable(reach)}
       returning *
     )
     select ${atomColumns(reach)} from a join libraries l on l.id = a.library_id`.execute(db);

@@ -12,6 +12,17 @@ export type ReachableLibrary = {
   readonly incarnation: string;
 };
 
+/** The condition of a library `l` of a reach: it is active, and one of the team's that the caller may reach. */
+export function isReachable({ teamId, libraryIds }: Reach): RawBuilder<unknown> {
+  return sql`l.team_id = ${teamId} and l.state = 'active'
+    and (${libraryIds}::text[] is null or l.id = any(${libraryIds}::text[]))`;
+}
+
+/** The same, of the one library that is asked for; null for all of them. */
+export function isAskedFor(reach: Reach, libraryId: string | null): RawBuilder<unknown> {
+  return sql`${isReachable(reach)} and (${libraryId}::text is null or l.id = ${libraryId})`;
+}
+
 /**
  * The library of this name in the reach. One that is not allowed and one that does not exist are the same empty answer
  * of the same statement (spec §2.5).
@@ -61,8 +72,7 @@ async function select(
     select l.id, l.namespace, l.name, l.display_name as "displayName", l.description,
       coalesce(l.owner_uid, '') as incarnation
     from libraries l
-    where ${which} and l.team_id = ${reach.teamId} and l.state = 'active'
-      and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
+    where ${which} and ${isReachable(reach)}
     order by l.id
     limit ${limit}`.execute(db);
   return rows;

@@ -4,6 +4,7 @@ import { SearchTextError } from "../../database/errors.ts";
 import type { Reach } from "../atom.ts";
 import { type AtomFilter, indexedTags, passes } from "../atom-filter.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
+import { isAskedFor } from "../reachable-libraries.ts";
 import type { Word } from "./folded-text.ts";
 import {
   chooseIndexCondition,
@@ -78,10 +79,7 @@ export async function resolveScope(
     select (${query})::text as query, array(
       select word from unnest(${words.map(({ text }) => text)}::text[]) word
       where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
-      select l.id from libraries l
-      where l.team_id = ${reach.teamId} and l.state = 'active' and (${libraryId}::text is null or l.id = ${libraryId})
-        and (${reach.libraryIds}::text[] is null or l.id = any(${reach.libraryIds}::text[]))
-      order by l.id) as ids`
+      select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by l.id) as ids`
     .execute(db)
     .catch(throwSearchTextError);
   const [{ query: printed, unindexed, ids } = { query: "", unindexed: [], ids: [] }] = rows;
