@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, Reach } from "./atom.ts";
+import { orderOf } from "./atom-order.ts";
 import { type AtomRow, atomColumns, reachable, toAtom } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 
@@ -11,10 +12,10 @@ export async function importantAtoms(db: Db, reach: Reach, libraryId: string, li
     sql<AtomRow>`
       select ${atomColumns(reach)} from libraries l cross join lateral (
         select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
-        order by a.importance desc, a.updated_at desc, a.id desc limit ${limit}
+        order by ${orderOf("importance").by} limit ${limit}
       ) a
       where ${reachable(reach)} and l.id = ${libraryId}
-      order by a.importance desc, a.updated_at desc, a.id desc`.execute(tx),
+      order by ${orderOf("importance").by}`.execute(tx),
   );
   return rows.map(toAtom);
 }
@@ -30,7 +31,7 @@ export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promi
     sql<{ atoms: number }>`
       select count(*)::integer as atoms from libraries l cross join lateral (
         select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
-        order by a.created_at desc, a.id desc limit ${MAX_COUNTED + 1}
+        order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}
       ) a
       where ${reachable(reach)} and l.id = ${libraryId}`.execute(tx),
   );

@@ -3,6 +3,7 @@ import type { Db } from "../../database/change.ts";
 import { SearchTextError } from "../../database/errors.ts";
 import type { Reach } from "../atom.ts";
 import { type AtomFilter, indexedTags, passes } from "../atom-filter.ts";
+import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { isAskedFor } from "../reachable-libraries.ts";
 import type { Word } from "./folded-text.ts";
@@ -117,8 +118,8 @@ export async function candidates(
   const { condition, isComplete } = await choose(db, scope, query, bounds);
   const sources = [
     condition && indexed(scope, condition, bounds),
-    isComplete ? walk(scope, NEWEST, bounds.sample, bounds) : walk(scope, NEWEST, bounds.newest, bounds),
-    isComplete ? null : walk(scope, IMPORTANT, bounds.important, bounds),
+    isComplete ? walk(scope, "newest", bounds.sample, bounds) : walk(scope, "newest", bounds.newest, bounds),
+    isComplete ? null : walk(scope, "importance", bounds.important, bounds),
   ].filter((source) => source !== null);
   return sql`(${sql.join(sources, sql` union all `)})`;
 }
@@ -137,7 +138,7 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
           where lexeme = any(${lexemes}::text[]) group by lexeme
         ) counted)`;
   const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`
-    with sample as materialized (${walk(scope, NEWEST, bounds.sample, bounds)})
+    with sample as materialized (${walk(scope, "newest", bounds.sample, bounds)})
     select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
       ${counts} as counts from sample a`.execute(db);
   const [{ looked, matching, counts: counted } = { looked: 0, matching: 0, counts: {} }] = rows;
@@ -146,11 +147,10 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
   return chooseIndexCondition(query, (lexeme) => share(atomsWith.get(lexeme) ?? 0), share(matching));
 }
 
-export const NEWEST: RawBuilder<unknown> = sql`a.created_at desc, a.id desc`;
-const IMPORTANT = sql`a.importance desc, a.updated_at desc, a.id desc`;
+type WalkOrder = Extract<Sort, "newest" | "importance">;
 
 /** The first atoms of each library in the order of an index, together about `rows`. */
-function walk(scope: Scope, order: RawBuilder<unknown>, rows: number, bounds: SearchBounds): RawBuilder<unknown> {
+function walk(scope: Scope, order: WalkOrder, rows: number, bounds: SearchBounds): RawBuilder<unknown> {
   return withinBytes(firstOfEach(scope, COLUMNS, order, rows), bounds);
 }
 
@@ -158,7 +158,7 @@ function walk(scope: Scope, order: RawBuilder<unknown>, rows: number, bounds: Se
 export function firstOfEach(
   scope: Scope,
   columns: RawBuilder<unknown>,
-  order: RawBuilder<unknown>,
+  order: WalkOrder,
   rows: number,
 ): RawBuilder<unknown> {
   const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
@@ -166,9 +166,9 @@ export function firstOfEach(
   const { until } = scope.filter;
   // Nothing is changed before it is made; the other order's index does not know when that was.
   const made =
-    until === undefined || order !== NEWEST ? sql`` : sql`and a.created_at < ${new Date(until)}::timestamptz`;
+    until === undefined || order !== "newest" ? sql`` : sql`and a.created_at < ${new Date(until)}::timestamptz`;
   return sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
-      select ${columns} from atoms a where a.library_id = library.id ${made} order by ${order} limit ${each}
+      select ${columns} from atoms a where a.library_id = library.id ${made} order by ${orderOf(order).by} limit ${each}
     ) a where a.team_id = ${scope.reach.teamId}`;
 }
 

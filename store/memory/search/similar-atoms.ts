@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { indexedTags } from "../atom-filter.ts";
-import { firstOfEach, isWanted, NEWEST, owners, type Scope, type SearchBounds } from "./candidates.ts";
+import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
 import {
@@ -59,7 +59,7 @@ export async function prepareComparison(
   const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
     || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
   const texts = await withOrderedPlans(db, async (tx) => {
-    const sample = firstOfEach(scope, text, NEWEST, bounds.similarSample);
+    const sample = firstOfEach(scope, text, "newest", bounds.similarSample);
     const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);
     return rows.map((row) => markedWords(row.text));
   });
@@ -97,7 +97,7 @@ export async function similarAtoms(
     // Where atoms are known, the newest that have its frequent words are among them.
     sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0))
       ? null
-      : firstOfEach(scope, COLUMNS, NEWEST, most),
+      : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
