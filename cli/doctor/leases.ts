@@ -55,7 +55,7 @@ function scopesOf(uid: string, scopes: readonly string[]) {
  * @param leases of the installation that is looked at
  */
 export async function findRivals(
-  { uid, api }: Pick<KubernetesCluster, "uid" | "api">,
+  { uid, api }: { readonly uid: string; readonly api: Pick<ApiClient, "request"> },
   leases: readonly WatchedLease[],
   scopes: readonly string[],
 ): Promise<Finding[]> {
@@ -73,9 +73,9 @@ export async function findRivals(
     });
     return judgeRivals([...leases, ...(await Promise.all(others)).flat()]);
   } catch (error) {
-    if (!isForbidden(error)) throw error;
     const message = `it cannot be told whether other controllers serve the same namespaces: ${errorText(error)}`;
-    return [note("leases", message, "ask as a cluster administrator")];
+    if (isForbidden(error)) return [note("leases", message, "ask as a cluster administrator")];
+    return [wrong("leases", message, "see that the API server answers: kubectl get leases -A")];
   }
 }
 
@@ -103,7 +103,11 @@ function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): bo
 }
 
 /** What time a Lease says is its holder's, whose clock may be wrong: it is renewed if it changes while we look. */
-async function watchLease(api: ApiClient, namespace: string, name: string): Promise<WatchedLease["state"]> {
+async function watchLease(
+  api: Pick<ApiClient, "request">,
+  namespace: string,
+  name: string,
+): Promise<WatchedLease["state"]> {
   try {
     const first = await readLease(api, namespace, name);
     if (first === undefined) return "absent";

@@ -101,7 +101,7 @@ export function createLeaseRecord({ api, namespace, name, identity, clock }: Lea
 
 /** @returns undefined where there is none */
 export async function readLease(
-  api: ApiClient,
+  api: Pick<ApiClient, "request">,
   namespace: string,
   name: string,
   timeoutMs?: number,
