@@ -11,6 +11,7 @@ import { livingLeaks } from "../../store/keys/key-leaks.ts";
 import { countRestoredSessions } from "../../store/sessions.ts";
 import { UsageError } from "../usage-error.ts";
 import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
+import { judgeClocks } from "./judge-clock.ts";
 
 type Contents = {
   readonly db: Db;
@@ -57,6 +58,10 @@ export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Findi
   for (const { id, lacksKey } of lacking) {
     const message = `the server ${id} does not have the encryption key ${lacksKey}, and cannot read what is stored under it`;
     findings.push(wrong("encryption-key", message, "start it with that key as a line of its --encryption-key-file"));
+  }
+  for (const { id, clockAheadMs } of living) {
+    const judged = judgeClocks(`the server ${id}'s`, "the database's", clockAheadMs ?? 0);
+    if (judged.severity !== "ok") findings.push(judged);
   }
   if (living.length === 0) {
     findings.push(wrong("replicas", "no server runs on this database", "keyplane server --database-url URL"));

@@ -17,10 +17,15 @@ export function judgeClock(
   theirs: number,
   { before, after }: { readonly before: number; readonly after: number },
 ): Finding {
-  const off = theirs < before ? theirs - before : Math.max(0, theirs - after);
-  if (Math.abs(off) <= MAX_NOTHING_MS) return ok("clock", `${whose} clock and this machine's agree`);
-  const way = off > 0 ? "ahead of" : "behind";
-  const message = `${whose} clock is ${Math.round(Math.abs(off) / 1_000)} s ${way} this machine's`;
+  const ahead = theirs < before ? theirs - before : Math.max(0, theirs - after);
+  return judgeClocks(whose, "this machine's", ahead);
+}
+
+/** @param ahead how far one clock is ahead of the other, in milliseconds */
+export function judgeClocks(one: string, other: string, ahead: number): Finding {
+  if (Math.abs(ahead) <= MAX_NOTHING_MS) return ok("clock", `${one} clock and ${other} agree`);
+  const way = ahead > 0 ? "ahead of" : "behind";
+  const message = `${one} clock is ${Math.round(Math.abs(ahead) / 1_000)} s ${way} ${other}`;
   const step = "set both by NTP: timedatectl set-ntp true";
-  return Math.abs(off) <= MAX_TOLERABLE_MS ? note("clock", message, step) : wrong("clock", message, step);
+  return Math.abs(ahead) <= MAX_TOLERABLE_MS ? note("clock", message, step) : wrong("clock", message, step);
 }

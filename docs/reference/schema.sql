@@ -288,6 +288,7 @@ create table replicas (
   encryption_keys text[],
   bootstrap_beside_issuer boolean default false not null,
   lease_ms integer default 5000 not null,
+  own_time timestamp(3) with time zone,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 create table revoked_subjects (

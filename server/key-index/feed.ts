@@ -38,7 +38,7 @@ export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpar
   return {
     register: (replica, leaseMs) => registerReplica(feedStore, replica, { leaseMs, keyring, hasSpareToken }),
     deregister: (replica) => deregisterReplica(feedStore, replica),
-    heartbeat: (replica, last) => heartbeat(feedStore, replica, last),
+    heartbeat: (replica, last) => heartbeat(feedStore, replica, last, Date.now()),
     changesAfter: (seq, limit) => changesAfter(feedStore, seq, limit),
     async snapshot(receive) {
       await assertSchemaVersion(store);

@@ -206,6 +206,7 @@ type ReplicasTable = {
   encryption_keys: string[] | null;
   bootstrap_beside_issuer: Generated<boolean>;
   lease_ms: Generated<number>;
+  own_time: Date | null;
 };
 
 type IdempotencyKeysTable = {

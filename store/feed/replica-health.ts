@@ -16,6 +16,8 @@ export type ReplicaHealth = {
   readonly mayServe: boolean;
   /** The fingerprint of the encryption key that is sealed under, where it does not have that; null where it does. */
   readonly lacksKey: string | null;
+  /** How far its clock is ahead of the database's, in milliseconds; null where it has not said. */
+  readonly clockAheadMs: number | null;
 };
 
 /** Every replica that is registered, the longest silent first. */
@@ -23,7 +25,8 @@ export async function replicaHealth(db: Db): Promise<ReplicaHealth[]> {
   const { rows } = await sql<ReplicaHealth>`
     select id, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "silentMs",
       ${MAY_SERVE} as "mayServe",
-      (select fingerprint from encryption_key where not fingerprint = any(coalesce(encryption_keys, '{}'))) as "lacksKey"
+      (select fingerprint from encryption_key where not fingerprint = any(coalesce(encryption_keys, '{}'))) as "lacksKey",
+      (extract(epoch from own_time - seen_at) * 1000)::float8 as "clockAheadMs"
     from replicas order by seen_at, id`.execute(db);
   return rows;
 }

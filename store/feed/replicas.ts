@@ -71,13 +71,20 @@ export type Neighbour = {
  *
  * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
  *   that change is another by now, or not there: the database was rolled back (threats c26)
+ * @param ownTime what its clock tells, in milliseconds since the epoch: to be seen beside the database's, and for nothing
+ *   else
  */
-export async function heartbeat(store: Store, id: string, last: FeedPosition): Promise<Heartbeat> {
+export async function heartbeat(
+  store: Store,
+  id: string,
+  last: FeedPosition,
+  ownTime: number | null = null,
+): Promise<Heartbeat> {
   const { rows } = await sql<Heartbeat>`${preparedStatement}
     with known as (
       select (select id from changes where seq = ${last.seq}) as id
     ), beat as (
-      update replicas set seen_at = clock_timestamp(),
+      update replicas set seen_at = clock_timestamp(), own_time = to_timestamp(${ownTime}::float8 / 1000),
         acked_seq = case when known.id is not distinct from ${last.id}::uuid then ${last.seq}::bigint else 0 end
       from known where replicas.id = ${id} returning replicas.id
     )

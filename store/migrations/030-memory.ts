@@ -161,6 +161,9 @@ create table revoked_subjects (
 );
 create constraint trigger revoked_subjects_feed after insert or update or delete on revoked_subjects
   deferrable initially deferred for each row execute function record_change('team', 'team_id');
+
+-- What time a server's own clock told at its last sign of life: beside \`seen_at\` the doctor sees one that is wrong.
+alter table replicas add column own_time timestamptz(3);
 `;
 
 /** Of atoms, of which there may be many by now. */

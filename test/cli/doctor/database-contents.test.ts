@@ -9,8 +9,11 @@ import {
   checkSessions,
   findOtherClusters,
 } from "../../../cli/doctor/database-contents.ts";
+import { feedOf } from "../../../server/key-index/feed.ts";
+import { databaseTime } from "../../../store/database/times.ts";
 import { assertKeyring } from "../../../store/encryption-key.ts";
-import { registerReplica } from "../../../store/feed/replicas.ts";
+import { replicaHealth } from "../../../store/feed/replica-health.ts";
+import { heartbeat, registerReplica, removeAllReplicas } from "../../../store/feed/replicas.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
@@ -72,6 +75,27 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
         message: `the server without does not have the encryption key ${own?.[0]?.fingerprint}, and cannot read what is stored under it`,
       },
     ]);
+  });
+
+  test("names servers whose clock is off the database's, by how much", async () => {
+    const { db } = store();
+    await removeAllReplicas(store());
+    const start = { seq: 0, id: null };
+    const well = feedOf(store(), store(), []);
+    await well.register("well", 5_000);
+    await well.heartbeat("well", start);
+    expect(await replicaHealth(db)).toMatchObject([{ id: "well", clockAheadMs: expect.any(Number) }]);
+    for (const [id, ahead] of Object.entries({ early: 3_600_000, late: -3_600_000, slow: -5_000 })) {
+      await registerReplica(store(), id);
+      await heartbeat(store(), id, start, (await databaseTime(db)) + ahead);
+    }
+    const clocks = (await checkReplicas({ db })).filter(({ name }) => name === "clock");
+    expect(clocks.map(({ severity, message }) => `${severity}: ${message}`).toSorted()).toEqual([
+      expect.stringMatching(/^error: the server early's clock is 3(600|59\d) s ahead of the database's$/),
+      expect.stringMatching(/^error: the server late's clock is 360\d s behind the database's$/),
+      expect.stringMatching(/^note: the server slow's clock is [5-9] s behind the database's$/),
+    ]);
+    await removeAllReplicas(store());
   });
 
   test("names keys that were reported as leaked and work still, until they are revoked", async () => {
