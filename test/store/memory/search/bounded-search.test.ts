@@ -42,8 +42,8 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
     atoms.map(({ content }) => Number(/number(\d+)/.exec(content)?.[1]));
   const search = async (query: string, reach = TEAM_A, asked: Partial<typeof ALL> = {}) =>
     numbersOf((await searchAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW)).map(({ atom }) => atom));
-  const recall = async (query: string, reach = TEAM_A) =>
-    numbersOf(await recallAtoms(opened().db, reach, { ...ALL, query }, LOW));
+  const recall = async (query: string, reach = TEAM_A, asked: Partial<typeof ALL> = {}) =>
+    numbersOf(await recallAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW));
 
   test("b86: what is rare is found wherever it is, alone and beside words that every atom has", async () => {
     for (const query of ["zebra", "often zebra", "zebra or unheard", "usual zebra -unheard"]) {
@@ -53,6 +53,11 @@ describeOnEachEngine("searches that look at few of many atoms", (opened) => {
     expect(await search("zebra -often")).toEqual([]);
     expect(new Set((await search("number1 or number200 or number399")).slice(0, 3))).toEqual(new Set([1, 200, 399]));
     expect(await search("-often")).toEqual([]);
+  });
+
+  test("a topic finds what has a word of it with a slip, though others fill the answer with its words as they stand", async () => {
+    expect(await recall("usual zerba", TEAM_A, { limit: 5 })).toContain(3);
+    expect(await recall("usual often", TEAM_A, { limit: 5 })).toHaveLength(5);
   });
 
   test("b86: of what every atom has, the newest of each library and the most important are found, none twice", async () => {
