@@ -1,6 +1,7 @@
 import { condition, OUTDATED, type StatedCondition } from "../domain/conditions.ts";
 import { leakActionOf } from "../domain/key/leak.ts";
 import type { Spec } from "../domain/manifest/kinds.ts";
+import { nameSome } from "../domain/name-some.ts";
 import { isReservedNamespace } from "../domain/reserved-namespaces.ts";
 import { teamMember } from "../domain/team-member.ts";
 import { change } from "../store/database/change.ts";
@@ -94,7 +95,7 @@ function claims(refused: readonly RefusedClaim[], reserved: readonly string[]): 
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
-/** How many libraries that are not there a status names: it takes no text of any length. */
+/** How many libraries that are not there a status names. */
 const MAX_NAMED = 5;
 
 /** What a team says of libraries that it does not have, in sentences. */
@@ -110,11 +111,10 @@ async function missingLibraries(
   const ofMembers = new Set(
     absent.filter((ref) => ref !== policy).map(({ namespace, name }) => `${namespace}/${name}`),
   );
-  const named = [...ofMembers].slice(0, MAX_NAMED).join(", ");
-  const more = ofMembers.size > MAX_NAMED ? ` and ${ofMembers.size - MAX_NAMED} more` : "";
+  const named = nameSome([...ofMembers], MAX_NAMED);
   return [
     ...(policy && absent.includes(policy) ? ["The MCP agent policy's default library does not exist."] : []),
-    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${named}${more}.`] : []),
+    ...(ofMembers.size > 0 ? [`Members are given libraries that do not exist: ${named}.`] : []),
   ];
 }
 

@@ -7,6 +7,7 @@ import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import type { Schema } from "../../domain/manifest/schema.ts";
+import { nameSome } from "../../domain/name-some.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** By force: Helm, or whoever made them another version's, is the owner of what is to be changed. */
@@ -58,8 +59,7 @@ export function judgeDefinition(kind: Kind, answer: unknown): Finding[] {
   const { openAPIV3Schema: schema } = isRecord(ours.schema) ? ours.schema : {};
   const lacking = lackingFields(SCHEMAS[kind], schema);
   if (lacking.length > 0) {
-    const more = lacking.length > MAX_NAMED ? ` and ${lacking.length - MAX_NAMED} more` : "";
-    return fault(`is of another version than this build: it lacks ${lacking.slice(0, MAX_NAMED).join(", ")}${more}`);
+    return fault(`is of another version than this build: it lacks ${nameSome(lacking, MAX_NAMED)}`);
   }
   const storage = versions.find((version) => version.storage === true)?.name;
   const { storedVersions } = isRecord(status) ? status : {};

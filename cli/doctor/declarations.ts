@@ -5,6 +5,7 @@ import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { isClusterScoped, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
+import { nameSome } from "../../domain/name-some.ts";
 import { listAll } from "../source/list-all.ts";
 import { readiness, type StatusObject } from "../status-files.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -56,12 +57,8 @@ export function judgeDeclarations(kind: Kind, objects: readonly Declaration[]): 
     return isFine ? [] : [{ title: namespace ? `${namespace}/${name}` : name, reason, message }];
   });
   return Object.entries(Object.groupBy(notReady, ({ reason }) => reason)).map(([reason, some = []]) => {
-    const titles = some
-      .slice(0, MAX_NAMED)
-      .map(({ title }) => title)
-      .join(", ");
-    const more = some.length > MAX_NAMED ? ` and ${some.length - MAX_NAMED} more` : "";
-    const message = `${kind} ${titles}${more}: not ready: ${reason}: ${some[0]?.message}`;
+    const titles = some.map(({ title }) => title);
+    const message = `${kind} ${nameSome(titles, MAX_NAMED)}: not ready: ${reason}: ${some[0]?.message}`;
     return wrong("declarations", message, "do what this says: kubectl get keyplane -A -o wide has all of it");
   });
 }

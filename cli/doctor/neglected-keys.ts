@@ -4,6 +4,7 @@ import type { KubernetesCluster } from "../../controller/cluster/kubernetes/clus
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
+import { nameSome } from "../../domain/name-some.ts";
 import type { Db } from "../../store/database/change.ts";
 import { livingKeysByNamespace } from "../../store/keys/keys.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
@@ -78,9 +79,8 @@ function judge(
 }
 
 function keysOf(namespace: string, names: readonly string[]): string {
-  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
   const title = names.length === 1 ? "1 key" : `${names.length} keys`;
-  return `${title} (${names.slice(0, MAX_NAMED).join(", ")}${more}) of the namespace ${namespace}`;
+  return `${title} (${nameSome(names, MAX_NAMED)}) of the namespace ${namespace}`;
 }
 
 async function stateOf(api: ApiClient, namespace: string): Promise<State> {

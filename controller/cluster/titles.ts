@@ -1,3 +1,5 @@
+import { nameSome } from "../../domain/name-some.ts";
+
 /** Objects as messages name them. */
 type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
 
@@ -6,7 +8,5 @@ export const titleOf = ({ kind, namespace, name }: Named): string =>
 
 /** The first of them, and how many more there are. */
 export function listTitles(all: readonly Named[], max: number): string {
-  const more = all.length - max;
-  const first = all.slice(0, max).map(titleOf).join(", ");
-  return more > 0 ? `${first} and ${more} more` : first;
+  return nameSome(all.map(titleOf), max);
 }

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { nameSome } from "../../domain/name-some.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Db } from "./change.ts";
 
@@ -36,11 +37,10 @@ const MAX_NAMED = 5;
 /** For a person: `pid 4711 ("pg_dump", active, its query began 2026-11-14T12:00:00.000Z)`. */
 export function describeHolders(holders: readonly LockHolder[]): string {
   if (holders.length === 0) return "a session that had ended when it was asked for";
-  const named = holders.slice(0, MAX_NAMED).map(({ pid, applicationName, state, queryStart }) => {
+  const titles = holders.map(({ pid, applicationName, state, queryStart }) => {
     const began = queryStart === null ? null : `its query began ${rfc3339(queryStart.getTime())}`;
     const facts = [JSON.stringify(applicationName ?? ""), state, began].filter((fact) => fact !== null);
     return `pid ${pid} (${facts.join(", ")})`;
   });
-  const more = holders.length - named.length;
-  return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(", ");
+  return nameSome(titles, MAX_NAMED);
 }

@@ -1,4 +1,5 @@
 /** Since when the folder of manifests is as it is, and whether it ever comes to rest. */
+import { nameSome } from "../../../domain/name-some.ts";
 import type { FolderReading } from "./folder.ts";
 import { SETTLE_MS } from "./removal.ts";
 
@@ -56,7 +57,6 @@ const MAX_NAMES = 3;
 
 /** The first of the files, as the subject of what is said of them. */
 export function listNames(names: readonly string[]): string {
-  const more = names.length - MAX_NAMES;
-  const first = names.slice(0, MAX_NAMES).map((name) => (name === "" ? "a folder" : name));
-  return `${first.join(", ")}${more > 0 ? ` and ${more} more` : ""} ${names.length === 1 ? "changes" : "change"}`;
+  const titles = names.map((name) => (name === "" ? "a folder" : name));
+  return `${nameSome(titles, MAX_NAMES)} ${names.length === 1 ? "changes" : "change"}`;
 }
