@@ -12,6 +12,7 @@ import { buildAdmin } from "../runtime/admin.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerConfig } from "../server/config.ts";
+import { baseUrl } from "../server/http/base-url.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { adoptFirstKey } from "../store/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
@@ -145,7 +146,7 @@ function truth(flag: string, text: string): boolean {
 }
 
 function publicUrlOf({ publicUrl }: ServerConfig, log: LogLine): string {
-  if (publicUrl !== null) return publicUrl.href.replace(/\/$/, "");
+  if (publicUrl !== null) return baseUrl(publicUrl);
   log("warn", "no --public-url is given: client configurations in Secrets point at http://127.0.0.1:8080");
   return "http://127.0.0.1:8080";
 }

@@ -11,6 +11,7 @@ import { terminalLines } from "../runtime/terminal-log.ts";
 import { managementToken } from "../server/auth/management-token.ts";
 import { makeOneTimeLink } from "../server/auth/session/one-time-link.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
+import { baseUrl } from "../server/http/base-url.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
 import type { Store } from "../store/database/store.ts";
 import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
@@ -124,7 +125,7 @@ export async function runUp(
 
     const stopping = new AbortController();
     const initialSync = watchInitialSync(cluster);
-    const publicUrl = config.publicUrl?.href.replace(/\/$/, "") ?? server.url;
+    const publicUrl = config.publicUrl === null ? server.url : baseUrl(config.publicUrl);
     const controlling = startController(
       {
         cluster: initialSync.cluster,

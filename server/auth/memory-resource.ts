@@ -1,6 +1,8 @@
+import { baseUrl } from "../http/base-url.ts";
+
 export const MCP_PATH = "/api/v1/memory/mcp";
 
 /** The memory's MCP endpoint as clients name it, and as tokens for it name their audience (RFC 8707). */
 export function memoryResourceUrl(publicUrl: URL): string {
-  return `${publicUrl.href.replace(/\/$/, "")}${MCP_PATH}`;
+  return `${baseUrl(publicUrl)}${MCP_PATH}`;
 }

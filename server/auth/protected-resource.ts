@@ -1,4 +1,5 @@
 import type { ServerConfig } from "../config.ts";
+import { baseUrl } from "../http/base-url.ts";
 import { MCP_PATH, memoryResourceUrl } from "./memory-resource.ts";
 
 /** Where a resource says which authorization servers its tokens come from (RFC 9728 §3). */
@@ -20,7 +21,7 @@ export function protectedResource({
   publicUrl,
 }: Pick<ServerConfig, "oidc" | "publicUrl">): ProtectedResource | null {
   if (oidc === null || publicUrl === null) return null;
-  const base = publicUrl.href.replace(/\/$/, "");
+  const base = baseUrl(publicUrl);
   return {
     url: memoryResourceUrl(publicUrl),
     metadataUrl: `${base}${MCP_METADATA}`,

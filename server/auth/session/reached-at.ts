@@ -1,11 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import type { ServerConfig } from "../../config.ts";
+import { baseUrl } from "../../http/base-url.ts";
 
 /** Where clients reach this server, without a trailing slash: as it is configured, or as this one has reached it. */
 export function reachedAt(
   { raw: { headers, socket } }: FastifyRequest,
   { publicUrl }: Pick<ServerConfig, "publicUrl">,
 ): string {
-  if (publicUrl !== null) return publicUrl.href.replace(/\/$/, "");
+  if (publicUrl !== null) return baseUrl(publicUrl);
   return `${"encrypted" in socket ? "https" : "http"}://${headers.host}`;
 }
