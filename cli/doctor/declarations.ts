@@ -12,7 +12,7 @@ import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** How many of those with one reason are named. */
 const MAX_NAMED = 5;
-/** What a declaration comes to in time, and what somebody has decided: nothing is wrong with it. */
+/** Reasons of a declaration that has ended, in time or because somebody wanted it: nothing is wrong with it. */
 const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
 /**

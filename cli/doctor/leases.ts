@@ -8,8 +8,7 @@ import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
-import { isRecord } from "../../domain/manifest/identity.ts";
-import { listAll } from "../source/list-all.ts";
+import { listAll, namespaceOf } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 const LOOK_MS = 500;
@@ -34,10 +33,7 @@ export async function watchLeases(
   namespace: string,
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
-  const watched = scopesOf(uid, scopes).map(async ({ name, served }): Promise<WatchedLease> => {
-    return { namespace, name, served, state: await watchLease(api, namespace, name) };
-  });
-  return Promise.all(watched);
+  return Promise.all(scopesOf(uid, scopes).map((lease) => watchLease(api, { ...lease, namespace })));
 }
 
 /** The scopes of one cluster, with the names of their Leases and what is served in them. */
@@ -65,11 +61,7 @@ export async function findRivals(
       const elsewhere = all
         .map(namespaceOf)
         .filter((namespace) => !leases.some((lease) => lease.name === name && lease.namespace === namespace));
-      return Promise.all(
-        elsewhere.map(async (namespace): Promise<WatchedLease> => {
-          return { namespace, name, served, state: await watchLease(api, namespace, name) };
-        }),
-      );
+      return Promise.all(elsewhere.map((namespace) => watchLease(api, { namespace, name, served })));
     });
     return judgeRivals([...leases, ...(await Promise.all(others)).flat()]);
   } catch (error) {
@@ -77,11 +69,6 @@ export async function findRivals(
     if (isForbidden(error)) return [note("leases", message, "ask as a cluster administrator")];
     return [wrong("leases", message, "see that the API server answers: kubectl get leases -A")];
   }
-}
-
-function namespaceOf(lease: unknown): string {
-  const { metadata } = isRecord(lease) ? lease : {};
-  return isRecord(metadata) ? String(metadata.namespace) : "";
 }
 
 /** No two of those that are renewed may serve the same namespace. */
@@ -92,7 +79,8 @@ export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
       if (!overlap(one.served, other.served)) return [];
       const [first, second] = [one, other].map(({ namespace, name }) => `${namespace}/${name}`);
       const message = `the controllers of the Leases ${first} and ${second} serve the same namespaces: each takes the leadership from the other, and both start again and again`;
-      const step = `uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)`;
+      const step =
+        "uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)";
       return [wrong("leases", message, step)];
     }),
   );
@@ -102,11 +90,14 @@ function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): bo
   return one === null || other === null || one.some((namespace) => other.includes(namespace));
 }
 
-/** What time a Lease says is its holder's, whose clock may be wrong: it is renewed if it changes while we look. */
-async function watchLease(
+async function watchLease(api: Pick<ApiClient, "request">, lease: Omit<WatchedLease, "state">): Promise<WatchedLease> {
+  return { ...lease, state: await leaseState(api, lease) };
+}
+
+/** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
+async function leaseState(
   api: Pick<ApiClient, "request">,
-  namespace: string,
-  name: string,
+  { namespace, name }: Omit<WatchedLease, "state">,
 ): Promise<WatchedLease["state"]> {
   try {
     const first = await readLease(api, namespace, name);

@@ -4,7 +4,7 @@ import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { listAll } from "../source/list-all.ts";
+import { listAll, namespaceOf } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** Where infra/rbac has the controllers run, and as whom. */
@@ -148,8 +148,8 @@ async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   const found = new Set<string>();
   for (const kind of ["PlatformKey", "ModelGateway"] as const) {
     for (const object of (await listAll(api, objectsPath(kind, "")).catch(whenNotServed)) ?? []) {
-      const { metadata } = isRecord(object) ? object : {};
-      if (isRecord(metadata) && typeof metadata.namespace === "string") found.add(metadata.namespace);
+      const namespace = namespaceOf(object);
+      if (namespace !== "") found.add(namespace);
     }
   }
   return [...found].sort();

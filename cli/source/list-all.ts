@@ -25,3 +25,9 @@ export async function listAll(
   }
   return items;
 }
+
+/** The namespace of an object; empty where it has none. */
+export function namespaceOf(object: unknown): string {
+  const { metadata } = isRecord(object) ? object : {};
+  return isRecord(metadata) && typeof metadata.namespace === "string" ? metadata.namespace : "";
+}
