@@ -9,6 +9,7 @@ import { benchIndex } from "./index.ts";
 import { benchMemory } from "./memory.ts";
 import { benchRevocation } from "./revocation.ts";
 import { benchScale } from "./scale.ts";
+import { benchSemantic } from "./semantic.ts";
 
 const [cpu] = cpus();
 const load = loadavg().map((value) => value.toFixed(1));
@@ -23,6 +24,7 @@ const BENCHES = {
   scale: benchScale,
   controller: benchController,
   memory: benchMemory,
+  semantic: benchSemantic,
   callers: benchCallers,
   console: benchConsole,
 };

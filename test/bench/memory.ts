@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Kysely, type KyselyPlugin, sql } from "kysely";
+import { sql } from "kysely";
 import { openPGlite } from "../../store/database/pglite.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
-import type { Database } from "../../store/database/schema.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
@@ -26,12 +25,10 @@ import {
   wordOfRank,
 } from "../store/memory/filled-library.ts";
 import { PLAIN } from "../store/memory/plain-atom.ts";
-import { figure, quantile, table } from "./table.ts";
+import { COST_HEADS, type Cost, cells, measure, measureOnce, type Question } from "./questions.ts";
+import { figure, table } from "./table.ts";
 
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
-/** Of one question: as many rounds as fit into so many milliseconds, at least three. */
-const BUDGET_MS = 3_000;
-const MAX_ROUNDS = 50;
 
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-handbook"] };
@@ -41,9 +38,6 @@ const QUESTION = [EVERYWHERE, SOMETIMES, ...[1, 2, 3, 5, 8, 12, 20, 35, 60, 100,
 );
 const search = { libraryId: LIBRARY, tags: [], limit: 20 };
 const page = { libraryId: LIBRARY, after: null, limit: 21 };
-
-type Db = Kysely<Database>;
-type Question = (db: Db) => Promise<unknown>;
 
 /** What the memory service is asked, by the name of its row. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
@@ -101,8 +95,6 @@ const LARGE = {
 
 const SMALL = LARGE.content.split(" ").slice(0, 100).join(" ");
 
-type Cost = { readonly p50: number; readonly max: number; readonly statement: number };
-
 /** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
 export async function benchMemory(): Promise<string> {
   const postgres = await onPostgres();
@@ -112,12 +104,7 @@ export async function benchMemory(): Promise<string> {
     ...cells(postgres[name]),
     ...cells(pglite[name]),
   ]);
-  const heads = ["PostgreSQL p50 ms", "max", "statement", "PGlite p50 ms", "max", "statement"];
-  return table([`${figure(ATOMS)} atoms in a library`, ...heads], rows);
-}
-
-function cells(cost: Cost | undefined): string[] {
-  return cost === undefined ? ["", "", ""] : [cost.p50, cost.max, cost.statement].map((ms) => figure(ms, 1));
+  return table([`${figure(ATOMS)} atoms in a library`, ...COST_HEADS], rows);
 }
 
 async function onPostgres(): Promise<Record<string, Cost>> {
@@ -151,43 +138,4 @@ async function measureAll(store: Store): Promise<Record<string, Cost>> {
   await sql`update libraries set state = 'deleted' where id = ${LIBRARY}`.execute(store.db);
   costs[DELETION] = await measure(store, (db) => libraryDeletion({ db, engine: store.engine }).next());
   return costs;
-}
-
-/** What is due is done once. */
-async function measureOnce(store: Store, question: Question): Promise<Cost> {
-  const statements: number[] = [];
-  const from = performance.now();
-  await question(store.db.withPlugin(timing(statements)));
-  const took = performance.now() - from;
-  return { p50: took, max: took, statement: Math.max(...statements) };
-}
-
-/** Milliseconds of a question after one that warms up, and of the longest statement that any of them took. */
-async function measure(store: Store, question: Question): Promise<Cost> {
-  await question(store.db);
-  const statements: number[] = [];
-  const db = store.db.withPlugin(timing(statements));
-  const took: number[] = [];
-  const begun = performance.now();
-  while (took.length < MAX_ROUNDS && (took.length < 3 || performance.now() - begun < BUDGET_MS)) {
-    const from = performance.now();
-    await question(db);
-    took.push(performance.now() - from);
-  }
-  return { p50: quantile(took, 0.5), max: Math.max(...took), statement: Math.max(...statements) };
-}
-
-/** Notes how long each statement takes, from its text to its rows. */
-function timing(statements: number[]): KyselyPlugin {
-  const begun = new WeakMap<object, number>();
-  return {
-    transformQuery({ node, queryId }) {
-      begun.set(queryId, performance.now());
-      return node;
-    },
-    async transformResult({ result, queryId }) {
-      statements.push(performance.now() - (begun.get(queryId) ?? Number.NaN));
-      return result;
-    },
-  };
 }
