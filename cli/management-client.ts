@@ -41,6 +41,8 @@ export type ManagementClient = {
   exportKey(id: string, namespace: string | undefined): Promise<KeyManifest>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
+  /** @param reason for the audit log */
+  revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<Receipt>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
@@ -121,6 +123,8 @@ export async function openManagement(
       call("GET", `keys/${encodeURIComponent(id)}/manifest?${new URLSearchParams(namespace && { namespace })}`),
     revoke: (id, reason) =>
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
+    revokeSubject: (teamId, subject, reason) =>
+      call("POST", `teams/${encodeURIComponent(teamId)}/revoked-subjects`, { subject, reason }),
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);

@@ -29,6 +29,7 @@ import { addMigrate } from "./migrate.ts";
 import { addMigrateApiVersion } from "./migrate-api-version.ts";
 import { addPlan, DETAILED_EXIT_CODE } from "./plan/plan.ts";
 import { addRevoke } from "./revoke.ts";
+import { addRevokeSubject } from "./revoke-subject.ts";
 import { addRotate } from "./rotate.ts";
 import { addScan } from "./scan/scan.ts";
 import { addServer } from "./serve.ts";
@@ -44,7 +45,7 @@ const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
   "Manifests:": [addInit, addValidate, addPlan, addImport, addExport],
   "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addCanI, addDoctor, addScan],
   "Memory:": [addMemoryExport, addMemoryImport],
-  "By hand:": [addRevoke, addRotate, addConsole, addForgetEncryptionKey],
+  "By hand:": [addRevoke, addRevokeSubject, addRotate, addConsole, addForgetEncryptionKey],
   "Other:": [addCompletion, addVersion],
 };
 

@@ -31,6 +31,7 @@ test.each([
   ["get", "keys"],
   ["get", "teams", "-o", "name"],
   ["revoke", "key_1"],
+  ["revoke-subject", "ann", "--team", "key_1"],
   ["can-i", "memory:read", "--as-key", "key_1"],
   ["doctor", "--admin-url", ""],
   ["audit"],

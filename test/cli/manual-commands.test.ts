@@ -79,6 +79,39 @@ describe("keyplane revoke", () => {
   });
 });
 
+describe("keyplane revoke-subject", () => {
+  test("ends what a subject's tokens open of a team's memory, and the audit log says why", async () => {
+    const reason = ["--reason", "a lost laptop"];
+    const { code, out } = await keyplane(["revoke-subject", "ann", "--team", "research", ...reason, ...data]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(
+        /^revoked the tokens of ann in team research that were issued until now: change \d+\nconfirmed: every replica refuses them\n$/,
+      ),
+    ]);
+    const audit = await keyplane(["audit", "--action", "subject.revoked", "-o", "json", ...data]);
+    const event = JSON.parse(audit.out);
+    expect(event).toMatchObject({ action: "subject.revoked", team: "research", detail: { subject: "ann" } });
+    expect(audit.out).toContain("a lost laptop");
+    const again = await keyplane(["revoke-subject", "ann", "--team", event.teamId, ...data]);
+    expect(again.code, again.err).toBe(0);
+  });
+
+  test.each([
+    ["without a team", ["ann"], 2, "keyplane: --team is needed: its name or id\n"],
+    ["of no team", ["ann", "--team", "nobody"], 1, "keyplane: there is no team nobody: see keyplane get teams\n"],
+    [
+      "of a token",
+      ["eyJhbGciOiJFUzI1NiJ9.e30.x", "--team", "research"],
+      2,
+      "keyplane: that is a token, which belongs on no command line: name the subject that is in it\n",
+    ],
+    ["of what no subject is", ["a\nb", "--team", "research"], 1, expect.stringContaining("subject")],
+  ])("%s is refused, and says why", async (_what, args, code, err) => {
+    expect(await keyplane(["revoke-subject", ...args, ...data])).toMatchObject({ code, out: "", err });
+  });
+});
+
 async function post(path: string, body: object): Promise<{ id: string; secret: string }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const made = await fetch(`${up.url}/api/v1${path}`, { method: "POST", headers, body: JSON.stringify(body) });

@@ -1,0 +1,56 @@
+import type { AddCommand } from "./command.ts";
+import {
+  type ManagementClient,
+  type ObjectJson,
+  openManagement,
+  type ServerChoice,
+  serverOptions,
+} from "./management-client.ts";
+import { plainText } from "./plain-text.ts";
+import { UsageError } from "./usage-error.ts";
+
+type Flags = ServerChoice & { readonly team?: string | undefined; readonly reason?: string | undefined };
+
+/**
+ * `keyplane revoke-subject`: has a team's memory refuse the tokens of somebody that were issued until now
+ * (docs/decisions/mcp-oauth.md).
+ */
+export const addRevokeSubject: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("revoke-subject")
+      .description("end at once what somebody's tokens open of a team's memory; who signs in again is let in again")
+      .argument("<subject>", "who it is: the sub of their tokens"),
+  )
+    .option("--team <team>", "whose memory refuses them: a team's name or id")
+    .option("--reason <text>", "why, for the audit log")
+    .example("keyplane revoke-subject ann --team research --data .keyplane", "what opens the memory of keyplane up")
+    .example(
+      "keyplane revoke-subject ann --team research --server https://keys.example.com --reason lost",
+      "of a server, and say why; the token is in KEYPLANE_TOKEN",
+    )
+    .action(async (subject: string, { team: named, reason, ...choice }: Flags) => {
+      if (named === undefined) throw new UsageError("--team is needed: its name or id");
+      if (/^eyJ[\w-]*\./.test(subject)) {
+        throw new UsageError("that is a token, which belongs on no command line: name the subject that is in it");
+      }
+      const client = await openManagement(env, choice);
+      const team = await findTeam(client, named);
+      const { sequence, confirmed } = await client.revokeSubject(team.id, subject, reason);
+      const change = sequence === null ? "" : `: change ${sequence}`;
+      out(plainText(`revoked the tokens of ${subject} in team ${team.name} that were issued until now${change}`));
+      if (!confirmed)
+        throw new Error("the revocation stands, and not every replica has confirmed it: see keyplane doctor");
+      out("confirmed: every replica refuses them");
+    });
+};
+
+/** @throws UsageError where several clusters have a team of the name */
+async function findTeam(client: ManagementClient, text: string): Promise<ObjectJson> {
+  const found = (await client.listObjects("PlatformTeam")).filter(({ id, name }) => id === text || name === text);
+  const [team, ...others] = found;
+  if (team === undefined) throw new Error(`there is no team ${text}: see keyplane get teams`);
+  if (others.length === 0) return team;
+  const ids = found.map(({ id }) => id).join(", ");
+  throw new UsageError(`there are ${found.length} teams ${text}, in several clusters: say which by its id: ${ids}`);
+}
