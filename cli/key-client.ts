@@ -7,12 +7,20 @@ import { readGiven, setting } from "./config.ts";
 import { chooseServer, type ServerChoice } from "./management-client.ts";
 import { UsageError } from "./usage-error.ts";
 
-const STDIN = "-";
+/** As a file's name: standard input. */
+export const STDIN = "-";
 
 export type KeyChoice = Pick<ServerChoice, "server" | "data"> & { readonly keyFile?: string | undefined };
 
 export function keyOption(command: CliCommand): CliCommand {
   return command.setting("--key-file <file>", "the file that holds the key; - is standard input");
+}
+
+/** The options of a command that asks a server with a key, and with nothing else. */
+export function askAsKey(command: CliCommand): CliCommand {
+  return keyOption(command)
+    .setting("--server <url>", "the server to ask")
+    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask");
 }
 
 /**

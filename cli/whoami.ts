@@ -4,7 +4,7 @@ import type { whoami } from "../server/whoami/whoami.ts";
 import { callApi } from "./api-call.ts";
 import type { AddCommand } from "./command.ts";
 import { type Fact, formatFacts } from "./facts.ts";
-import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./key-client.ts";
+import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./key-client.ts";
 import { limitsText } from "./limits-text.ts";
 import { outputText, type StructuredFormat } from "./output.ts";
 
@@ -14,11 +14,9 @@ type Whoami = Awaited<ReturnType<typeof whoami>>;
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
 
 export const addWhoami: AddCommand = (program, { env, out }) => {
-  const command = keyOption(
+  const command = askAsKey(
     program.command("whoami").description("show what a key is, and may do, by asking a server with it"),
   )
-    .setting("--server <url>", "the server to ask")
-    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
     .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
     .example("keyplane whoami --key-file key --server https://keys.example.com", "what the key in a file may do")
     .example("pass keyplane/reader | keyplane whoami --key-file - --data .keyplane", "the same of a key from a pipe")

@@ -1,6 +1,6 @@
 import { errorMessage } from "../../domain/error-text.ts";
 import { callApi, type Target } from "../api-call.ts";
-import type { AtomLine } from "./library-lines.ts";
+import type { AtomLine, Link } from "./library-lines.ts";
 
 /** What one call imports: what the embedded database stores well within the time that a call has. */
 const MAX_ATOMS = 100;
@@ -14,7 +14,7 @@ export type ImportResult = { readonly imported: number; readonly expired: number
 /** The links of an imported atom, and the former ids of those that were to come yet. */
 type LaterLinks = {
   readonly id: string;
-  readonly links: readonly { readonly rel: string; readonly id: string }[];
+  readonly links: readonly Link[];
   readonly later: readonly string[];
 };
 
@@ -66,11 +66,11 @@ export async function importLibrary(
   return { imported, expired, droppedLinks };
 }
 
-function toNew(renamed: ReadonlyMap<string, string>, { rel, id }: { rel: string; id: string }) {
+function toNew(renamed: ReadonlyMap<string, string>, { rel, id }: Link): Link {
   return { rel, id: renamed.get(id) ?? id };
 }
 
-type Present = { readonly revision: number; readonly links: readonly { readonly rel: string; readonly id: string }[] };
+type Present = { readonly revision: number; readonly links: readonly Link[] };
 
 /** Gives an atom its links again, in their order: those that it has, and those to what has come after it. */
 async function setLinks(

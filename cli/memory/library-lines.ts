@@ -1,7 +1,8 @@
 /** A library as JSON Lines, and what others write: each line of a file as an atom to import. */
 import { UsageError } from "../usage-error.ts";
 
-type Link = { readonly rel: string; readonly id: string };
+/** What one atom has to do with another. */
+export type Link = { readonly rel: string; readonly id: string };
 
 /** An atom as a server exports and imports it. What is in its fields is the server's to judge. */
 export type AtomLine = {
@@ -14,7 +15,7 @@ export type AtomLine = {
  * Reads an export of this command, or the file of `@modelcontextprotocol/server-memory`.
  *
  * @returns the atoms, the oldest first, and how many relations lead to no entity of the file
- * @throws UsageError naming the line that is none
+ * @throws UsageError naming the line that is no atom, entity or relation
  */
 export function readLines(text: string, file: string): { atoms: AtomLine[]; strayRelations: number } {
   const lines = text
@@ -22,24 +23,36 @@ export function readLines(text: string, file: string): { atoms: AtomLine[]; stra
     .split("\n")
     .map((content, index) => ({ line: index + 1, content: content.trim() }))
     .filter(({ content }) => content !== "")
-    .map(({ line, content }) => ({ line, value: parseObject(content, `line ${line} of ${file}`) }));
+    .map(({ line, content }) => {
+      const where = `line ${line} of ${file}`;
+      return { line, where, value: parseObject(content, where) };
+    });
   const [first] = lines;
-  if (first === undefined) throw new UsageError(`${file} has no line: nothing was imported`);
-  if (first.value.type === "entity" || first.value.type === "relation") return fromServerMemory(lines, file);
+  if (first === undefined) throw notImported(file, "has no line");
+  if (first.value.type === "entity" || first.value.type === "relation") return fromServerMemory(lines);
   return { atoms: oldestFirst(lines.map(({ line, value }) => ({ line, atom: value }))), strayRelations: 0 };
 }
 
-type ParsedLine = { readonly line: number; readonly value: Record<string, unknown> };
+type ParsedLine = {
+  readonly line: number;
+  /** For a person. */
+  readonly where: string;
+  readonly value: Record<string, unknown>;
+};
+
+function notImported(where: string, why: string): UsageError {
+  return new UsageError(`${where} ${why}: nothing was imported`);
+}
 
 function parseObject(content: string, where: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(content);
   } catch {
-    throw new UsageError(`${where} is no JSON: nothing was imported`);
+    throw notImported(where, "is no JSON");
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  throw new UsageError(`${where} is no JSON object: nothing was imported`);
+  throw notImported(where, "is no JSON object");
 }
 
 /** An export has the newest first, and most links lead to what is older: then those are there already. */
@@ -57,35 +70,39 @@ function linksOf({ links }: Record<string, unknown>): { links?: Link[] } {
 }
 
 /** An entity becomes an atom: its name, its type as a tag too, and its observations; a relation becomes a link. */
-function fromServerMemory(lines: readonly ParsedLine[], file: string) {
+function fromServerMemory(lines: readonly ParsedLine[]) {
   const ids = new Map<string, string>();
   const links = new Map<string, Link[]>();
-  for (const { line, value } of lines) {
-    if (value.type === "entity") ids.set(textOf(value, "name", line, file), `entity-${line}`);
-  }
+  const entities = lines.filter(({ value }) => value.type === "entity");
+  for (const entity of entities) ids.set(textOf(entity, "name"), idOf(entity));
   let strayRelations = 0;
-  for (const { line, value } of lines) {
+  for (const relation of lines) {
+    const { where, value } = relation;
     if (value.type === "entity") continue;
-    if (value.type !== "relation") throw new UsageError(`line ${line} of ${file} is neither an entity nor a relation`);
-    const from = textOf(value, "from", line, file);
-    const to = ids.get(textOf(value, "to", line, file));
+    if (value.type !== "relation") throw notImported(where, "is neither an entity nor a relation");
+    const from = textOf(relation, "from");
+    const to = ids.get(textOf(relation, "to"));
     if (to === undefined || !ids.has(from)) strayRelations++;
-    else links.set(from, [...(links.get(from) ?? []), { rel: textOf(value, "relationType", line, file), id: to }]);
+    else links.set(from, [...(links.get(from) ?? []), { rel: textOf(relation, "relationType"), id: to }]);
   }
-  const atoms = lines
-    .filter(({ value }) => value.type === "entity")
-    .map(({ line, value }): AtomLine => {
-      const name = textOf(value, "name", line, file);
-      const entityType = textOf(value, "entityType", line, file);
-      const observations = Array.isArray(value.observations) ? value.observations : [];
-      const content = [`${name} (${entityType})`, ...observations.map((observation) => `- ${observation}`)].join("\n");
-      return { line, atom: { id: `entity-${line}`, content, tags: [entityType], links: links.get(name) ?? [] } };
-    });
+  const atoms = entities.map((entity): AtomLine => {
+    const name = textOf(entity, "name");
+    const entityType = textOf(entity, "entityType");
+    const { observations } = entity.value;
+    const told = Array.isArray(observations) ? observations.map((observation) => `- ${observation}`) : [];
+    const content = [`${name} (${entityType})`, ...told].join("\n");
+    return { line: entity.line, atom: { id: idOf(entity), content, tags: [entityType], links: links.get(name) ?? [] } };
+  });
   return { atoms, strayRelations };
 }
 
-function textOf(value: Record<string, unknown>, field: string, line: number, file: string): string {
+/** What an entity is called as an atom, by which links lead to it. */
+function idOf({ line }: ParsedLine): string {
+  return `entity-${line}`;
+}
+
+function textOf({ where, value }: ParsedLine, field: string): string {
   const text = value[field];
   if (typeof text === "string") return text;
-  throw new UsageError(`line ${line} of ${file} lacks "${field}": nothing was imported`);
+  throw notImported(where, `lacks "${field}"`);
 }

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/environment.ts";
 import { callApi } from "../api-call.ts";
 import type { AddCommand } from "../command.ts";
-import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "../key-client.ts";
+import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../key-client.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = KeyChoice & { readonly library?: string };
@@ -13,13 +13,11 @@ type Page = {
 
 /** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first. */
 export const addMemoryExport: AddCommand = (program, { env, out }) => {
-  const command = keyOption(
+  const command = askAsKey(
     program
       .command("memory-export")
       .description("print the atoms of a library as JSON Lines, which memory-import reads"),
   )
-    .setting("--server <url>", "the server to ask")
-    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
     .option("--library <name>", "the library: name, or namespace/name of another namespace of the team")
     .example(
       "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",

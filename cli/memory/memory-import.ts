@@ -3,25 +3,21 @@ import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import type { AddCommand } from "../command.ts";
-import { type KeyChoice, keyOption, openAsKey } from "../key-client.ts";
+import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../key-client.ts";
 import { UsageError } from "../usage-error.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";
-
-const STDIN = "-";
 
 type Flags = KeyChoice & { readonly library?: string; readonly file: string };
 
 /** `keyplane memory-import`: JSON Lines into a library. */
 export const addMemoryImport: AddCommand = (program, { env, out }) => {
-  keyOption(
+  askAsKey(
     program
       .command("memory-import")
       .description("import JSON Lines into a library: of memory-export, or of @modelcontextprotocol/server-memory")
       .argument("<file>", "the file; - is standard input"),
   )
-    .setting("--server <url>", "the server to ask")
-    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask")
     .option("--library <name>", "the library; without, the default one of the key or its team")
     .example(
       "keyplane memory-import handbook.jsonl --library handbook --key-file key --data .keyplane",
