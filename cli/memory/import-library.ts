@@ -22,7 +22,7 @@ type LaterLinks = {
  * Sends the atoms of a file, in batches that are stored whole or not at all. Links lead by the new ids: those to an
  * atom of a later batch are set when it is there.
  *
- * @throws Error where a batch is refused, saying by which line, and how many are imported already
+ * @throws Error where a batch is refused, saying by which line, or where links cannot be set; and how many are imported
  */
 export async function importLibrary(
   target: Target,
@@ -60,7 +60,9 @@ export async function importLibrary(
     }
   }
   for (const atom of forward) {
-    await setLinks(target, atom, renamed);
+    await setLinks(target, atom, renamed).catch((error: unknown) => {
+      throw withoutLinks(error, imported);
+    });
     droppedLinks += atom.later.filter((id) => !renamed.has(id)).length;
   }
   return { imported, expired, droppedLinks };
@@ -84,6 +86,12 @@ async function setLinks(
     .filter(({ link, isRenamed }) => isRenamed || present.links.some((there) => there.id === link.id));
   const body = { id, revision: present.revision, links: kept.map(({ link }) => link) };
   await callApi(target, "PATCH", "memory/atoms", body);
+}
+
+/** By then every atom is there: to import the file again would store each a second time. */
+function withoutLinks(error: unknown, imported: number): Error {
+  const rest = `all ${imported} atoms are imported, and stay, but some links to later ones are not set: that takes a key with memory:read and memory:write`;
+  return new Error(`${errorMessage(error)} (${rest})`, { cause: error });
 }
 
 function batchesOf(lines: readonly AtomLine[]): AtomLine[][] {

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
@@ -14,6 +15,7 @@ import { keyplane } from "../up.ts";
 const folder = mkdtempSync(join(tmpdir(), "keyplane-memory-"));
 const FILE = join(folder, "library.jsonl");
 const KEY_FILE = join(folder, "key");
+const WRITER_FILE = join(folder, "writer");
 let store: Store;
 let server: Harness;
 let as: string[];
@@ -101,6 +103,24 @@ test("memory-import reads the file of server-memory into the default library, an
   const [project, anna] = withoutIds(await exported("handbook"));
   expect(project).toMatchObject({ content: "Keyplane (project)", tags: ["project"], links: [] });
   expect(anna).toMatchObject({ content: "Anna (person)\n- likes tea", links: [{ rel: "maintains", id: 0 }] });
+});
+
+test("memory-import says what is imported where its key may not read the atoms whose links are to be set", async () => {
+  writeFileSync(
+    WRITER_FILE,
+    server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" }),
+  );
+  const last = { id: "last", content: "last", created: "2024-02-01T00:00:00Z" };
+  const first = Array.from({ length: 101 }, (_, i) => ({
+    ...{ content: `${i}`, created: "2024-01-01T00:00:00Z" },
+    links: [{ rel: "leads to", id: "last" }],
+  }));
+  writeFileSync(FILE, [last, ...first].map((line) => JSON.stringify(line)).join("\n"));
+  const { code, err } = await keyplane(["memory-import", FILE, "--server", server.url, "--key-file", WRITER_FILE]);
+  expect(code).toBe(1);
+  expect(err).toContain("403");
+  expect(err).toContain("all 102 atoms are imported, and stay");
+  expect(err).toContain("memory:read");
 });
 
 test("memory-import names the line of the file that a server refuses, and what is imported already", async () => {
