@@ -5,7 +5,7 @@ import type { Db } from "../../store/database/change.ts";
 import { type QuestionSpace, questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problemOf } from "../http/errors.ts";
-import { findDefaultLibrary, findNamedLibrary, reachOf } from "../memory/libraries.ts";
+import { findMeantLibrary, reachOf } from "../memory/libraries.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { memoryHistory } from "./history-tool.ts";
 import { instructionsFor } from "./instructions.ts";
@@ -77,7 +77,7 @@ export function memoryServer(deps: ServerDeps, key: KeyRecord, request: MemoryRe
 
 /** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
 async function spacesOf(db: Db, key: KeyRecord, named: string | undefined): Promise<QuestionSpace[] | undefined> {
-  const library = named === undefined ? await findDefaultLibrary(db, key) : await findNamedLibrary(db, key, named);
+  const library = await findMeantLibrary(db, key, named);
   return library === undefined ? [] : questionSpaces(db, reachOf(key), library.id);
 }
 

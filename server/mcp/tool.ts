@@ -9,7 +9,7 @@ import type { ServerDeps } from "../deps.ts";
 import type { Meaning } from "../embedding/question.ts";
 import { describeSchemaError } from "../http/schema-error.ts";
 import { type CursorPosition, type CursorScope, readCursor } from "../memory/cursor.ts";
-import { findDefaultLibrary, findNamedLibrary, NO_DEFAULT_LIBRARY, noSuchLibrary } from "../memory/libraries.ts";
+import { findMeantLibrary, noSuchLibrary } from "../memory/libraries.ts";
 import { LIMIT } from "../memory/schemas.ts";
 import type { MemoryWrite } from "../memory/write-as.ts";
 import { withSingleTypes } from "./single-types.ts";
@@ -129,9 +129,9 @@ export const NO_ATOM = "There is no atom of this id for this key: look it up wit
 
 /** The library that a call means: the one it names, else the default (spec §2.6). */
 export async function libraryOf({ db, key }: ToolContext, named: string | undefined): Promise<ReachableLibrary> {
-  const library = named === undefined ? await findDefaultLibrary(db, key) : await findNamedLibrary(db, key, named);
+  const library = await findMeantLibrary(db, key, named);
   if (library !== undefined) return library;
-  const fault = named === undefined ? NO_DEFAULT_LIBRARY : noSuchLibrary(named);
+  const fault = noSuchLibrary(named);
   const mayList = permits(key, "mcp.memory_libraries");
   throw new ToolFault(mayList ? `${fault} memory_libraries lists those that there are.` : fault);
 }

@@ -4,10 +4,9 @@ import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
 import { listAtoms } from "../../store/memory/atoms.ts";
 import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem } from "../http/errors.ts";
 import { atomLine } from "./atom-json.ts";
 import { type MemoryCaller, memoryCaller } from "./call-memory.ts";
-import { findDefaultLibrary, NO_DEFAULT_LIBRARY, reachOf } from "./libraries.ts";
+import { reachOf } from "./libraries.ts";
 import { requireLibrary } from "./problems.ts";
 import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
 import { ATOM_LINES } from "./response-schemas.ts";
@@ -32,10 +31,8 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
       schema: { querystring: EXPORT_QUERY },
     },
     async (request, reply) => {
-      const { library: named } = request.query;
       const call = memoryCaller(deps, request, reply);
-      const library = await call((db, key) => (named ? requireLibrary(db, key, named) : findDefaultLibrary(db, key)));
-      if (library === undefined) throw problem("invalid_request", NO_DEFAULT_LIBRARY);
+      const library = await call((db, key) => requireLibrary(db, key, request.query.library || undefined));
       const stream = Readable.from(linesOf(call, library));
       stream.once("error", (error) => deps.log.warn({ error }, "an export of a library was broken off"));
       return reply.type("application/x-ndjson; charset=utf-8").send(stream);

@@ -2,11 +2,9 @@ import type { FastifyInstance } from "fastify";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import { type ImportedAtom, importAtoms } from "../../store/memory/import-atoms.ts";
 import type { ServerDeps } from "../deps.ts";
-import { problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
 import { atomFields } from "./atom-fields.ts";
 import { callMemory } from "./call-memory.ts";
-import { findDefaultLibrary, NO_DEFAULT_LIBRARY } from "./libraries.ts";
 import { noLibrary, requireLibrary } from "./problems.ts";
 import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
 import { IMPORT_RESULT } from "./response-schemas.ts";
@@ -36,8 +34,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
       const now = deps.clock.now();
       const lasting = atoms.map((input, index) => importedAtom(input, index, now));
       const imported = await callMemory(deps, request, reply, async (db, key) => {
-        const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
-        if (library === undefined) return undefined;
+        const library = await requireLibrary(db, key, named);
         return writeAs(deps, db, request, {
           write: async (tx, reach) => {
             const kept = lasting.filter((atom) => atom !== undefined);
@@ -46,9 +43,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
           libraryOf: () => library.id,
         });
       });
-      if (imported === undefined) {
-        throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
-      }
+      if (imported === undefined) throw noLibrary(named);
       const { droppedLinks } = imported;
       const ids = imported.ids.values();
       const newIds = lasting.map((atom) => (atom === undefined ? null : (ids.next().value ?? null)));

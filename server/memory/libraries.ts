@@ -25,17 +25,29 @@ export async function findDefaultLibrary(db: Db, key: KeyRecord): Promise<Reacha
   return id === undefined ? undefined : findLibraryById(db, reachOf(key), id);
 }
 
+/** The library that a call means: the one that it names, else the default. Undefined as in both. */
+export async function findMeantLibrary(
+  db: Db,
+  key: KeyRecord,
+  named: string | undefined,
+): Promise<ReachableLibrary | undefined> {
+  return named === undefined ? findDefaultLibrary(db, key) : findNamedLibrary(db, key, named);
+}
+
 /** A library's name as this key would name it. */
 export function libraryName(key: KeyRecord, library: { readonly namespace: string; readonly name: string }): string {
   return library.namespace === key.namespace ? library.name : `${library.namespace}/${library.name}`;
 }
 
-/** What a caller is told when there is nothing by the name that it sent. Only a name that could be one is repeated. */
-export function noSuchLibrary(named: string): string {
+/**
+ * What a caller is told when there is nothing by the name that it sent, or no default where it sent none. Only a name
+ * that could be one is repeated.
+ */
+export function noSuchLibrary(named: string | undefined): string {
+  if (named === undefined) return NO_DEFAULT_LIBRARY;
   const shown = /^[a-z0-9./-]{1,320}$/.test(named) ? ` "${named}"` : " of that name";
   return `There is no library${shown} for this key. Name a MemoryLibrary of the key's namespace by its name, one of another namespace of the team as namespace/name.`;
 }
 
-/** What a caller is told when it names no library and there is no default. */
-export const NO_DEFAULT_LIBRARY =
+const NO_DEFAULT_LIBRARY =
   'No library is named, and neither this key nor its team has a default one that the key may reach: pass "library", or set mcpDefaultLibraryRef on the PlatformKey or mcpAgentPolicy.defaultLibraryRef on the PlatformTeam.';

@@ -2,17 +2,21 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import { type Problem, problem } from "../http/errors.ts";
-import { findNamedLibrary, noSuchLibrary } from "./libraries.ts";
+import { findMeantLibrary, noSuchLibrary } from "./libraries.ts";
 
 export const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 
-/** @throws Problem `not_found` for a library that the key may not reach either */
-export async function requireLibrary(db: Db, key: KeyRecord, named: string): Promise<ReachableLibrary> {
-  const library = await findNamedLibrary(db, key, named);
+/**
+ * The library that a call means: the one that it names, else the default.
+ *
+ * @throws Problem `not_found` for one that the key may not reach either; `invalid_request` where there is no default
+ */
+export async function requireLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<ReachableLibrary> {
+  const library = await findMeantLibrary(db, key, named);
   if (library === undefined) throw noLibrary(named);
   return library;
 }
 
-export function noLibrary(named: string): Problem {
-  return problem("not_found", noSuchLibrary(named));
+export function noLibrary(named: string | undefined): Problem {
+  return problem(named === undefined ? "invalid_request" : "not_found", noSuchLibrary(named));
 }

@@ -8,7 +8,7 @@ import { requireJsonType } from "../http/json-body.ts";
 import { atomFields } from "./atom-fields.ts";
 import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
-import { findDefaultLibrary, NO_DEFAULT_LIBRARY, reachOf } from "./libraries.ts";
+import { reachOf } from "./libraries.ts";
 import { noLibrary, requireLibrary } from "./problems.ts";
 import {
   BATCH_BODY,
@@ -81,8 +81,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
   async function save(request: FastifyRequest, reply: FastifyReply, { atoms, named, duplicates }: Batch) {
     const saved = await callMemory(deps, request, reply, async (db, key) => {
       requireRead(key, duplicates);
-      const library = named === undefined ? await findDefaultLibrary(db, key) : await requireLibrary(db, key, named);
-      if (library === undefined) return undefined;
+      const library = await requireLibrary(db, key, named);
       const contents = atoms.map(({ content }) => content);
       const asked = { libraryId: library.id, contents, policy: duplicates };
       const near = await findDuplicates(db, reachOf(key), asked);
@@ -90,8 +89,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const stored = await writeAs(deps, db, request, insertion(atoms, library.id, clock.now()));
       return stored && { stored, near };
     });
-    if (saved === undefined)
-      throw named === undefined ? problem("invalid_request", NO_DEFAULT_LIBRARY) : noLibrary(named);
+    if (saved === undefined) throw noLibrary(named);
     const { stored, near } = saved;
     return {
       saved: stored.map((atom: Atom) => atomJson(request.principal, atom)),
