@@ -1,3 +1,4 @@
+import type { AtomFilter } from "../../store/memory/atom-filter.ts";
 import { countAtoms } from "../../store/memory/library-summary.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import type { ToolContext } from "./tool.ts";
@@ -5,21 +6,21 @@ import type { ToolContext } from "./tool.ts";
 type Asked = {
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
   readonly query: string;
-  readonly isNarrowed: boolean;
+  readonly filter: AtomFilter;
 };
 
 /**
  * What a model is told where a search has no answer. That nothing is remembered, which it would take for a fact, is said of
  * an empty library alone.
  */
-export async function nothingFound({ db, key }: ToolContext, { library, query, isNarrowed }: Asked): Promise<string> {
+export async function nothingFound({ db, key }: ToolContext, { library, query, filter }: Asked): Promise<string> {
   const name = libraryName(key, library);
   const { atoms, isMore } = await countAtoms(db, reachOf(key), library.id);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${atoms} ${atoms === 1 ? "atom" : "atoms"}`;
   return [
     `None of the ${count} in ${name} matches ${JSON.stringify(query)}, not even with similar words. That does not mean that it is not so.`,
-    isNarrowed ? "Try without the filters, with" : "Try",
+    Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",
     "other words for it, another language that it may have been saved in, or another library; memory_list reads through all of them.",
   ].join(" ");
 }

@@ -68,8 +68,7 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
     });
     const semantic = meaning !== undefined;
     if (items.length === 0 && after === null) {
-      const isNarrowed = Object.keys(filter).length > 0;
-      const text = await nothingFound(context, { library, query, isNarrowed });
+      const text = await nothingFound(context, { library, query, filter });
       return { structured: { items, nextCursor, semantic }, text };
     }
     const before = items.every(({ match }) => match === "nearest" || match === "meaning") ? nearestOnly(query) : "";
@@ -130,10 +129,7 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
       ...(meaning && { meaning }),
     });
     const items = atoms.map((atom) => atomJson(key, atom));
-    const none =
-      items.length > 0
-        ? ""
-        : await nothingFound(context, { library, query, isNarrowed: Object.keys(filter).length > 0 });
+    const none = items.length > 0 ? "" : await nothingFound(context, { library, query, filter });
     return { structured: { items, missing: [], semantic: meaning !== undefined }, text: atomsText(items, none) };
   },
 );
