@@ -45,6 +45,10 @@ type Members = TeamRecord["members"];
 /** A member with all libraries, but for what is given. */
 const as = (role: string, name: string, libraryIds: readonly string[] | null = null) => ({ role, name, libraryIds });
 const ANN: Members = [as("member", "subject ann")];
+const TEAM_OF_ANN = {
+  ...{ teamId: "team-a", name: "a", cluster: "c", defaultLibraryId: null },
+  ...{ members: ANN, revoked: [] },
+};
 
 /** Declares who is in a team, as the feed and the database have it. */
 async function declare(members: Members, teamId = "team-a"): Promise<void> {
@@ -302,14 +306,7 @@ describe("a member's token", () => {
     };
     const oidc = { ...configured().oidc, issuers: [slow.url] };
     const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
-    other.index.applyTeam({
-      teamId: "team-a",
-      name: "a",
-      cluster: "c",
-      defaultLibraryId: null,
-      members: ANN,
-      revoked: [],
-    });
+    other.index.applyTeam(TEAM_OF_ANN);
     const left = hold(other, await token({ iss: slow.url }));
     await arrived.promise;
     left.leave();
@@ -324,14 +321,7 @@ describe("a member's token", () => {
 
   test("has no more calls under way than one key may", async () => {
     const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
-    small.index.applyTeam({
-      teamId: "team-a",
-      name: "a",
-      cluster: "c",
-      defaultLibraryId: null,
-      members: ANN,
-      revoked: [],
-    });
+    small.index.applyTeam(TEAM_OF_ANN);
     const held = hold(small, await token());
     await until("the call is open", () => small.streams.size === 1);
     expect((await send(await token(), { to: small })).status).toBe(429);
