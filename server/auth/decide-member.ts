@@ -1,9 +1,13 @@
+import type { MemberToken } from "../../domain/access/membership.ts";
 import type { ServerDeps } from "../deps.ts";
 import { type DecisionDeps, type Granted, judge, notAMember, type Refused, type RouteAccess, STALE } from "./decide.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
 import type { JudgedJwt, JudgeJwt } from "./jwt.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
 import { protectedResource } from "./protected-resource.ts";
+
+/** What a team's name is made of, or its id. */
+const TEAM = /^[a-z0-9][-_.a-z0-9]{0,252}$/;
 
 type DecideToken = (
   rawHeaders: readonly string[],
@@ -55,23 +59,28 @@ async function decideMember(
   if (memberToken.issuedAt > clock.now()) {
     return { granted: false, code: "unauthorized", cause: "jwt_claims", key: undefined };
   }
-  const [named = null, ...more] = new URLSearchParams(url.split("?", 2)[1]).getAll("team");
+  const named = namedTeam(url);
+  if (named === undefined) return notDecided("malformed_team", memberToken);
   const [record, ...others] = index.findMember(memberToken, named);
   if (record === undefined) return notAMember(memberToken);
-  if (others.length + more.length > 0) {
-    return {
-      granted: false,
-      code: "invalid_request",
-      cause: "several_teams",
-      key: undefined,
-      principal: memberToken.actor,
-    };
-  }
+  if (others.length > 0) return notDecided("several_teams", memberToken);
   const decided = judge(deps, record, route);
   if ("granted" in decided) return decided;
   const { key } = decided;
   if (!streams.hasRoom(key)) return { granted: false, code: "rate_limited", cause: "too_many_calls", key };
   return { granted: true, ...decided, carrier: "bearer", rate: undefined };
+}
+
+/** The team that the address names, by name or id; null where it names none, and undefined where it can be none. */
+function namedTeam(url: string): string | null | undefined {
+  const query = url.indexOf("?");
+  const [named, ...more] = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll("team");
+  if (named === undefined) return null;
+  return more.length === 0 && TEAM.test(named) ? named : undefined;
+}
+
+function notDecided(cause: string, { actor: principal }: MemberToken): Refused {
+  return { granted: false, code: "invalid_request", cause, key: undefined, principal };
 }
 
 /** Undefined where the issuer's keys cannot be had. */

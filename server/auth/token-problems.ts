@@ -34,6 +34,13 @@ export const TOKEN_PROBLEMS: ReadonlyMap<string, Problem> = new Map([
     ),
   ],
   [
+    "malformed_team",
+    problem(
+      "invalid_request",
+      "The address names no team that there can be: write one name or id, as `?team=<name>`, with `&` before what comes behind it.",
+    ),
+  ],
+  [
     "several_teams",
     problem(
       "invalid_request",

@@ -247,6 +247,27 @@ describe("a member's token", () => {
     expect((await send(await token(), { path: `${PATH}?team=team-a&team=team-a` })).status).toBe(400);
   });
 
+  test.each([
+    "?team=team-a?x",
+    "?team=",
+    "?team",
+    "?team=a%20b",
+    "?team=%zz",
+    "?team=a%00",
+    "?team=a&team=a",
+    "?x=?&team=A",
+  ])("with an address whose team cannot be read is 400, and says so: %s", async (query) => {
+    const answer = await send(await token(), { path: PATH + query });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("names no team that there can be")]);
+    expect((await send(await token({ aud: "other" }), { path: PATH + query })).status).toBe(401);
+  });
+
+  test("takes what else the address has for what it is", async () => {
+    for (const query of ["?", "?x=team=b", "?x=?team=b", "?team=team-a&x=?y", "?t%65am=team-a"]) {
+      expect([query, (await send(await token(), { path: PATH + query })).status]).toEqual([query, 200]);
+    }
+  });
+
   test("of a member of two teams of one name, in two clusters, needs the address to have an id", async () => {
     const twin = { teamId: "team-b", name: "team-a", cluster: "d", defaultLibraryId: null, members: ANN, revoked: [] };
     server.index.applyTeam(twin);
