@@ -30,6 +30,7 @@ export function readLines(text: string, file: string): { atoms: AtomLine[]; stra
   const [first] = lines;
   if (first === undefined) throw notImported(file, "has no line");
   if (first.value.type === "entity" || first.value.type === "relation") return fromServerMemory(lines);
+  assertNoneTwice(lines, "id");
   return { atoms: oldestFirst(lines.map(({ line, value }) => ({ line, atom: value }))), strayRelations: 0 };
 }
 
@@ -42,6 +43,20 @@ type ParsedLine = {
 
 function notImported(where: string, why: string): UsageError {
   return new UsageError(`${where} ${why}: nothing was imported`);
+}
+
+/** @throws UsageError where a link could lead to either of two */
+function assertNoneTwice(lines: readonly ParsedLine[], field: "id" | "name"): void {
+  const first = new Map<unknown, number>();
+  for (const { line, where, value } of lines) {
+    const name = value[field];
+    if (name === undefined) continue;
+    const before = first.get(name);
+    if (before !== undefined) {
+      throw notImported(where, `has the "${field}" of line ${before}, and links could lead to either`);
+    }
+    first.set(name, line);
+  }
 }
 
 function parseObject(content: string, where: string): Record<string, unknown> {
@@ -74,6 +89,7 @@ function fromServerMemory(lines: readonly ParsedLine[]) {
   const ids = new Map<string, string>();
   const links = new Map<string, Link[]>();
   const entities = lines.filter(({ value }) => value.type === "entity");
+  assertNoneTwice(entities, "name");
   for (const entity of entities) ids.set(textOf(entity, "name"), idOf(entity));
   let strayRelations = 0;
   for (const relation of lines) {

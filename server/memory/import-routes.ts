@@ -31,6 +31,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
     },
     async (request, reply) => {
       const { library: named, atoms } = request.body;
+      assertNoIdTwice(atoms);
       const now = deps.clock.now();
       const lasting = atoms.map((input, index) => importedAtom(input, index, now));
       const imported = await callMemory(deps, request, reply, async (db, key) => {
@@ -50,6 +51,21 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
       return reply.code(201).send({ ids: newIds, droppedLinks });
     },
   );
+}
+
+/** @throws InvalidAtomError where a link could lead to either of two */
+function assertNoIdTwice(atoms: readonly ImportedInput[]): void {
+  const first = new Map<string, number>();
+  for (const [index, { id }] of atoms.entries()) {
+    if (id === undefined) continue;
+    const before = first.get(id);
+    if (before !== undefined) {
+      throw new InvalidAtomError(
+        `"atoms.${index}" has the "id" of "atoms.${before}", and links could lead to either: give each its own, or leave one out.`,
+      );
+    }
+    first.set(id, index);
+  }
 }
 
 /** Undefined for one that has expired meanwhile. */

@@ -91,7 +91,10 @@ export const IMPORT_BODY = {
   properties: {
     library: LIBRARY,
     atoms: severalAtoms(MAX_IMPORT, {
-      id: { ...ATOM_ID, description: "What the atom was called, by which links of the same import lead to it." },
+      id: {
+        ...ATOM_ID,
+        description: "What the atom was called, and no other of the import: by it links of the same import lead to it.",
+      },
       ...ATOM_INPUT,
       created: TIME,
       updated: TIME,

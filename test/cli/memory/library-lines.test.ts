@@ -44,6 +44,11 @@ describe("a file of atoms", () => {
     ["", "x has no line"],
     ["\n \n", "x has no line"],
     ['{"content":"a"}\n{"content":', "line 2 of x is no JSON"],
+    ['{"id":"a","content":"x"}\n{"content":"y"}\n{"id":"a","content":"z"}', 'line 3 of x has the "id" of line 1'],
+    [
+      jsonLines(...[1, 2].map(() => ({ type: "entity", name: "Anna", entityType: "person" }))),
+      'line 2 of x has the "name" of line 1',
+    ],
     ["[1]", "line 1 of x is no JSON object"],
     ['{"type":"entity","name":"a"}', 'line 1 of x lacks "entityType"'],
     ['{"type":"relation","from":"a","to":"b"}\n{"type":"note"}', "line 2 of x is neither an entity nor a relation"],

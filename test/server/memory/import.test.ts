@@ -67,6 +67,11 @@ describe("atoms that come from elsewhere", () => {
   test.each<[string, unknown, string]>([
     ["none", [], "fewer than 1 items"],
     ["101", Array.from({ length: 101 }, () => ({ content: "x" })), "more than 100 items"],
+    [
+      "an id twice",
+      [{ content: "x", id: "a" }, { content: "y" }, { content: "z", id: "a", expiresAt: "2024-01-01T00:00:00Z" }],
+      '"atoms.2" has the "id" of "atoms.0"',
+    ],
     ["a revision", [{ content: "x", revision: 3 }], 'unknown field "revision"'],
     ["a time in words", [{ content: "x" }, { content: "x", created: "yesterday" }], '"atoms.1.created" is no time'],
     [
