@@ -47,7 +47,7 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
   const role = roleScopes({ token, team });
   if (role === 0) return undefined;
   return {
-    // Of a person in all teams: so many calls may be under way at once.
+    // The same in all teams: how many calls may be under way at once is counted for the person.
     keyId: token.actor,
     version: UNSTORED_VERSION,
     teamId: team.teamId,

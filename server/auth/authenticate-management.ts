@@ -1,13 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Logger } from "../../runtime/log.ts";
-import { problem } from "../http/errors.ts";
 import { principalOfIssuer } from "./claims.ts";
 import { presentsCredential, readBearer } from "./credential.ts";
-import { IssuerUnavailableError } from "./issuer-http.ts";
-import { type JudgeJwt, MAX_TOKEN_LENGTH } from "./jwt.ts";
+import { type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "./jwt.ts";
 import { isManagementToken } from "./management-token.ts";
 import type { Principal } from "./principal.ts";
 import { authenticateSession, type ConsoleSession, type SessionDeps } from "./session/authenticate-session.ts";
+import { ISSUER_UNAVAILABLE } from "./token-problems.ts";
 
 const NOBODY = { cause: "no_management_token" } as const;
 
@@ -46,13 +45,8 @@ async function authenticateBearer(
     return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
   }
   if (judgeJwt === null || oidc === null) return NOBODY;
-  try {
-    const judged = await judgeJwt(presented, oidc.audience);
-    if ("cause" in judged) return judged;
-    return { principal: principalOfIssuer(oidc, judged.issuer, judged.names), session: null };
-  } catch (error) {
-    if (!(error instanceof IssuerUnavailableError)) throw error;
-    log.warn({ error }, "no token of an issuer can be judged");
-    throw problem("unavailable", "The issuer of this token does not answer: try again.");
-  }
+  const judged = await judgeOrWarn({ judgeJwt, log }, presented, oidc.audience);
+  if (judged === undefined) throw ISSUER_UNAVAILABLE;
+  if ("cause" in judged) return judged;
+  return { principal: principalOfIssuer(oidc, judged.issuer, judged.names), session: null };
 }

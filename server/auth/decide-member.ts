@@ -1,14 +1,23 @@
 import type { MemberToken } from "../../domain/access/membership.ts";
 import type { ServerDeps } from "../deps.ts";
-import { type DecisionDeps, type Granted, judge, notAMember, type Refused, type RouteAccess, STALE } from "./decide.ts";
-import { IssuerUnavailableError } from "./issuer-http.ts";
-import type { JudgedJwt, JudgeJwt } from "./jwt.ts";
+import {
+  type DecisionDeps,
+  type Granted,
+  judge,
+  notAMember,
+  type Refused,
+  type RouteAccess,
+  STALE,
+  unauthorized,
+} from "./decide.ts";
+import { type JudgeJwt, judgeOrWarn } from "./jwt.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
 import { protectedResource } from "./protected-resource.ts";
 
 /** What a team's name is made of, or its id. */
 const TEAM = /^[a-z0-9][-_.a-z0-9]{0,252}$/;
 
+/** Undefined for a request that presents no token. */
 type DecideToken = (
   rawHeaders: readonly string[],
   url: string,
@@ -48,17 +57,15 @@ async function decideMember(
   url: string,
   route: RouteAccess,
 ): Promise<Granted | Refused> {
-  const { index, streams, clock } = deps;
+  const { index, streams, clock, audience } = deps;
   if (!index.isCurrent()) return STALE;
-  const judged = await judgeToken(deps, token);
+  const judged = await judgeOrWarn(deps, token, audience);
   if (judged === undefined) return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
-  if ("cause" in judged) return { granted: false, code: "unauthorized", cause: judged.cause, key: undefined };
+  if ("cause" in judged) return unauthorized(judged.cause);
   if (!index.isCurrent()) return STALE;
   const memberToken = memberTokenOf(judged);
-  // No revocation would reach it.
-  if (memberToken.issuedAt > clock.now()) {
-    return { granted: false, code: "unauthorized", cause: "jwt_claims", key: undefined };
-  }
+  // A revocation reaches the tokens that were issued before it: one of the future would outlast it.
+  if (memberToken.issuedAt > clock.now()) return unauthorized("jwt_claims");
   const named = namedTeam(url);
   if (named === undefined) return notDecided("malformed_team", memberToken);
   const [record, ...others] = index.findMember(memberToken, named);
@@ -81,18 +88,4 @@ function namedTeam(url: string): string | null | undefined {
 
 function notDecided(cause: string, { actor: principal }: MemberToken): Refused {
   return { granted: false, code: "invalid_request", cause, key: undefined, principal };
-}
-
-/** Undefined where the issuer's keys cannot be had. */
-async function judgeToken(
-  { judgeJwt, audience, log }: MemberDecisionDeps,
-  token: string,
-): Promise<JudgedJwt | undefined> {
-  try {
-    return await judgeJwt(token, audience);
-  } catch (error) {
-    if (!(error instanceof IssuerUnavailableError)) throw error;
-    log.warn({ error }, "no token of an issuer can be judged");
-    return undefined;
-  }
 }

@@ -1,6 +1,5 @@
 import { authorize } from "../../domain/access/authorize.ts";
-import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
-import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import { type GatewayRecord, type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
@@ -161,7 +160,7 @@ function servingGateway(index: KeyIndexView, publicId: string): GatewayRecord | 
   return gateway?.teamHoldsNamespace ? gateway : undefined;
 }
 
-function unauthorized(cause: string): Refused {
+export function unauthorized(cause: string): Refused {
   return { granted: false, code: "unauthorized", cause, key: undefined };
 }
 

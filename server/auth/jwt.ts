@@ -1,6 +1,7 @@
 import { decodeJwt, errors, type JWTPayload } from "jose";
 import type { MemberNames } from "../../domain/team-member.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import type { Logger } from "../../runtime/log.ts";
 import type { OidcConfig } from "../config.ts";
 import { memberNamesOf } from "./claims.ts";
 import { IssuerUnavailableError } from "./issuer-http.ts";
@@ -73,6 +74,21 @@ export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock
       throw error;
     }
   };
+}
+
+/** As {@link JudgeJwt} does; undefined where the issuer's keys cannot be had, which the log then says. */
+export async function judgeOrWarn(
+  { judgeJwt, log }: { readonly judgeJwt: JudgeJwt; readonly log: Logger },
+  token: string,
+  audience: string,
+): Promise<JudgedJwt | undefined> {
+  try {
+    return await judgeJwt(token, audience);
+  } catch (error) {
+    if (!(error instanceof IssuerUnavailableError)) throw error;
+    log.warn({ error }, "no token of an issuer can be judged");
+    return undefined;
+  }
 }
 
 /** @param typ left out by issuers that sign nothing else; as a media type it may stand without `application/` */

@@ -58,7 +58,7 @@ export function authenticateKey(
     const waited = decideToken?.(rawHeaders, target, route);
     if (waited === undefined) return settle(decide(deps, rawHeaders, target, route), request, reply, done);
     waited.then((decision) => {
-      // What is tracked from here on would have no end any more.
+      // Its end has been told already: a call that is tracked from here on would stay open for ever.
       if (reply.raw.destroyed) done(CALLER_LEFT);
       else settle(decision, request, reply, done);
     }, done);

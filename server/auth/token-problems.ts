@@ -7,9 +7,11 @@ export function scopeChallenge(scopes: readonly string[]): string {
   return `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
 }
 
+export const ISSUER_UNAVAILABLE = problem("unavailable", "The issuer of this token does not answer: try again.");
+
 const ROLE_LACKS = problem(
   "forbidden",
-  "The role of this token's bearer in the team does not have the right to do this.",
+  "The role of this token's bearer in the team does not have the right to do this: spec.members of the PlatformTeam gives roles.",
 );
 
 /**
@@ -25,12 +27,12 @@ export function lacksScope(membership: Membership): Problem {
 
 /** What the bearer of a token is told, by the causes that only a token is refused for. */
 export const TOKEN_PROBLEMS: ReadonlyMap<string, Problem> = new Map([
-  ["issuer_unavailable", problem("unavailable", "The issuer of this token does not answer: try again.")],
+  ["issuer_unavailable", ISSUER_UNAVAILABLE],
   [
     "no_member",
     problem(
       "forbidden",
-      "The bearer of this token is a member of no team here, or not of the one that the address names by `team`.",
+      "The bearer of this token is a member of no team here, or not of the one that the address names by `team`: spec.members of a PlatformTeam says who is.",
     ),
   ],
   [
