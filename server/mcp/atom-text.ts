@@ -36,6 +36,13 @@ export const ATOM_OUTPUT = {
   },
 } as const;
 
+/** The output schema of an atom that was corrected, by a key that may not be able to read it. */
+export const CORRECTED_OUTPUT = {
+  ...ATOM_OUTPUT,
+  required: ["id", "updated", "revision"],
+  description: "The whole atom, where you may read it; else besides these three what you have sent.",
+} as const;
+
 export const REVISIONS_OUTPUT = {
   type: "array",
   items: {

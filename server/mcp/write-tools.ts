@@ -1,9 +1,10 @@
+import { permits } from "../../domain/access/authorize.ts";
 import { correctAtom, deleteAtom } from "../../store/memory/atom-writes.ts";
 import { type AtomChanges, atomChanges, NOTHING_CHANGED } from "../memory/atom-fields.ts";
-import { atomJson } from "../memory/atom-json.ts";
+import { atomJson, correctedJson } from "../memory/atom-json.ts";
 import { ATOM_ID, ATOM_INPUT, REVISION } from "../memory/schemas.ts";
 import { correctedLibrary, deletedLibrary } from "../memory/write-as.ts";
-import { ATOM_OUTPUT, atomText } from "./atom-text.ts";
+import { atomText, CORRECTED_OUTPUT } from "./atom-text.ts";
 import { CHANGES, defineTool, NO_ATOM, ToolFault } from "./tool.ts";
 
 /** What is forgotten does not come back; nothing more happens the second time. */
@@ -21,7 +22,7 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
       ...ATOM_INPUT,
     },
     requires: ["id"],
-    output: { atom: ATOM_OUTPUT },
+    output: { atom: CORRECTED_OUTPUT },
   },
   async ({ clock, key, write }, { id, revision, ...input }) => {
     const changes = atomChanges(input, clock.now());
@@ -37,8 +38,11 @@ export const memoryCorrectAtom = defineTool<AtomChanges & { id: string; revision
       case "conflict":
         throw new ToolFault(`${movedOn(correction.revision, revision)} correct that.`);
       case "corrected": {
-        const corrected = atomJson(key, correction.atom);
-        return { structured: { atom: corrected }, text: `Corrected: ${atomText(corrected)}` };
+        const { atom } = correction;
+        const shown = permits(key, "mcp.memory_recall")
+          ? atomText(atomJson(key, atom))
+          : `atom ${id}, now at revision ${atom.revision}.`;
+        return { structured: { atom: correctedJson(key, atom, input) }, text: `Corrected: ${shown}` };
       }
     }
   },

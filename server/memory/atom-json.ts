@@ -1,6 +1,8 @@
+import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../../store/memory/atom.ts";
+import type { AtomChanges } from "./atom-fields.ts";
 import { libraryName } from "./libraries.ts";
 
 /** An atom as REST and MCP show it. */
@@ -32,6 +34,17 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
     updated: rfc3339Millis(atom.updatedAt),
     revision: atom.revision,
   };
+}
+
+/** An atom that was corrected: for a key that may not read it, what the correction itself says. */
+type CorrectedAtomJson = Pick<AtomJson, "id" | "updated" | "revision"> & Partial<AtomJson>;
+
+export function correctedJson(key: KeyRecord, atom: Atom, changes: AtomChanges): CorrectedAtomJson {
+  const whole = atomJson(key, atom);
+  if (permits(key, "atoms.get")) return whole;
+  const { id, updated, revision } = whole;
+  const said = Object.fromEntries(Object.entries(whole).filter(([field]) => Object.hasOwn(changes, field)));
+  return { id, ...said, updated, revision };
 }
 
 function fieldsJson({ content, tags, source, importance, metadata, links, expiresAt }: AtomFields) {

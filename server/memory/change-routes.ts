@@ -4,11 +4,11 @@ import type { ServerDeps } from "../deps.ts";
 import { type Problem, problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
 import { atomChanges, NOTHING_CHANGED } from "./atom-fields.ts";
-import { atomJson } from "./atom-json.ts";
+import { correctedJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import { NO_ATOM } from "./problems.ts";
 import { UPDATE_BODY, UPDATE_EXAMPLE, type UpdateBody } from "./request-schemas.ts";
-import { ATOM } from "./response-schemas.ts";
+import { CORRECTED_ATOM } from "./response-schemas.ts";
 import { correctedLibrary, deletedLibrary, writeAs } from "./write-as.ts";
 
 /** Atoms to correct and to delete: decided again behind the write, by the database. */
@@ -22,7 +22,7 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
         operation: "atoms.update",
         docs: {
           summary: "Correct an atom; its earlier revision is kept",
-          response: ATOM,
+          response: CORRECTED_ATOM,
           example: UPDATE_EXAMPLE,
           refusals: ["not_found", "conflict"],
         },
@@ -42,7 +42,7 @@ export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void
       );
       if (correction === undefined) throw NO_ATOM;
       if (correction.kind !== "corrected") throw notCorrected(correction, revision);
-      return atomJson(request.principal, correction.atom);
+      return correctedJson(request.principal, correction.atom, input);
     },
   );
 

@@ -48,6 +48,13 @@ const NEXT = {
 } as const;
 
 export const ATOM = closed("Atom", ATOM_FIELDS);
+/** The answer of a correction. */
+export const CORRECTED_ATOM = {
+  ...ATOM,
+  title: "CorrectedAtom",
+  required: ["id", "updated", "revision"],
+  description: "The whole atom; for a key without memory:read besides these three what the correction says.",
+} as const;
 export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
 export const SEARCH_RESULT = list(
   "SearchResult",

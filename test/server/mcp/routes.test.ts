@@ -570,6 +570,20 @@ describe("abuse", () => {
     expect(read.headers["www-authenticate"]).toContain('scope="memory:read"');
   });
 
+  test("a key that only writes is shown of an atom that it corrects what it says, and no more", async () => {
+    const writer = server.addKey({ scopes: scopeSet(["memory:write"]) });
+    const secrets = { content: "Not for it.", tags: ["hidden"], source: "a diary", metadata: { salary: "much" } };
+    const { id } = (await rpc(toolCall("memory_save_atom", secrets))).json.result.structuredContent.atom;
+    const corrected = await rpc(toolCall("memory_correct_atom", { id, importance: 9, tags: ["seen"] }), writer);
+    expect(corrected.json.result.structuredContent.atom).toEqual({
+      ...{ id, importance: 9, tags: ["seen"] },
+      ...{ revision: 2, updated: expect.any(String) },
+    });
+    expect(corrected.json.result.content[0].text).toBe(`Corrected: atom ${id}, now at revision 2.`);
+    const whole = await rpc(toolCall("memory_correct_atom", { id, importance: 8 }));
+    expect(whole.json.result.structuredContent.atom).toMatchObject({ ...secrets, tags: ["seen"], library: "handbook" });
+  });
+
   test("every scope but memory's own opens nothing here", async () => {
     for (const scope of SCOPES.filter((name) => !name.startsWith("memory:"))) {
       expect((await rpc(LIST, server.addKey({ scopes: scopeSet([scope]) }))).status, scope).toBe(403);

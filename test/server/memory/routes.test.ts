@@ -159,6 +159,26 @@ describe("the memory over REST", () => {
       expect(second.json.nextCursor).toBeNull();
     });
 
+    test("a key that only writes is shown of an atom that it corrects what it says, and no more", async () => {
+      const writer = server.addKey({ scopes: scopeSet(["memory:write"]), teamDefaultLibraryId: "lib-handbook" });
+      const other = await save();
+      const links = [{ rel: "explains", id: other.id }];
+      const hidden = {
+        content: "Not for it.",
+        tags: ["hidden"],
+        source: "a diary",
+        metadata: { salary: "much" },
+        links,
+      };
+      const { id } = await save({ ...hidden, library: "diary" });
+      const corrected = await call("PATCH", "/atoms", writer, { id, revision: 1, importance: 9, tags: ["seen"] });
+      const updated = new Date(server.clock.now()).toISOString();
+      const said = { importance: 9, tags: ["seen"] };
+      expect([corrected.status, corrected.json]).toEqual([200, { id, ...said, updated, revision: 2 }]);
+      const whole = await call("PATCH", "/atoms", key, { id, revision: 2, importance: 8 });
+      expect(whole.json).toMatchObject({ ...hidden, tags: ["seen"], library: "diary", importance: 8, revision: 3 });
+    });
+
     test("a read-only key reads, and is refused every write", async () => {
       const { id } = await save();
       const reader = server.addKey(READ);
