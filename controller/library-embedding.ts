@@ -69,7 +69,7 @@ function resolvedRefs(isThere: boolean, gateway: string): StatedCondition {
       );
 }
 
-/** Atoms that nobody can embed at present wait for as long as it takes, of however many libraries. */
+/** Where nothing can be embedded until somebody acts, there is no hurry: there may be many such libraries, for long. */
 export function nextLookMs(progress: EmbeddingProgress | undefined): number {
   const canGoOn = progress?.hasVectors === true && progress.revoked === null;
   return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;

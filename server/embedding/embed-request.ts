@@ -1,6 +1,6 @@
 /** Texts to be embedded by a library's key. */
 export type EmbedRequest = {
-  /** Of the key: nobody presents it. */
+  /** Of the key, which nobody presents. */
   readonly digest: string;
   readonly publicId: string;
   readonly model: string;
@@ -19,7 +19,7 @@ export type EmbedResult =
       readonly servedBy: string;
     }
   | {
-      /** The upstream takes these texts not; or nothing can be embedded at present. */
+      /** The upstream does not take these texts; or nothing can be embedded at present. */
       readonly kind: "refused" | "failed";
       /** For people, in words without anything that the upstream has said. */
       readonly why: string;

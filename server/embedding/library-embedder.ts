@@ -24,9 +24,9 @@ type Embedding = {
 const POLL_MS = 1_000;
 /** Libraries that one process goes on with at a time: PGlite answers one question at a time anyway. */
 const MAX_TURNS = { postgres: 4, pglite: 1 } as const;
-/** Less than a claim lasts, twice. */
+/** A turn asks twice at most, and both are over before its claim is. */
 const TIMEOUT_MS = 20_000;
-/** What every model takes: whether it is these texts that one refuses, or everything. */
+/** A text that every model takes: it tells a model that refuses one text from one that refuses them all. */
 const PROBE = "keyplane";
 
 /**

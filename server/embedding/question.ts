@@ -36,7 +36,7 @@ export function createQuestionEmbedder(
 
   async function vectorIn(space: QuestionSpace, text: string): Promise<readonly number[] | undefined> {
     const { digest, publicId, model, askedDimensions, servedBy, dimensions } = space;
-    // By its key too: what one was told is told to none that may not ask.
+    // By its key too: what was embedded for one library is no answer for another whose key may not ask.
     const id = JSON.stringify([digest, publicId, model, askedDimensions, servedBy, text]);
     const known = vectors.get(id);
     if (known !== undefined && monotonic() - known.at < CACHED_MS) return known.vector;

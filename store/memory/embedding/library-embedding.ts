@@ -24,7 +24,7 @@ export type EmbeddingDraft = {
   readonly dimensions: number | null;
   /** Of the declaration. */
   readonly generation: number;
-  /** Of a secret that nobody has: the library's key is never presented, but acted for by the servers. */
+  /** Makes a secret that nobody keeps: nobody presents the library's key, and the servers act for it by its digest. */
   readonly mint: () => { readonly digest: string; readonly prefix: string };
 };
 
@@ -36,7 +36,7 @@ type Row = {
   is_ended: boolean;
 };
 
-/** Causes that a person gave a key's end for: nothing is minted in its place. */
+/** Reasons for which a person has ended a key: no other is minted in its place. */
 const FINAL: ReadonlySet<RevocationReason> = new Set<RevocationReason>(["ByHand", "Leaked"]);
 
 /**
@@ -140,6 +140,7 @@ export type EmbeddingProgress = {
   readonly hasVectors: boolean;
   /** Atoms that wait, counted to 10,000. */
   readonly waiting: number;
+  /** More wait, or those that were there before have not all been queued. */
   readonly isMore: boolean;
   /** Atoms that were set aside, counted likewise, and why one of them was. */
   readonly setAside: number;

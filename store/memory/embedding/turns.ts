@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
@@ -39,6 +39,7 @@ export type WaitingAtom = {
 
 /** Longer than a turn takes. */
 const CLAIM = "60 seconds";
+/** Atoms that one turn puts into the queue; rows of a table that one turn deletes. */
 const WALK_SLICE = 500;
 const END_SLICE = 200;
 /** Of an atom's text what a model takes, in characters; of one request's texts, and how many those are. */
@@ -62,7 +63,7 @@ export type ModelRow = Omit<EmbeddingModel, "digest" | "publicId"> & {
   publicId: string | null;
 };
 
-/** A gateway that is gone is none that anybody has; so is a key. */
+/** Where the gateway or the key is gone, its public id or digest is empty, and names none. */
 export function toModel({ digest, publicId, ...row }: ModelRow): EmbeddingModel {
   return { ...row, digest: digest === null ? "" : fromDigest(digest), publicId: publicId ?? "" };
 }
@@ -156,7 +157,7 @@ export type TurnResult =
       readonly vectors: readonly (readonly number[])[];
       readonly servedBy: string;
     }
-  /** The upstream takes these texts not: each is tried alone, and set aside where it is refused again. */
+  /** The upstream does not take these texts: each is tried alone, and set aside where it is refused again. */
   | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
   /** Nothing can be embedded at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
@@ -182,30 +183,31 @@ async function saveVectors(
   { libraryId, space }: EmbeddingTurn,
   { atoms, vectors, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
 ): Promise<void> {
-  const ids = atoms.map(({ id }) => id);
-  const revisions = atoms.map(({ revision }) => revision);
+  const texts = vectors.map((vector) => JSON.stringify(vector));
   await sql`
     insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
     select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(given.vector::vector), given.vector::vector
-    from unnest(${ids}::uuid[], ${revisions}::integer[], ${vectors.map((vector) => JSON.stringify(vector))}::text[])
-      as given (id, revision, vector)
+    from unnest(${keysOf(atoms)}, ${texts}::text[]) as given (id, revision, vector)
     join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
     for key share of a
-    on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision, signature = excluded.signature, embedding = excluded.embedding`.execute(
-    tx,
-  );
-  await sql`delete from embedding_queue q using unnest(${ids}::uuid[], ${revisions}::integer[]) as given (id, revision)
+    on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision,
+      signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
+  await sql`delete from embedding_queue q using unnest(${keysOf(atoms)}) as given (id, revision)
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
   await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
     where library_id = ${libraryId} and served_by is null`.execute(tx);
+}
+
+/** The ids and the revisions of atoms, as two arguments of `unnest`. */
+function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
+  return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
 }
 
 async function putOff(tx: Tx, { atoms, why }: Extract<TurnResult, { kind: "refused" }>): Promise<void> {
   await sql`update embedding_queue q set tries = tries + 1,
       due_at = case when tries < ${MAX_TRIES} then clock_timestamp() + tries * interval '1 second' else 'infinity' end,
       refusal = case when tries < ${MAX_TRIES} then null else ${why}::text end
-    from unnest(${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[])
-      as given (id, revision)
+    from unnest(${keysOf(atoms)}) as given (id, revision)
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
 }
 
@@ -229,10 +231,10 @@ export async function clearSome({ db }: Store, { libraryId, claim }: EmbeddingTu
       where library_id = ${libraryId} and claim = ${claim}::uuid and is_ended for update`.execute(tx);
     if (rows.length === 0) return;
     const deleted = await deleteSlices(tx, libraryId);
-    if (deleted === 0) await sql`delete from library_embeddings where library_id = ${libraryId}`.execute(tx);
-    else
-      await sql`update library_embeddings set claim = null, due_at = clock_timestamp()
-      where library_id = ${libraryId}`.execute(tx);
+    await (deleted === 0
+      ? sql`delete from library_embeddings where library_id = ${libraryId}`
+      : sql`update library_embeddings set claim = null, due_at = clock_timestamp() where library_id = ${libraryId}`
+    ).execute(tx);
   });
 }
 
