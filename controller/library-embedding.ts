@@ -1,12 +1,8 @@
 import { condition, type StatedCondition } from "../domain/conditions.ts";
 import { keyDigest, keyPrefix, mintKey } from "../domain/key/key-format.ts";
 import { change } from "../store/database/change.ts";
-import {
-  declareEmbedding,
-  type EmbeddingProgress,
-  embeddingProgress,
-  endEmbedding,
-} from "../store/memory/embedding/library-embedding.ts";
+import { type EmbeddingProgress, embeddingProgress } from "../store/memory/embedding/embedding-progress.ts";
+import { declareEmbedding, endEmbedding } from "../store/memory/embedding/library-embedding.ts";
 import { findInTeam } from "../store/references.ts";
 import type { DeclaredObject } from "./cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
 import type { Store } from "../../store/database/store.ts";
+import { settleTurn, type TurnResult } from "../../store/memory/embedding/settle-turn.ts";
 import {
   claimTurn,
   clearSome,
   type EmbeddingTurn,
-  settleTurn,
-  type TurnResult,
   takeBatch,
   type WaitingAtom,
   walkSome,

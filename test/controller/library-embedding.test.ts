@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { nextLookMs } from "../../controller/library-embedding.ts";
 import { hasVectorTable } from "../../store/database/vector-table.ts";
 import { findKey, revokeKey } from "../../store/keys/keys.ts";
-import { type EmbeddingProgress, embeddingProgress } from "../../store/memory/embedding/library-embedding.ts";
+import { type EmbeddingProgress, embeddingProgress } from "../../store/memory/embedding/embedding-progress.ts";
 import { until } from "../env/until.ts";
 import { run } from "../store/fixtures.ts";
 import { describeWorldsOnEachEngine } from "./fixtures/setup.ts";

@@ -3,7 +3,7 @@ import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Reach } from "../atom.ts";
 import { isWanted, type Scope } from "../search/candidates.ts";
-import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./turns.ts";
+import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
 /** Libraries whose vectors can be compared with one of a question. */
 export type QuestionSpace = EmbeddingModel & {

@@ -1,11 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
-import type { Db, Tx } from "../../database/change.ts";
-import { fromDigest } from "../../database/digest.ts";
+import { sql } from "kysely";
+import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
 import { hasVectorTable } from "../../database/vector-table.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
-import { beginSpace } from "./library-embedding.ts";
+import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
 /** A library that this process is to go on with: nobody else does until the turn ends, or its time is over. */
 export type EmbeddingTurn = {
@@ -16,18 +15,6 @@ export type EmbeddingTurn = {
   readonly space: number;
   readonly failures: number;
 } & EmbeddingModel;
-
-/** By what a library's texts become vectors. */
-export type EmbeddingModel = {
-  /** Of the key that this is done with. */
-  readonly digest: string;
-  readonly publicId: string;
-  readonly model: string;
-  readonly askedDimensions: number | null;
-  /** Which upstream and model made the vectors that there are, and their length; null before the first. */
-  readonly servedBy: string | null;
-  readonly dimensions: number | null;
-};
 
 /** An atom to embed. */
 export type WaitingAtom = {
@@ -46,28 +33,6 @@ const END_SLICE = 200;
 const MAX_TEXT = 6_000;
 const MAX_TEXTS = 100_000;
 const MAX_BATCH = 32;
-/** However soon an upstream says that it may be asked again. */
-const MIN_PAUSE_MS = 1_000;
-const MAX_PAUSE_MS = 300_000;
-/** After so many an atom that is refused alone is set aside. */
-const MAX_TRIES = 2;
-
-/** What a model is called with, as a statement's columns over `library_embeddings e`, its key's version and gateway. */
-export const MODEL_COLUMNS = sql`v.digest, g.public_id as "publicId", e.model, e.asked_dimensions as "askedDimensions",
-  e.served_by as "servedBy", e.dimensions`;
-export const MODEL_JOINS = sql`left join lateral (
-    select digest from key_versions where key_id = e.key_id order by number desc limit 1
-  ) v on true left join gateways g on g.id = e.gateway_id`;
-export type ModelRow = Omit<EmbeddingModel, "digest" | "publicId"> & {
-  digest: Uint8Array | null;
-  publicId: string | null;
-};
-
-/** Where the gateway or the key is gone, its public id or digest is empty, and names none. */
-export function toModel({ digest, publicId, ...row }: ModelRow): EmbeddingModel {
-  return { ...row, digest: digest === null ? "" : fromDigest(digest), publicId: publicId ?? "" };
-}
-
 /**
  * Claims the turn of a library that has waited longest, of those that have something to do. None is claimed where the
  * database keeps no vectors.
@@ -145,83 +110,6 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
     if (length <= MAX_TEXTS && atom.tries === 0) batch.push(atom);
   }
   return batch;
-}
-
-/** What came of a request. */
-export type TurnResult =
-  | { readonly kind: "nothing" }
-  | {
-      readonly kind: "embedded";
-      readonly atoms: readonly WaitingAtom[];
-      /** In the order of the atoms. */
-      readonly vectors: readonly (readonly number[])[];
-      readonly servedBy: string;
-    }
-  /** The upstream does not take these texts: each is tried alone, and set aside where it is refused again. */
-  | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
-  /** Nothing can be embedded at present. */
-  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
-
-/** Writes down what came of a turn, and ends it; nothing of one that was taken over, or is of a model that was. */
-export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
-      and claim = ${turn.claim}::uuid and space = ${turn.space} and not is_ended for update`.execute(tx);
-    if (rows.length === 0) return;
-    if (result.kind === "failed") return release(tx, turn, result);
-    if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
-      return beginSpace(tx, turn.libraryId);
-    }
-    if (result.kind === "embedded") await saveVectors(tx, turn, result);
-    if (result.kind === "refused") await putOff(tx, result);
-    await release(tx, turn);
-  });
-}
-
-async function saveVectors(
-  tx: Tx,
-  { libraryId, space }: EmbeddingTurn,
-  { atoms, vectors, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
-): Promise<void> {
-  const texts = vectors.map((vector) => JSON.stringify(vector));
-  await sql`
-    insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
-    select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(given.vector::vector), given.vector::vector
-    from unnest(${keysOf(atoms)}, ${texts}::text[]) as given (id, revision, vector)
-    join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
-    for key share of a
-    on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision,
-      signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
-  await sql`delete from embedding_queue q using unnest(${keysOf(atoms)}) as given (id, revision)
-    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
-  await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
-    where library_id = ${libraryId} and served_by is null`.execute(tx);
-}
-
-/** The ids and the revisions of atoms, as two arguments of `unnest`. */
-function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
-  return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
-}
-
-async function putOff(tx: Tx, { atoms, why }: Extract<TurnResult, { kind: "refused" }>): Promise<void> {
-  await sql`update embedding_queue q set tries = tries + 1,
-      due_at = case when tries < ${MAX_TRIES} then clock_timestamp() + tries * interval '1 second' else 'infinity' end,
-      refusal = case when tries < ${MAX_TRIES} then null else ${why}::text end
-    from unnest(${keysOf(atoms)}) as given (id, revision)
-    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
-}
-
-async function release(
-  tx: Tx,
-  { libraryId, failures }: EmbeddingTurn,
-  failed?: Extract<TurnResult, { kind: "failed" }>,
-): Promise<void> {
-  const wantedMs = failed?.retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
-  const pauseMs = failed === undefined ? 0 : Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
-  await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
-      failures = ${failed === undefined ? 0 : failures + 1}::integer,
-      due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
-    where library_id = ${libraryId}`.execute(tx);
 }
 
 /** Deletes some of what is left of an embedding that has ended, and at last its row. */

@@ -11,11 +11,8 @@ import { createTextEmbedder } from "../../../server/gateway/embed-texts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
-import {
-  declareEmbedding,
-  type EmbeddingDraft,
-  embeddingProgress,
-} from "../../../store/memory/embedding/library-embedding.ts";
+import { embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
+import { declareEmbedding, type EmbeddingDraft } from "../../../store/memory/embedding/library-embedding.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { until } from "../../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run } from "../../store/fixtures.ts";

@@ -1,0 +1,91 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Tx } from "../../database/change.ts";
+import type { Store } from "../../database/store.ts";
+import { beginSpace } from "./library-embedding.ts";
+import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
+
+/** From a failure to the next try, however soon or late an upstream says that it may be asked. */
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 300_000;
+/** After so many an atom that is refused alone is set aside. */
+const MAX_TRIES = 2;
+
+/** What came of a request. */
+export type TurnResult =
+  | { readonly kind: "nothing" }
+  | {
+      readonly kind: "embedded";
+      readonly atoms: readonly WaitingAtom[];
+      /** In the order of the atoms. */
+      readonly vectors: readonly (readonly number[])[];
+      readonly servedBy: string;
+    }
+  /** The upstream does not take these texts: each is tried alone, and set aside where it is refused again. */
+  | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
+  /** Nothing can be embedded at present. */
+  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
+
+/**
+ * Writes down what came of a turn, and ends it. Nothing is written of one that another process has taken over, or by a
+ * model that is the library's no longer.
+ */
+export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
+      and claim = ${turn.claim}::uuid and space = ${turn.space} and not is_ended for update`.execute(tx);
+    if (rows.length === 0) return;
+    if (result.kind === "failed") return release(tx, turn, result);
+    if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
+      return beginSpace(tx, turn.libraryId);
+    }
+    if (result.kind === "embedded") await saveVectors(tx, turn, result);
+    if (result.kind === "refused") await putOff(tx, result);
+    await release(tx, turn);
+  });
+}
+
+async function saveVectors(
+  tx: Tx,
+  { libraryId, space }: EmbeddingTurn,
+  { atoms, vectors, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
+): Promise<void> {
+  const texts = vectors.map((vector) => JSON.stringify(vector));
+  await sql`
+    insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
+    select a.id, a.library_id, ${space}::integer, a.revision, binary_quantize(given.vector::vector), given.vector::vector
+    from unnest(${keysOf(atoms)}, ${texts}::text[]) as given (id, revision, vector)
+    join atoms a on a.id = given.id and a.revision = given.revision and a.library_id = ${libraryId}
+    for key share of a
+    on conflict (library_id, atom_id) do update set space = excluded.space, revision = excluded.revision,
+      signature = excluded.signature, embedding = excluded.embedding`.execute(tx);
+  await sql`delete from embedding_queue q using unnest(${keysOf(atoms)}) as given (id, revision)
+    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
+  await sql`update library_embeddings set served_by = ${servedBy}, dimensions = ${vectors[0]?.length ?? null}::integer
+    where library_id = ${libraryId} and served_by is null`.execute(tx);
+}
+
+/** The ids and the revisions of atoms, as two arguments of `unnest`. */
+function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
+  return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
+}
+
+async function putOff(tx: Tx, { atoms, why }: Extract<TurnResult, { kind: "refused" }>): Promise<void> {
+  await sql`update embedding_queue q set tries = tries + 1,
+      due_at = case when tries < ${MAX_TRIES} then clock_timestamp() + tries * interval '1 second' else 'infinity' end,
+      refusal = case when tries < ${MAX_TRIES} then null else ${why}::text end
+    from unnest(${keysOf(atoms)}) as given (id, revision)
+    where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
+}
+
+async function release(
+  tx: Tx,
+  { libraryId, failures }: EmbeddingTurn,
+  failed?: Extract<TurnResult, { kind: "failed" }>,
+): Promise<void> {
+  const wantedMs = failed?.retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
+  const pauseMs = failed === undefined ? 0 : Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
+  await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
+      failures = ${failed === undefined ? 0 : failures + 1}::integer,
+      due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+    where library_id = ${libraryId}`.execute(tx);
+}
