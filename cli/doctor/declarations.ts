@@ -2,6 +2,7 @@
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { condition } from "../../domain/conditions.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { isClusterScoped, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
@@ -43,6 +44,9 @@ export async function checkDeclarations(
   return findings.length > 0 ? findings : [ok("declarations", `${count} declarations are ready`)];
 }
 
+/** Of a declaration that has no condition yet. */
+const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has been there.");
+
 type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;
 
 function isDeclaration(object: unknown): object is Declaration {
@@ -53,12 +57,16 @@ export function judgeDeclarations(kind: Kind, objects: readonly Declaration[]): 
   const notReady = objects.flatMap(({ metadata: { namespace, name }, status }) => {
     const ready = readiness({ status });
     const isFine = ready?.type === "Ready" && (ready.status === "True" || ENDED.has(ready.reason));
-    const { reason, message } = ready ?? { reason: "Pending", message: "no controller has been there" };
+    const { reason, message } = ready ?? NOT_SEEN;
     return isFine ? [] : [{ title: namespace ? `${namespace}/${name}` : name, reason, message }];
   });
   return Object.entries(Object.groupBy(notReady, ({ reason }) => reason)).map(([reason, some = []]) => {
     const titles = some.map(({ title }) => title);
     const message = `${kind} ${nameSome(titles, MAX_NAMED)}: not ready: ${reason}: ${some[0]?.message}`;
-    return wrong("declarations", message, "do what this says: kubectl get keyplane -A -o wide has all of it");
+    return wrong(
+      "declarations",
+      message,
+      "do what this says; kubectl get keyplane -A -o wide shows all that is declared",
+    );
   });
 }

@@ -15,7 +15,7 @@ test("doctor names what is declared and not ready by its reason, a few of many",
   const many = Array.from({ length: 7 }, (_, i) => key(`k${i}`, { status: "False", reason: "SecretUnreadable" }));
   expect(told(...many, key("new"))).toEqual([
     "error PlatformKey team-a/k0, team-a/k1, team-a/k2, team-a/k3, team-a/k4 and 2 more: not ready: SecretUnreadable: Of k0.",
-    "error PlatformKey team-a/new: not ready: Pending: no controller has been there",
+    "error PlatformKey team-a/new: not ready: Pending: No controller has been there. See that a Keyplane controller runs and serves this namespace.",
   ]);
 });
 
