@@ -2,13 +2,10 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Ajv } from "ajv";
-import { sql } from "kysely";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
+import { memoryServer } from "../memory/memory-server.ts";
 
 const IDENTITY = { name: "a-client", version: "1.0.0" };
 const READ_TOOLS = [
@@ -38,24 +35,12 @@ type AnyClient = {
   close(): Promise<void>;
 };
 
-let store: Store;
-let server: Harness;
-beforeAll(async () => {
-  store = await openMemoryStore();
-  server = await startHarness({ mounts: [{ at: "", routes: mcpRoutes }], store });
-});
-afterAll(async () => {
-  await server.close();
-  await store.close();
-});
-beforeEach(async () => {
-  await sql`delete from atoms`.execute(store.db);
-});
+const opened = memoryServer(mcpRoutes);
 
 /** A client's whole configuration: our URL and the key. */
 const configuration = (key: string) =>
   [
-    new URL(`${server.url}/api/v1/memory/mcp`),
+    new URL(`${opened().server.url}/api/v1/memory/mcp`),
     { requestInit: { headers: { Authorization: `Bearer ${key}` } } },
   ] as const;
 
@@ -89,7 +74,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
   ["client 2.x of 2026-07-28", (key) => connectModern(key, { pin: "2026-07-28" }), "2026-07-28"],
 ])("an unmodified MCP client: %s", (_name, connect, version) => {
   test("connects with nothing but URL and key, and calls every tool", async () => {
-    const client = await connect(server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
+    const client = await connect(opened().server.addKey({ teamDefaultLibraryId: "lib-handbook" }));
     expect(client.version()).toBe(version);
     expect((await client.listTools()).map(({ name }) => name).sort()).toEqual(ALL_TOOLS);
     const call = async (name: string, args: Record<string, unknown> = {}) => {
@@ -138,7 +123,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
   });
 
   test("sees the tools that its key may call, each with all that a model needs", async () => {
-    const client = await connect(server.addKey({ scopes: scopeSet(["memory:read"]) }));
+    const client = await connect(opened().server.addKey({ scopes: scopeSet(["memory:read"]) }));
     const tools = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(READ_TOOLS);
     for (const tool of tools) {
@@ -155,7 +140,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
 
   test("goes on after a tool that it may not call", async () => {
     const client = await connect(
-      server.addKey({ scopes: scopeSet(["memory:read"]), teamDefaultLibraryId: "lib-handbook" }),
+      opened().server.addKey({ scopes: scopeSet(["memory:read"]), teamDefaultLibraryId: "lib-handbook" }),
     );
     await expect(client.callTool("memory_save_atom", { content: "x" })).rejects.toThrow();
     expect(await client.callTool("memory_list", {})).toMatchObject({ structuredContent: { items: [] } });

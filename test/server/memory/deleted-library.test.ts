@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import type { Store } from "../../../store/database/store.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { run } from "../../store/fixtures.ts";
-import { type Harness, startHarness } from "../harness.ts";
 import { callTool } from "../mcp/tool-calls.ts";
-import { openMemoryStore } from "./memory-store.ts";
+import { memoryServer } from "./memory-server.ts";
 
-let store: Store;
-let server: Harness;
-let key: string;
-beforeAll(async () => {
-  store = await openMemoryStore();
-  server = await startHarness({ mounts: [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes })), store });
-  key = server.addKey();
-});
-afterAll(async () => {
-  await server.close();
-  await store.close();
-});
+const opened = memoryServer(memoryRoutes, mcpRoutes);
 
 test.each([
   ["Retain", ["Still here."]],
@@ -27,6 +14,7 @@ test.each([
 ] as const)(
   "the atoms of a library that is deleted with %s, and declared again, are these: %j",
   async (policy, kept) => {
+    const { store, server, key } = opened();
     const place = { cluster: "c", namespace: "a-dev", name: `of-${policy.toLowerCase()}` };
     const declare = (ownerUid: string) => {
       const draft = { ...place, ownerUid, teamId: "team-a", displayName: "", description: "", deletionPolicy: policy };
