@@ -4,7 +4,7 @@ import { OPERATIONS, type OperationName } from "../../domain/access/operations.t
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
 import { CallerLeftError } from "../../store/database/errors.ts";
 import type { ServerDeps } from "../deps.ts";
-import { Problem, problem, problemOf } from "../http/errors.ts";
+import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
 import { tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
@@ -109,7 +109,7 @@ function rateLimited(rate: RateVerdict): Problem {
 
 /** One object for each answer: what is the same for every caller is made once. */
 const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
-  unavailable: problem("unavailable"),
+  unavailable: STALE_VIEW,
   unauthorized: problem("unauthorized"),
   forbidden: problem("forbidden"),
   rate_limited: TOO_MANY_CALLS,

@@ -2,12 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
 
 /** What a caller is told whose call is cut before anything was sent. */
 export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   key_ended: problem("unauthorized"),
-  stale_index: problem("unavailable"),
+  stale_index: STALE_VIEW,
   slow_body: problem("request_timeout"),
   stopping: problem("unavailable", "This server is stopping: try again."),
 };

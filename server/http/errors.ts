@@ -180,11 +180,20 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
 
 /** Of RFC 9110: they change nothing. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
-const UNREAD = problem("unavailable", "The database does not answer: try again.");
+/**
+ * Of what another replica may answer: the connection ends with it. A balancer of connections, such as a Service of
+ * Kubernetes, leaves a replica out of new ones alone, and a kept one would lead its caller to this replica for as long
+ * as its database is away.
+ */
+const ELSEWHERE = { ...HEADERS.unavailable, connection: "close" };
+/** Of a replica whose view of the keys is not current. */
+export const STALE_VIEW = problem("unavailable", undefined, ELSEWHERE);
+const UNREAD = problem("unavailable", "The database does not answer: try again.", ELSEWHERE);
 /** The answer to a COMMIT may be what was lost. */
 const IN_DOUBT = problem(
   "unavailable",
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
+  ELSEWHERE,
 );
 const MEMORY_BUSY = {
   team: problem("rate_limited", "The team has too many calls of the memory under way: try again later.", {

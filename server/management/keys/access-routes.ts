@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { findKeyInUse } from "../../../store/keys/key-in-use.ts";
 import type { ServerDeps } from "../../deps.ts";
-import { problem } from "../../http/errors.ts";
+import { STALE_VIEW } from "../../http/errors.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../../whoami/review-access.ts";
 import { principalOf } from "../author.ts";
 import { managedRoute } from "../managed-route.ts";
@@ -27,7 +27,7 @@ export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDe
       const found = await findKeyInUse(store.db, id);
       if (found === undefined || !sees(rights, found.key.teamId)) throw NO_KEY;
       // Gateways are decided by this replica's index.
-      if (request.query.gateway !== undefined && !index.isCurrent()) throw problem("unavailable");
+      if (request.query.gateway !== undefined && !index.isCurrent()) throw STALE_VIEW;
       return reviewAccess({ index, clock: { now: () => found.now } }, store.db, found.key, request.query);
     },
   );
