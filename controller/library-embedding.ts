@@ -1,4 +1,5 @@
 import { condition, type StatedCondition } from "../domain/conditions.ts";
+import { REVOCATION_MESSAGES } from "../domain/key/key-conditions.ts";
 import { keyDigest, keyPrefix, mintKey } from "../domain/key/key-format.ts";
 import { change } from "../store/database/change.ts";
 import { type EmbeddingProgress, embeddingProgress } from "../store/memory/embedding/embedding-progress.ts";
@@ -79,7 +80,7 @@ function embedded(progress: EmbeddingProgress): StatedCondition {
   const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
   const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
   if (revoked !== null) {
-    return not("EmbeddingKeyRevoked", `The library's key ${keyId} was revoked by hand, so that nothing is embedded.`);
+    return not("EmbeddingKeyRevoked", `Nothing is embedded by key ${keyId}. ${REVOCATION_MESSAGES[revoked]}`);
   }
   if (!hasVectors)
     return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");

@@ -32,7 +32,7 @@ export function keyConditions(observed: ObservedKey, now: number): StatedConditi
 }
 
 /** How a key came to be revoked whose declaration does not ask for it. */
-const REVOKED: Readonly<Record<RevocationReason, string>> = {
+export const REVOCATION_MESSAGES: Readonly<Record<RevocationReason, string>> = {
   ByHand: "The key was revoked by hand: by the management API or by keyplane revoke.",
   Leaked: "The key was revoked when it was reported as leaked, as spec.leaks of its PlatformTeam has it.",
   Declared: "The key was revoked when its declaration asked for it.",
@@ -63,7 +63,7 @@ function readiness(
   if (declared.state === "Revoked" && (key?.state === "revoked" || (key === undefined && !namesKey(observed)))) {
     return yes("Revoked", "The key is revoked, as declared.");
   }
-  if (key?.state === "revoked") return no("Revoked", REVOKED[key.revocation?.reason ?? "ByHand"]);
+  if (key?.state === "revoked") return no("Revoked", REVOCATION_MESSAGES[key.revocation?.reason ?? "ByHand"]);
   if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
   if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
   if (refusal !== undefined) return no("TakeOverRefused", refusal);

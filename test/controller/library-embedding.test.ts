@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { nextLookMs } from "../../controller/library-embedding.ts";
+import { findCondition } from "../../domain/conditions.ts";
 import { hasVectorTable } from "../../store/database/vector-table.ts";
 import { findKey, revokeKey } from "../../store/keys/keys.ts";
 import { type EmbeddingProgress, embeddingProgress } from "../../store/memory/embedding/embedding-progress.ts";
@@ -71,6 +72,16 @@ describeWorldsOnEachEngine("A library that declares its embedding", (setup) => {
     await world.declare(library("notes"));
     await world.declare(embedded("notes"));
     expect(await keyOf(world, "notes")).toMatchObject({ state: "active" });
+  });
+
+  it("says that its key was revoked when it was reported as leaked", async (context) => {
+    const world = await startWorld(context, setup(), CREDENTIAL, gateway("main"), embedded("notes"));
+    await until("the library has a key", async () => (await keyOf(world, "notes")) !== undefined);
+    const key = await keyOf(world, "notes");
+    await run(world.store, (tx) => revokeKey(tx, key?.id ?? "", "Leaked"));
+    const conditions = () => world.get("MemoryLibrary", "notes")?.status?.conditions;
+    await until("it says so", () => findCondition(conditions(), "Embedded")?.reason === "EmbeddingKeyRevoked");
+    expect(findCondition(conditions(), "Embedded")?.message).toContain("reported as leaked");
   });
 
   it("b67: reaches no gateway of another team, and no key is made for one", async (context) => {
