@@ -11,6 +11,13 @@ import { asOnOneConnection } from "./one-connection.ts";
 
 export type Engine = Store["engine"];
 
+/**
+ * Of a store's pool. What a connection's first statements take, for PostgreSQL to read its catalogue and to compile the
+ * triggers, is more than most tests take: those that do not need many have few.
+ */
+const FEW_CONNECTIONS = 3;
+const MANY_CONNECTIONS = 20;
+
 /** Started by importing this file. */
 const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
 
@@ -53,7 +60,7 @@ export function describeOnEitherEngine(promise: string, tests: (store: () => Sto
 
 /** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PostgreSQL`, () => withStore(openManyConnections, "postgres", tests));
+  describe(`${promise}, on PostgreSQL`, () => withStore(() => openCopy(MANY_CONNECTIONS), "postgres", tests));
 }
 
 /**
@@ -61,12 +68,12 @@ export function describeOnPostgres(promise: string, tests: (store: () => Store, 
  * PGlite fails.
  */
 export async function openMigrated(): Promise<Store> {
-  return asOnOneConnection(await openManyConnections());
+  return asOnOneConnection(await openCopy(FEW_CONNECTIONS));
 }
 
-async function openManyConnections(): Promise<Store> {
+async function openCopy(maxConnections: number): Promise<Store> {
   const { url, drop } = await createDatabase(postgres.url, postgres.template);
-  const store = await openPostgres(url, { maxConnections: 20 });
+  const store = await openPostgres(url, { maxConnections });
   return {
     ...store,
     async close() {
