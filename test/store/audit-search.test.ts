@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { type AuditPosition, type AuditSearch, searchAudit } from "../../store/audit-search.ts";
 import type { Database } from "../../store/database/schema.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/engines.ts";
 import { rowsRead } from "../env/rows-read.ts";
 import { fillWithAudit, LOGGED_UNTIL } from "./filled-audit.ts";
 
@@ -38,7 +38,7 @@ const SEARCHES: readonly (readonly [string, Partial<AuditSearch>])[] = [
   ["between two times", { from: LOGGED_UNTIL - 90 * MINUTE, to: LOGGED_UNTIL - 30 * MINUTE }],
 ];
 
-describeOnEachEngine("a search of an audit log of 30,000 events", (opened) => {
+describeNightlyOnEachEngine("a search of an audit log of 30,000 events", (opened) => {
   beforeAll(() => fillWithAudit(opened(), EVENTS));
 
   test.for(["without statistics", "with statistics"])(

@@ -6,7 +6,7 @@ import { placeOf, SORTS, type Sort } from "../../../store/memory/atom-order.ts";
 import { listAtoms } from "../../../store/memory/atoms.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
@@ -59,7 +59,7 @@ const BEFORE: Readonly<Record<Sort, (a: Expected, b: Expected) => number>> = {
   importance: (a, b) => b.importance - a.importance || b.updated - a.updated,
 };
 
-describeOnEachEngine("atoms of a filter", (opened) => {
+describeNightlyOnEachEngine("atoms of a filter", (opened) => {
   beforeAll(async () => {
     const { db } = opened();
     await addTeamsWithLibraries(opened());

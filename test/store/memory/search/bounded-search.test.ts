@@ -5,7 +5,7 @@ import { listAtoms } from "../../../../store/memory/atoms.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import type { SearchBounds } from "../../../../store/memory/search/candidates.ts";
-import { describeOnEachEngine } from "../../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
@@ -22,7 +22,7 @@ const LOW: SearchBounds = {
 };
 const ALL: { libraryId: null; tags: readonly string[]; limit: number } = { libraryId: null, tags: [], limit: 100 };
 
-describeOnEachEngine("searches that look at few of many atoms", (opened) => {
+describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) => {
   /** Number 1 is the oldest; every atom has "often" and its own number. */
   const fill = (libraryId: string, teamId: string, [from, to]: readonly [number, number], words = "") =>
     sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
