@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
+import { dropPartsIndex } from "../store/memory/filled-library.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
 import { library, startWorld, type World } from "./fixtures/world.ts";
 
@@ -11,8 +12,7 @@ const ATOMS = { pglite: 9_000, postgres: 45_000 } as const;
 const ATOMS_PER_STATEMENT = 3_000;
 
 async function fill({ store }: World, libraryId: string, atoms: number): Promise<void> {
-  // Nothing is searched here, and to sort each atom into this index takes most of what a save does.
-  await sql`drop index if exists atoms_parts`.execute(store.db);
+  await dropPartsIndex(store.db);
   for (let at = 0; at < atoms; at += ATOMS_PER_STATEMENT) {
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select id, team_id, 'atom ' || n, '{}', 5, now(), now()

@@ -10,6 +10,7 @@ import { findObject } from "../../../store/objects.ts";
 import { describeOnEachEngine } from "../../env/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
+import { dropPartsIndex } from "./filled-library.ts";
 import { PLAIN } from "./plain-atom.ts";
 
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
@@ -61,6 +62,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
 
   test("c52: no slice reads what other libraries hold, nor again what is deleted, also while a backup runs", async () => {
     const { db } = opened();
+    await dropPartsIndex(db);
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
       select library, 'team-a', 'atom ' || n, '{}', 5, now(), now()
       from unnest(array['lib-ops', 'lib-handbook']) library, generate_series(1, 3000) n`.execute(db);

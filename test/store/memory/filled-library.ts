@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Db } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
@@ -26,14 +27,21 @@ export function wordOfRank(rank: number): string {
 }
 
 /**
+ * Before many atoms are inserted: to sort each into this index takes most of what its insertion does. A migration makes
+ * the index again, of all that are there by then.
+ */
+export async function dropPartsIndex(db: Db): Promise<void> {
+  await sql`drop index if exists atoms_parts`.execute(db);
+}
+
+/**
  * Migrates, and fills one library with atoms of 20 to 60 words, one made each minute, the last just now; the same ones
- * each time. Without statistics and without a vacuum: those are not the filler's to give. The index of parts is made
- * afterwards: to sort each atom into it as it is saved takes five times as much of the processor.
+ * each time. Without statistics and without a vacuum: those are not the filler's to give.
  */
 export async function fillWithAtoms(store: Store, atoms: number, libraryId = "lib-diary"): Promise<void> {
   await migrate(store);
   await addTeamsWithLibraries(store);
-  await sql`drop index atoms_parts`.execute(store.db);
+  await dropPartsIndex(store.db);
   for (let from = 1; from <= atoms; from += CHUNK) {
     const to = Math.min(atoms, from + CHUNK - 1);
     await store.db.transaction().execute(async (tx) => {
@@ -52,6 +60,5 @@ export async function fillWithAtoms(store: Store, atoms: number, libraryId = "li
           ) written`.execute(tx);
     });
   }
-  // It makes what large index is missing.
   await migrate(store);
 }
