@@ -20,6 +20,11 @@ export type Fault = {
 const NOTHING: Effect = {};
 /** Connections to a process that is gone break, until the Service knows. */
 const BROKEN: Effect = { "key index": ["broken"], database: ["broken"] };
+/**
+ * Of longer than a lease: 503, each of which ends its connection, and then connections that a Service without a ready pod
+ * refuses (docs/operations/runbooks.md, KeyplaneNotServing).
+ */
+const ALL_REFUSE: Effect = { "key index": [503, "broken"], database: [503, "broken"] };
 /** Shorter than a lease with what has run of it already: who needs the database alone notices. */
 const SHORT_OUTAGE_MS = 2_000;
 
@@ -137,7 +142,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     },
   },
   "a short outage of the database": outage([0, SHORT_OUTAGE_MS], { database: [503] }),
-  "an outage of the database": outage([SHORT_OUTAGE_MS, 15_000], { database: [503], "key index": [503] }),
+  "an outage of the database": outage([SHORT_OUTAGE_MS, 15_000], ALL_REFUSE),
   "break every connection to the database": {
     effect: { database: [503] },
     lasts: A_MOMENT,
