@@ -19,6 +19,9 @@ export type Process = {
   readonly interrupt: () => AbortSignal;
 };
 
+/** The flag of `plan` by which 2 says that something would change, so that whatever goes wrong is 1. */
+export const DETAILED_EXIT_CODE = "--detailed-exitcode";
+
 /** Adds one command to the program: its name, its flags, and what it does. */
 export type AddCommand = (program: CliCommand, process: Process) => void;
 

@@ -6,47 +6,57 @@ import { hasCode } from "../runtime/error-code.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";
 import { ConfigError } from "../server/config.ts";
-import { addAudit } from "./audit.ts";
-import { addCanI } from "./can-i.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
-import type { AddCommand, Process } from "./command.ts";
-import { addCompletion } from "./completion/completion.ts";
+import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command.ts";
 import { environment } from "./config.ts";
-import { addConsole } from "./console.ts";
-import { addController } from "./controller.ts";
-import { addDescribe } from "./describe/describe.ts";
 import { errorLines } from "./describe-error.ts";
-import { addDoctor } from "./doctor/doctor.ts";
-import { addEvents } from "./events.ts";
-import { addExport } from "./export.ts";
-import { addForgetEncryptionKey } from "./forget-encryption-key.ts";
-import { addGet } from "./get/get.ts";
-import { addImport } from "./import.ts";
-import { addInit } from "./init/init.ts";
-import { addMemoryExport } from "./memory/memory-export.ts";
-import { addMemoryImport } from "./memory/memory-import.ts";
-import { addMigrate } from "./migrate.ts";
-import { addMigrateApiVersion } from "./migrate-api-version.ts";
-import { addPlan, DETAILED_EXIT_CODE } from "./plan/plan.ts";
-import { addRevoke } from "./revoke.ts";
-import { addRevokeSubject } from "./revoke-subject.ts";
-import { addRotate } from "./rotate.ts";
-import { addScan } from "./scan/scan.ts";
-import { addServer } from "./serve.ts";
-import { addUp } from "./up.ts";
+import { packageVersion } from "./package-version.ts";
 import { UsageError } from "./usage-error.ts";
-import { addValidate } from "./validate.ts";
-import { addVersion, packageVersion } from "./version.ts";
-import { addWhoami } from "./whoami.ts";
 
-/** In the groups and the order in which help shows them. */
-const COMMANDS: Readonly<Record<string, readonly AddCommand[]>> = {
-  "Run:": [addUp, addServer, addController, addMigrate, addMigrateApiVersion],
-  "Manifests:": [addInit, addValidate, addPlan, addImport, addExport],
-  "Look:": [addGet, addDescribe, addEvents, addAudit, addWhoami, addCanI, addDoctor, addScan],
-  "Memory:": [addMemoryExport, addMemoryImport],
-  "By hand:": [addRevoke, addRevokeSubject, addRotate, addConsole, addForgetEncryptionKey],
-  "Other:": [addCompletion, addVersion],
+/**
+ * In the groups and the order in which help shows them. Each is loaded when it is called: to load what all of them need
+ * takes half a second.
+ */
+const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<AddCommand>>>>> = {
+  "Run:": {
+    up: async () => (await import("./up.ts")).addUp,
+    server: async () => (await import("./serve.ts")).addServer,
+    controller: async () => (await import("./controller.ts")).addController,
+    migrate: async () => (await import("./migrate.ts")).addMigrate,
+    "migrate-api-version": async () => (await import("./migrate-api-version.ts")).addMigrateApiVersion,
+  },
+  "Manifests:": {
+    init: async () => (await import("./init/init.ts")).addInit,
+    validate: async () => (await import("./validate.ts")).addValidate,
+    plan: async () => (await import("./plan/plan.ts")).addPlan,
+    import: async () => (await import("./import.ts")).addImport,
+    export: async () => (await import("./export.ts")).addExport,
+  },
+  "Look:": {
+    get: async () => (await import("./get/get.ts")).addGet,
+    describe: async () => (await import("./describe/describe.ts")).addDescribe,
+    events: async () => (await import("./events.ts")).addEvents,
+    audit: async () => (await import("./audit.ts")).addAudit,
+    whoami: async () => (await import("./whoami.ts")).addWhoami,
+    "can-i": async () => (await import("./can-i.ts")).addCanI,
+    doctor: async () => (await import("./doctor/doctor.ts")).addDoctor,
+    scan: async () => (await import("./scan/scan.ts")).addScan,
+  },
+  "Memory:": {
+    "memory-export": async () => (await import("./memory/memory-export.ts")).addMemoryExport,
+    "memory-import": async () => (await import("./memory/memory-import.ts")).addMemoryImport,
+  },
+  "By hand:": {
+    revoke: async () => (await import("./revoke.ts")).addRevoke,
+    "revoke-subject": async () => (await import("./revoke-subject.ts")).addRevokeSubject,
+    rotate: async () => (await import("./rotate.ts")).addRotate,
+    console: async () => (await import("./console.ts")).addConsole,
+    "forget-encryption-key": async () => (await import("./forget-encryption-key.ts")).addForgetEncryptionKey,
+  },
+  "Other:": {
+    completion: async () => (await import("./completion/completion.ts")).addCompletion,
+    version: async () => (await import("./version.ts")).addVersion,
+  },
 };
 
 /** What the program has of the process that runs it. */
@@ -86,8 +96,16 @@ function writeError(error: unknown, err: Surroundings["err"]): void {
 /** No line of help is longer, on whatever it is shown. */
 const MAX_WIDTH = 100;
 
-/** The program with all its commands. They write as the process does, and help and refusals as `output` says. */
-export function createProgram(context: Process, output: OutputConfiguration = {}): CliCommand {
+/**
+ * The program with its commands. They write as the process does, and help and refusals as `output` says.
+ *
+ * @param called the name of the one command that is needed; undefined, or no command's name, for all of them
+ */
+export async function createProgram(
+  context: Process,
+  output: OutputConfiguration = {},
+  called?: string,
+): Promise<CliCommand> {
   const program = new CliCommand("keyplane")
     .description("Declarative API keys for an AI platform")
     .version(packageVersion())
@@ -99,9 +117,12 @@ export function createProgram(context: Process, output: OutputConfiguration = {}
       optionDescription: describeOption,
       subcommandTerm: (command) => command.name(),
     });
-  for (const [heading, adders] of Object.entries(COMMANDS)) {
+  const isOne = Object.values(COMMANDS).some((group) => Object.hasOwn(group, called ?? ""));
+  for (const [heading, group] of Object.entries(COMMANDS)) {
     program.commandsGroup(heading);
-    for (const add of adders) add(program, context);
+    for (const [name, load] of Object.entries(group)) {
+      if (!isOne || name === called) (await load())(program, context);
+    }
   }
   program.helpCommand("help [command]", "show what a command takes, with examples");
   return program;
@@ -123,7 +144,10 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     stopSignal: () => (stop ??= surroundings.stopSignal(out)),
     interrupt: () => surroundings.stopSignal(() => {}),
   };
-  const program = createProgram(context, { writeOut: surroundings.out, writeErr: err });
+  const [called] = args;
+  const output = { writeOut: surroundings.out, writeErr: err };
+  // A completion is made of all of them.
+  const program = await createProgram(context, output, called === "completion" ? undefined : called);
   try {
     await program.parseAsync([...args], { from: "user" });
     if (stop?.aborted) out("stopped");

@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
-import { findPackageJSON } from "node:module";
 import { Option } from "commander";
 import { API_VERSIONS, KINDS } from "../domain/manifest/kinds.ts";
 import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../store/database/migrate.ts";
 import type { AddCommand } from "./command.ts";
 import { COMMIT } from "./commit.ts";
 import { outputText, type StructuredFormat } from "./output.ts";
+import { packageVersion } from "./package-version.ts";
 
 /** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks nobody. */
 export const addVersion: AddCommand = (program, { out }) => {
@@ -40,16 +39,4 @@ function inWords({ version, commit, node, schema, crds }: BuiltIn): string {
     `schema   ${schema.version}; migrate brings ${schema.oldest} and later to it`,
     ...crds.map(({ kind, apiVersions }) => `kind     ${kind}, ${apiVersions.join(", ")}`),
   ].join("\n");
-}
-
-/**
- * The version of the package that this file is of, in a checkout and where it is installed.
- *
- * @throws where its package.json is gone
- */
-export function packageVersion(): string {
-  const file = findPackageJSON(import.meta.url);
-  if (file === undefined) throw new Error("Keyplane's package.json is not there: install it again");
-  const { version }: { version: string } = JSON.parse(readFileSync(file, "utf8"));
-  return version;
 }

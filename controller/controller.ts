@@ -1,7 +1,8 @@
 import { errorText } from "../domain/error-text.ts";
 import type { Kind } from "../domain/manifest/kinds.ts";
+import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
-import { DEFAULT_RETENTION_MS, PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
+import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";

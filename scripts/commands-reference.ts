@@ -14,8 +14,8 @@ What \`keyplane COMMAND --help\` shows, of all commands. A flag wins over its va
 | 2 | wrong use: a flag, a file or a setting, which is named. With \`plan --detailed-exitcode\`: something would change |`;
 
 /** The reference page of the command line, in Markdown. */
-export function renderCommands(): string {
-  const commands = commandsOf();
+export async function renderCommands(): Promise<string> {
+  const commands = await commandsOf();
   const groups = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ""));
   return [
     HEAD,
@@ -27,10 +27,11 @@ export function renderCommands(): string {
 }
 
 /** As they are added; none is run. */
-function commandsOf(): readonly CliCommand[] {
+async function commandsOf(): Promise<readonly CliCommand[]> {
   const none = () => new AbortController().signal;
   const nobody = { env: {}, out: () => {}, exit: () => {}, terminal: undefined, stopSignal: none, interrupt: none };
-  return createProgram(nobody).commands.filter((command) => command instanceof CliCommand);
+  const { commands } = await createProgram(nobody);
+  return commands.filter((command) => command instanceof CliCommand);
 }
 
 const linkTo = (command: CliCommand) => `[\`${command.name()}\`](#keyplane-${command.name()})`;

@@ -1,8 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
-import { LEASE_MS, LEASE_RANGE_MS } from "../domain/protocol.ts";
-import { DEFAULT_RETENTION_MS } from "../store/retention.ts";
+import { DEFAULT_RETENTION_MS, LEASE_MS, LEASE_RANGE_MS } from "../domain/protocol.ts";
 import { isTrustworthyUrl } from "./auth/issuer-http.ts";
 import { memoryResourceUrl } from "./auth/memory-resource.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";

@@ -2,8 +2,6 @@ import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
 import { ENDED_VERSION_STATES } from "./keys/key-records.ts";
 
-/** How long the audit log is kept where nothing is said: 90 days. */
-export const DEFAULT_RETENTION_MS = 90 * 24 * 3_600_000;
 /** Time between two rounds of one process. */
 export const PRUNE_INTERVAL_MS = 10 * 60_000;
 

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
-import type { AddCommand } from "../command.ts";
+import { type AddCommand, DETAILED_EXIT_CODE } from "../command.ts";
 import { readStdin } from "../manifest-files.ts";
 import { outputText } from "../output.ts";
 import { UsageError } from "../usage-error.ts";
@@ -26,9 +26,6 @@ function coloured(line: string, hasColours: boolean): string {
   const style = ({ "+": "green", "~": "yellow", "-": "red", "!": "magenta" } as const)[line.charAt(0)];
   return style === undefined ? line : styled(hasColours, style, line);
 }
-
-/** The flag by which 2 says that something would change, so that whatever goes wrong is 1. */
-export const DETAILED_EXIT_CODE = "--detailed-exitcode";
 
 export const addPlan: AddCommand = (program, { env, out, exit, terminal }) => {
   comparedOptions(

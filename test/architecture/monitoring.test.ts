@@ -77,8 +77,8 @@ describe("the alerts", () => {
     expect(bare.map((part) => part.split("\n")[0])).toEqual([]);
   });
 
-  it("have runbooks whose commands there are, with the flags that they name", () => {
-    const { commands } = makeProgram();
+  it("have runbooks whose commands there are, with the flags that they name", async () => {
+    const { commands } = await makeProgram();
     const named = [...RUNBOOKS.matchAll(/(?<=`|^)keyplane ([a-z][a-z-]*)([^`\n]*)/gm)];
     expect(named.length).toBeGreaterThan(8);
     const wrong = named.filter(([, name, rest = ""]) => {

@@ -2,7 +2,7 @@ import type { CliCommand } from "../../cli/cli-command.ts";
 import { createProgram } from "../../cli/program.ts";
 
 /** The program, which writes nothing. */
-export function makeProgram(): CliCommand {
+export function makeProgram(): Promise<CliCommand> {
   const none = () => new AbortController().signal;
   return createProgram(
     { env: {}, out: () => {}, exit: () => {}, terminal: undefined, stopSignal: none, interrupt: none },

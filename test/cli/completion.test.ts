@@ -65,7 +65,7 @@ describe.each(installed)("completion in %s", (shell, complete) => {
 
   test("offers every command, and every flag of each", async () => {
     const script = await scriptFor(shell);
-    const commands = makeProgram().commands;
+    const commands = (await makeProgram()).commands;
     const offered = complete(script, [""]);
     expect(offered).toEqual(expect.arrayContaining(commands.map((command) => command.name())));
     // What is deeper is completed as an argument.
@@ -95,7 +95,7 @@ test("completion in bash offers the values of a flag that is written with an equ
 test.each(["zsh", "powershell"])("completion for %s has every command and flag, its words quoted", async (shell) => {
   const { code, out } = await keyplane(["completion", shell]);
   expect(code).toBe(0);
-  const words = makeProgram().commands.flatMap((command) => [
+  const words = (await makeProgram()).commands.flatMap((command) => [
     command.name(),
     ...command.options.map(({ long }) => long),
   ]);

@@ -20,13 +20,13 @@ function listenOnly(program: CliCommand): string[] {
   return ran;
 }
 
-const commands = commandsBelow(makeProgram());
+const commands = commandsBelow(await makeProgram());
 
 describe.each(commands)("help of keyplane %s", (typed, command) => {
   test("has examples, which are command lines that it takes", async () => {
     expect(command.examples.length).toBeGreaterThan(0);
     for (const { line } of command.examples) {
-      const program = makeProgram();
+      const program = await makeProgram();
       const ran = listenOnly(program);
       await program.parseAsync(wordsOf(line), { from: "user" });
       expect(ran, line).toEqual([typed]);
@@ -95,7 +95,7 @@ test("the pages show no command that the program does not take", async () => {
   expect(lines.length).toBeGreaterThan(20);
   const refused: string[] = [];
   for (const line of lines) {
-    const program = makeProgram();
+    const program = await makeProgram();
     listenOnly(program);
     await program.parseAsync(wordsOf(line), { from: "user" }).catch(() => refused.push(line));
   }

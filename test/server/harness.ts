@@ -6,7 +6,7 @@ import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts
 import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/key-format.ts";
-import { LEASE_MS } from "../../domain/protocol.ts";
+import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../domain/protocol.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { type Sampling, sampleLog } from "../../runtime/log-sampler.ts";
@@ -22,7 +22,6 @@ import { createMetrics } from "../../server/metrics.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import type { IndexedKey } from "../../store/keys/key-records.ts";
-import { DEFAULT_RETENTION_MS } from "../../store/retention.ts";
 
 /** A clock that stands still until it is told. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
