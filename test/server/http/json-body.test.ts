@@ -79,9 +79,13 @@ test("b83: a body at the bounds is read, and beyond them it is 400 and says the 
   expect([deeper.status, deeper.body.detail]).toEqual([400, "The body is nested more than 64 deep."]);
 });
 
+/** Has what could change the prototype of objects, which is refused. */
+const hasPrototype = (value: unknown) => /"(__proto__|prototype)":/.test(JSON.stringify(value));
+
 test("b83: what the scan lets through is what JSON.parse reads", () => {
+  const values = jsonValue({ maxDepth: 8 }).filter((value) => !hasPrototype(value));
   assert(
-    property(jsonValue({ maxDepth: 8 }), (value) => {
+    property(values, (value) => {
       const scan = memberScan(Buffer.from(JSON.stringify(value)));
       expect(scan.run(1_000_000)).toBe(true);
     }),
