@@ -6,7 +6,6 @@ import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type Sear
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
 import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";
 import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
-import type { WantedWord } from "./similar-condition.ts";
 
 /** Of the atoms that share a topic's words so many are compared with it. */
 const MAX_RECALLED = 60;
@@ -41,12 +40,10 @@ export async function rankForRecall(
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   const topic = readTopic(search.query);
-  const { scope, ids, absent } = await byAnyWord(db, reach, { search, topic, bounds });
+  const { scope, ids, otherwise } = await byAnyWord(db, reach, { search, topic, bounds });
   if (scope.libraryIds.length === 0) return [];
   const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
-  // Where atoms with words as they stand fill the answer, only a word that none of them has may be meant otherwise.
-  const isSought = ({ word }: WantedWord) => ids.length < search.limit || absent.includes(word.text);
-  const sought = comparison.words.filter(isSought);
+  const sought = comparison.words.filter(({ word }) => otherwise.includes(word.text));
   const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, sought, bounds });
   const known = new Set(ids);
   const ranked = compared
@@ -65,21 +62,21 @@ function worth({ score, importance, updatedMs }: RankedRow & { readonly score: n
 const MIN_SCORE = 0.05;
 
 /**
- * The atoms that have any of a topic's words as they stand, those first that are worth the most, and the words that are
- * absent from all of them.
+ * The atoms that have any of a topic's words as they stand, those first that are worth the most, and the words that may
+ * be meant otherwise: where those atoms fill the answer, the ones that none of them has.
  */
 async function byAnyWord(
   db: Db,
   reach: Reach,
   { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
-): Promise<{ scope: Scope; ids: string[]; absent: readonly string[] }> {
+): Promise<{ scope: Scope; ids: string[]; otherwise: readonly string[] }> {
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
     const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
     const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
     const found = await candidates(tx, scope, bounds);
     const words = topic.wanted.map(({ text }) => text);
-    if (found === undefined) return { scope, ids: [], absent: words };
+    if (found === undefined) return { scope, ids: [], otherwise: words };
     const { rows } = await sql<{ id: string }>`
       with wanted as (select ${scope.query}::tsquery as q),
       ranked as (
@@ -89,7 +86,7 @@ async function byAnyWord(
       )
       select id::text from ranked group by id order by max(score) desc, id desc limit ${MAX_RECALLED}`.execute(tx);
     const ids = rows.map(({ id }) => id);
-    return { scope, ids, absent: await absentWords(tx, ids, words) };
+    return { scope, ids, otherwise: ids.length < search.limit ? words : await absentWords(tx, ids, words) };
   });
 }
 
