@@ -1,8 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sql } from "kysely";
-import { openPGlite } from "../../store/database/pglite.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
@@ -25,7 +21,7 @@ import {
   wordOfRank,
 } from "../store/memory/filled-library.ts";
 import { PLAIN } from "../store/memory/plain-atom.ts";
-import { COST_HEADS, type Cost, cells, measure, measureOnce, type Question } from "./questions.ts";
+import { COST_HEADS, type Cost, cells, measure, measureOnce, onPGlite, type Question } from "./questions.ts";
 import { figure, table } from "./table.ts";
 
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
@@ -98,7 +94,7 @@ const SMALL = LARGE.content.split(" ").slice(0, 100).join(" ");
 /** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
 export async function benchMemory(): Promise<string> {
   const postgres = await onPostgres();
-  const pglite = await onPGlite();
+  const pglite = await onPGlite(measureAll);
   const rows = [...Object.keys(QUESTIONS), BUILD, UPKEEP, DELETION].map((name) => [
     name,
     ...cells(postgres[name]),
@@ -115,17 +111,6 @@ async function onPostgres(): Promise<Record<string, Cost>> {
   } finally {
     await store.close();
     await server.stop();
-  }
-}
-
-async function onPGlite(): Promise<Record<string, Cost>> {
-  const folder = await mkdtemp(join(tmpdir(), "keyplane-bench-"));
-  const store = await openPGlite(folder);
-  try {
-    return await measureAll(store);
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

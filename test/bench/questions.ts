@@ -1,4 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Kysely, KyselyPlugin } from "kysely";
+import { openPGlite } from "../../store/database/pglite.ts";
 import type { Database } from "../../store/database/schema.ts";
 import type { Store } from "../../store/database/store.ts";
 import { figure, quantile } from "./table.ts";
@@ -63,4 +67,16 @@ function timing(statements: number[]): KyselyPlugin {
       return result;
     },
   };
+}
+
+/** Measures on the embedded database, in a folder of its own. */
+export async function onPGlite<T>(measureAll: (store: Store) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-bench-"));
+  const store = await openPGlite(folder);
+  try {
+    return await measureAll(store);
+  } finally {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,16 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { sql } from "kysely";
 import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
 import { openPostgres } from "../../store/database/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import { nearestAtoms, type QuestionVector } from "../../store/memory/embedding/nearest.ts";
 import { createDatabase } from "../env/databases.ts";
 import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
-import { COST_HEADS, type Cost, cells, measure } from "./questions.ts";
+import { COST_HEADS, type Cost, cells, measure, onPGlite } from "./questions.ts";
 import { figure, table } from "./table.ts";
 
 const ATOMS = Number(process.env.KEYPLANE_BENCH_ATOMS ?? 100_000);
@@ -35,7 +31,7 @@ export async function benchSemantic(): Promise<string> {
   const server = process.env.KEYPLANE_BENCH_POSTGRES;
   const postgres = server === undefined ? undefined : await onPostgres(server);
   const heads = [`${figure(ATOMS)} vectors of ${DIMENSIONS} numbers`, ...COST_HEADS];
-  return table(heads, [["the nearest 20", ...cells(postgres), ...cells(await onPGlite())]]);
+  return table(heads, [["the nearest 20", ...cells(postgres), ...cells(await onPGlite(measureNearest))]]);
 }
 
 async function onPostgres(server: string): Promise<Cost> {
@@ -46,17 +42,6 @@ async function onPostgres(server: string): Promise<Cost> {
   } finally {
     await store.close();
     await drop();
-  }
-}
-
-async function onPGlite(): Promise<Cost> {
-  const folder = await mkdtemp(join(tmpdir(), "keyplane-bench-"));
-  const store = await openPGlite(folder);
-  try {
-    return await measureNearest(store);
-  } finally {
-    await store.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
