@@ -91,13 +91,12 @@ export async function similarAtoms(
   const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
   const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
   const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
+  // Where atoms are known, the newest that have its frequent words are among them.
+  const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const sources = [
     byIds(known),
     asked && byParts(scope, asked.condition, bounds),
-    // Where atoms are known, the newest that have its frequent words are among them.
-    sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0))
-      ? null
-      : firstOfEach(scope, COLUMNS, "newest", most),
+    isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
   const { rows } = await withOrderedPlans(db, (tx) =>
     sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
