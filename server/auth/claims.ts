@@ -23,7 +23,7 @@ export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, n
 }
 
 /** As the audit log names somebody. */
-export function actorOf(issuer: string, { subject }: MemberNames): string {
+export function actorOf(issuer: string, { subject }: Pick<MemberNames, "subject">): string {
   return `${issuer}#${subject}`;
 }
 

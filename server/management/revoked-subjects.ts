@@ -1,8 +1,11 @@
 import type { FastifyInstance } from "fastify";
+import { containsKey } from "../../domain/redact.ts";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { lockObject } from "../../store/objects.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
+import { actorOf } from "../auth/claims.ts";
+import type { ServerConfig } from "../config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
@@ -30,8 +33,13 @@ const BODY = {
 } as const;
 
 /** Ends what a person's or a program's tokens open at the memory, by hand and at once (docs/decisions/mcp-oauth.md). */
-export function revokedSubjectRoutes(app: FastifyInstance, management: Management): void {
+export function revokedSubjectRoutes(
+  app: FastifyInstance,
+  management: Management,
+  { oidc }: Pick<ServerConfig, "oidc">,
+): void {
   const { store, receipts } = management;
+  const issuers = oidc?.issuers ?? [];
   app.post<{ Params: { id: string }; Body: Body }>(
     "/teams/:id/revoked-subjects",
     {
@@ -47,6 +55,7 @@ export function revokedSubjectRoutes(app: FastifyInstance, management: Managemen
       const { rights, author: by } = await changeContextOf(management, request, request.body);
       const { id } = request.params;
       const { subject } = request.body;
+      assertSubject(subject, issuers);
       const { askSeq } = await commitChange(store, null, async (tx) => {
         const team = isId(id) ? await lockObject(tx, "team", id) : undefined;
         if (team === undefined || !sees(rights, team.teamId))
@@ -59,6 +68,18 @@ export function revokedSubjectRoutes(app: FastifyInstance, management: Managemen
   );
 }
 
+/** @throws Problem for what no token names as its subject: it would be said to be revoked, and work on */
+function assertSubject(subject: string, issuers: readonly string[]): void {
+  if (containsKey(subject)) throw HOLDS_KEY;
+  const named = issuers.map((issuer) => actorOf(issuer, { subject: "" })).find((start) => subject.startsWith(start));
+  if (named === undefined) return;
+  throw problem("invalid_request", `The subject is named with its issuer, as in the audit log: leave "${named}" out.`);
+}
+
+const HOLDS_KEY = problem(
+  "invalid_request",
+  "The subject holds what looks like a key, which is revoked as a key: name who the tokens are of, it is kept.",
+);
 const TOO_MANY = problem(
   "conflict",
   "This team has revoked as many subjects as are kept: take whoever is to stay out from its members.",

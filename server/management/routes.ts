@@ -33,7 +33,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, TEAMS);
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
-  revokedSubjectRoutes(app, management);
+  revokedSubjectRoutes(app, management, deps.config);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
   consoleLinkRoutes(app, deps);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mintKey } from "../../../domain/key/key-format.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { describeNightlyOnEachEngine } from "../../env/engines.ts";
@@ -172,6 +173,14 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
         expect((await api.send("POST", `/teams/${id}/revoked-subjects`, body)).status).toBe(400);
       }
       expect((await api.send("POST", "/teams/nothing/revoked-subjects", { subject: "ann" })).status).toBe(404);
+    });
+
+    test("b78: takes no key for a subject, and keeps none", async () => {
+      const { teamId } = await makeTeam(store());
+      const subject = mintKey(randomBytes);
+      const { status, body } = await api.send("POST", `/teams/${teamId}/revoked-subjects`, { subject });
+      expect([status, body.detail]).toEqual([400, expect.stringContaining("looks like a key")]);
+      expect((await auditOf(teamId)).map(({ kind }) => kind)).not.toContain("subject.revoked");
     });
 
     test.each([

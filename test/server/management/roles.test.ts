@@ -132,6 +132,12 @@ describe("who may do what in their team", () => {
     expect(means(answer.status)).toBe(expected);
   });
 
+  test("b106: who is named as the audit log names them is no subject: their tokens would work on", async () => {
+    const subject = `${issuer.url}#somebody`;
+    const { status, body } = await as("admin", "POST", `/teams/${mine.teamId}/revoked-subjects`, { subject });
+    expect([status, body.detail]).toEqual([400, expect.stringContaining(`leave "${issuer.url}#" out`)]);
+  });
+
   test.each([
     ["admin", 2],
     ["member", 2],
