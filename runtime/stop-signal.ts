@@ -44,6 +44,9 @@ export function stopSignal(
   for (const signal of SIGNALS) process.on(signal, onSignal).off(signal, end);
   // Node that ends by itself takes its handlers away some time before it is gone: a signal that is passed on late would
   // kill it then. This way it keeps them to the end.
-  process.once("exit", () => process.exit());
+  const keepHandlers = () => process.exit();
+  process.once("exit", keepHandlers);
+  // Of an error that nobody catches Node tells behind that event.
+  process.once("uncaughtExceptionMonitor", () => process.off("exit", keepHandlers));
   return stop.signal;
 }
