@@ -41,11 +41,11 @@ export function authenticatePrincipal(
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    identifyPrincipal(deps, access, request, "head").then(async (found) => {
-      if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found }, done);
-      const { as } = found.principal;
-      if (as === "bootstrap" || as === "emergency") await recordBootstrapUse(deps, request, url);
-      done(meetExpectation(raw, reply.raw) ?? unserved);
+    const identified = identifyPrincipal(deps, access, request, "head");
+    const recorded = identified.then((found) => recordIfBootstrap(deps, request, url, found));
+    recorded.then((found) => {
+      if ("cause" in found) refuseNobody(deps, { access, url, request, reply, ...found }, done);
+      else done(meetExpectation(raw, reply.raw) ?? unserved);
     }, done);
   };
 }
@@ -81,9 +81,7 @@ export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
       // Nobody tries out here, without a trace, which token does.
       const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
       if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
-    } else if (found.principal.as === "bootstrap" || found.principal.as === "emergency") {
-      await recordBootstrapUse(deps, request, url);
-    }
+    } else await recordIfBootstrap(deps, request, url, found);
     const unmet = meetExpectation(raw, reply.raw);
     if (unmet !== undefined) throw unmet;
   };
@@ -141,9 +139,16 @@ async function identifyPrincipal(
 }
 
 /** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */
-async function recordBootstrapUse({ store }: ServerDeps, request: FastifyRequest, route: string): Promise<void> {
+async function recordIfBootstrap(
+  { store }: ServerDeps,
+  request: FastifyRequest,
+  route: string,
+  found: Authenticated,
+): Promise<Authenticated> {
+  if ("cause" in found || (found.principal.as !== "bootstrap" && found.principal.as !== "emergency")) return found;
   const by = authorOf(request, undefined);
   await appendAudit(store.db, [
     { at: null, kind: "bootstrap_token.used", by, detail: { method: request.method, route } },
   ]);
+  return found;
 }

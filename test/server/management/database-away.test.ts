@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { systemClock } from "../../../runtime/clock.ts";
+import { managementToken } from "../../../server/auth/management-token.ts";
 import { migrate } from "../../../store/database/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -7,7 +9,7 @@ import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
 import { signIn } from "../auth/session/sign-in.ts";
-import { type Api, startApi } from "./api.ts";
+import { type Api, startApi, TOKEN } from "./api.ts";
 
 const SPEC = { preset: "MCPReadOnly" } as const;
 
@@ -75,6 +77,20 @@ describeOnPostgres("a database that goes away after a commit", () => {
     expect(await statuses()).toEqual([503, 503]);
     proxy.thaw();
     await until("the session is let in again", async () => (await statuses()).every((status) => status === 200));
+  });
+
+  test("c36: lets nobody in by the bootstrap token, whose use it cannot record, and serves on: 503 until it answers", async () => {
+    const restricted = await startApi(store, {}, systemClock, managementToken("bootstrap-token", TOKEN, "bootstrap"));
+    const look = async () => (await restricted.send("GET", "/keys")).status;
+    try {
+      expect(await look()).toBe(200);
+      proxy.cut();
+      expect(await look()).toBe(503);
+      proxy.thaw();
+      await until("the token is let in again", async () => (await look()) === 200);
+    } finally {
+      await restricted.close();
+    }
   });
 
   test("keeps a leak that nobody known reports until it answers, and tells members to try again", async () => {
