@@ -3,6 +3,10 @@ import { setTimeout as delay } from "node:timers/promises";
 /** Ends what hangs; on a loaded machine much that is quick takes half a minute. */
 const LONG_MS = 120_000;
 
+/** Between two probes, milliseconds: a twentieth of what has been waited, within these bounds. */
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 100;
+
 /**
  * Waits for a condition: the first truthy result of `probe`, which may throw meanwhile.
  *
@@ -11,9 +15,9 @@ const LONG_MS = 120_000;
 export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
-  { timeoutMs = LONG_MS }: { timeoutMs?: number } = {},
+  { timeoutMs = LONG_MS, longestPauseMs = LONGEST_PAUSE_MS }: { timeoutMs?: number; longestPauseMs?: number } = {},
 ): Promise<NonNullable<T>> {
-  const deadline = performance.now() + timeoutMs;
+  const started = performance.now();
   let last: unknown;
   for (;;) {
     try {
@@ -23,8 +27,9 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
-    await delay(20);
+    const waitedMs = performance.now() - started;
+    if (waitedMs > timeoutMs) throw new Error(`not within ${timeoutMs} ms: ${what}`, { cause: last });
+    await delay(Math.min(Math.max(SHORTEST_PAUSE_MS, waitedMs / 20), longestPauseMs));
   }
 }
 
@@ -35,11 +40,12 @@ export async function until<T>(
  */
 export async function untilNoLonger(what: string, holds: () => boolean | Promise<boolean>): Promise<number> {
   let last = performance.now();
-  await until(what, async () => {
+  const probe = async () => {
     const at = performance.now();
     if (!(await holds())) return true;
     last = at;
     return false;
-  });
+  };
+  await until(what, probe, { longestPauseMs: SHORTEST_PAUSE_MS });
   return last;
 }
