@@ -28,9 +28,9 @@ export function toolOf({ method, params }: Message) {
   return TOOLS.get(params.name);
 }
 
-/** Why a message is not what its method takes: in words that a model can mend it by. */
-export function faultOf({ method, params }: Message): string | undefined {
-  if (!isObject(params)) return undefined;
+/** Why a request is not what its method takes: in words that a model can mend it by. A notification is never told. */
+export function faultOf({ id, method, params = {} }: Message): string | undefined {
+  if (id === undefined || !isObject(params)) return undefined;
   if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;
   return method === "tools/call" ? faultOfCall(params) : undefined;
 }

@@ -177,6 +177,22 @@ test("a list with a cursor that it did not give is an error of its params, in bo
   }
 });
 
+test("a call without params is told what is missing, as one without a name is", async () => {
+  const { params: _left, ...bare } = toolCall("memory_list");
+  for (const message of [bare, { ...bare, params: {} }]) {
+    expect((await rpc(message)).json).toMatchObject({
+      ...{ id: 1, error: { code: -32_602, message: expect.stringMatching(/^The "name" .*tools\/list/) } },
+    });
+  }
+});
+
+test("a notification is answered with nothing, whatever is wrong with it", async () => {
+  for (const message of [toolCall(5), toolCall("memory_list", 5), { ...LIST, params: { cursor: "x" } }]) {
+    const { id: _left, ...notification } = message;
+    expect(await rpc(notification)).toMatchObject({ status: 202, text: "" });
+  }
+});
+
 describe("tools", () => {
   test("no library named and no default is a tool error that says how to set one", async () => {
     const bare = server.addKey({ teamId: "team-b", namespace: "b" });
