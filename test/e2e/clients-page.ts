@@ -84,9 +84,16 @@ export async function openClientsPage() {
 }
 
 function filesWith(keys: readonly string[], folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+  return filesBelow(folder)
     .filter((file) => keys.some((key) => readFileSync(file).includes(key)))
     .map((file) => file.slice(folder.length + 1));
+}
+
+/** Not what a link leads to, as the installed packages are: Node's own recursive listing would go there. */
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return entry.isFile() ? [path] : [];
+  });
 }
