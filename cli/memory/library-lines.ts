@@ -104,8 +104,7 @@ function fromServerMemory(lines: readonly ParsedLine[]) {
   const atoms = entities.map((entity): AtomLine => {
     const name = textOf(entity, "name");
     const entityType = textOf(entity, "entityType");
-    const { observations } = entity.value;
-    const told = Array.isArray(observations) ? observations.map((observation) => `- ${observation}`) : [];
+    const told = observationsOf(entity).map((observation) => `- ${observation}`);
     const content = [`${name} (${entityType})`, ...told].join("\n");
     return { line: entity.line, atom: { id: idOf(entity), content, tags: [entityType], links: links.get(name) ?? [] } };
   });
@@ -115,6 +114,12 @@ function fromServerMemory(lines: readonly ParsedLine[]) {
 /** What an entity is called as an atom, by which links lead to it. */
 function idOf({ line }: ParsedLine): string {
   return `entity-${line}`;
+}
+
+/** None where nothing is said of them. What is no text would become one that says nothing. */
+function observationsOf({ where, value: { observations = [] } }: ParsedLine): string[] {
+  if (Array.isArray(observations) && observations.every((each) => typeof each === "string")) return observations;
+  throw notImported(where, 'has "observations" that are no list of texts');
 }
 
 function textOf({ where, value }: ParsedLine, field: string): string {

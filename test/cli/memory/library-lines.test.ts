@@ -51,6 +51,14 @@ describe("a file of atoms", () => {
     ],
     ["[1]", "line 1 of x is no JSON object"],
     ['{"type":"entity","name":"a"}', 'line 1 of x lacks "entityType"'],
+    [
+      '{"type":"entity","name":"a","entityType":"t","observations":"b"}',
+      'line 1 of x has "observations" that are no list',
+    ],
+    [
+      '{"type":"entity","name":"a","entityType":"t","observations":["b",{"text":"c"}]}',
+      'line 1 of x has "observations" that are no list of texts',
+    ],
     ['{"type":"relation","from":"a","to":"b"}\n{"type":"note"}', "line 2 of x is neither an entity nor a relation"],
   ])("%j is refused by its line", (text, why) => {
     expect(() => readLines(text, "x")).toThrow(why);
