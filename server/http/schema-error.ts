@@ -1,4 +1,5 @@
 import type { ErrorObject } from "ajv";
+import { MANAGED_BY_PATTERN } from "../../domain/key/managed-by.ts";
 import { PATTERNS } from "../../domain/manifest/schema-check.ts";
 
 /** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
@@ -20,6 +21,15 @@ function whereOf({ instancePath, propertyName }: ErrorObject, whole: string): st
 
 const FIELD_NAME = /^[\w-]{1,40}$/;
 
+/** What each pattern asks for that the APIs have beside those of `crds/`. */
+const API_PATTERNS: Readonly<Record<string, string>> = {
+  "^[^\\u0000]*$": "must not contain a NUL character",
+  "^[ -~]+$": "must be ASCII that can be printed",
+  "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d)$":
+    "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
+  [MANAGED_BY_PATTERN]: "is no URN of Pulumi, which begins with urn:pulumi: and has no unseen characters",
+};
+
 type Message = (where: string, params: Record<string, unknown>, fault: ErrorObject) => string;
 
 const MESSAGES: Readonly<Record<string, Message>> = {
@@ -28,8 +38,8 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   type: (where, { type }) =>
     `${where} must be ${[type].flat().join(" or ")}${type === "string" ? ", given once" : ""}.`,
   pattern: (where, { pattern }) => {
-    const named = typeof pattern === "string" ? PATTERNS[pattern] : undefined;
-    return `${where} ${named ?? "must not contain a NUL character"}.`;
+    const named = typeof pattern === "string" ? (PATTERNS[pattern] ?? API_PATTERNS[pattern]) : undefined;
+    return `${where} ${named ?? "is not valid"}.`;
   },
   enum: (where, { allowedValues }) => `${where} must be one of ${[allowedValues].flat().join(", ")}.`,
   uniqueItems: (where) => `${where} must not name the same thing twice.`,
