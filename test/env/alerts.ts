@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { RARE_COLLECTION } from "./go-program.ts";
 import { findPromtool } from "./promtool.ts";
 
 export const ALERT_RULES = join(import.meta.dirname, "../../infra/chart/files/alerts.yaml");
@@ -72,7 +73,7 @@ export async function firingAlerts(earlier: Scrape, later: Scrape): Promise<stri
     // JSON is YAML.
     await writeFile(file, JSON.stringify({ rule_files: [ALERT_RULES], evaluation_interval: "1m", tests }));
     // Promtool compares, and tells what it finds by what it did not expect.
-    const told = await run(await findPromtool(), ["test", "rules", file]).catch(
+    const told = await run(await findPromtool(), ["test", "rules", file], { env: RARE_COLLECTION }).catch(
       (error: { stdout: string; stderr: string }) => error,
     );
     const [, got] = `${told.stdout}${told.stderr}`.split("got:");

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulumi/pulumi/automation/index.js";
 import { afterAll, describe, inject } from "vitest";
+import { COMPILE_CACHE } from "./compile-cache.ts";
 import { askDesk } from "./desk.ts";
+import { RARE_COLLECTION } from "./go-program.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
 import { until } from "./until.ts";
 
@@ -97,6 +99,8 @@ async function openStack(
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     KEYPLANE_URL: url,
     KEYPLANE_TOKEN_FILE: tokenFile,
+    ...RARE_COLLECTION,
+    ...COMPILE_CACHE,
     ...env,
   };
   const stack = await LocalWorkspace.createOrSelectStack(

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { RARE_COLLECTION } from "../env/go-program.ts";
 import { describeOnPulumi } from "../env/pulumi.ts";
 
 const run = promisify(execFile);
@@ -14,7 +16,9 @@ describeOnPulumi("examples/pulumi", ({ cli, path, url, tokenFile }) => {
   const folder = mkdtempSync(join(tmpdir(), "keyplane-example-test-"));
   afterAll(() => rmSync(folder, { recursive: true }));
   const example = (data: string, search: string) =>
-    run(process.execPath, ["--conditions=keyplane-source", EXAMPLE, data], { env: { PATH: search, HOME: folder } });
+    run(process.execPath, ["--conditions=keyplane-source", EXAMPLE, data], {
+      env: { PATH: search, HOME: folder, ...RARE_COLLECTION, ...COMPILE_CACHE },
+    });
 
   it("runs by one command: says what it will make, makes it, uses a key, and leaves nothing", async () => {
     const [data, bin] = [join(folder, "data"), join(folder, "bin")];

@@ -4,6 +4,8 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
+import { COMPILE_CACHE } from "../../env/compile-cache.ts";
+import { RARE_COLLECTION } from "../../env/go-program.ts";
 import { KEYPLANE_IMAGE } from "../../env/node.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
@@ -53,7 +55,9 @@ export async function openTerminal(kubeconfig: string, programs: { kubectl: stri
   await writeFile(join(bin, "keyplane"), command, { mode: 0o755 });
   for (const name of ["infra/chart", "infra/kustomize", "infra/rbac", "crds"])
     await cp(join(ROOT, name), join(folder, name), { recursive: true });
-  const env = { HOME: folder, PATH: [bin, process.env.PATH].join(delimiter), KUBECONFIG: kubeconfig, KUBERC: "off" };
+  const PATH = [bin, process.env.PATH].join(delimiter);
+  const ofPrograms = { KUBECONFIG: kubeconfig, KUBERC: "off", ...RARE_COLLECTION, ...COMPILE_CACHE };
+  const env = { HOME: folder, PATH, ...ofPrograms };
   return {
     folder,
     async run(script) {

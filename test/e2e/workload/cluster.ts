@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import packageJson from "../../../package.json" with { type: "json" };
+import { RARE_COLLECTION } from "../../env/go-program.ts";
 import { findBinaries } from "../../env/kubernetes/binaries.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
 import { KEYPLANE_IMAGE, NODEJS_IMAGE, type StartedNode, startNode } from "../../env/node.ts";
@@ -64,7 +65,8 @@ async function openNamed(kubeconfig: string): Promise<WorkloadCluster> {
 }
 
 function commands(path: string, kubeconfig: string): Pick<WorkloadCluster, "kubectl" | "followKubectl"> {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, KUBECONFIG: kubeconfig, KUBERC: "off" };
+  const { PATH, HOME } = process.env;
+  const env = { PATH, HOME, KUBECONFIG: kubeconfig, KUBERC: "off", ...RARE_COLLECTION };
   return {
     async kubectl(args, stdin = "") {
       const child = spawn(path, args, { env });

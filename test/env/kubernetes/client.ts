@@ -4,6 +4,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { KINDS } from "../../../domain/manifest/kinds.ts";
+import { RARE_COLLECTION } from "../go-program.ts";
 import { until } from "../until.ts";
 
 /** What it takes to reach a control plane, from any process of the run. */
@@ -76,7 +77,8 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
   }
 
   async function runKubectl(args: readonly string[], stdin = ""): Promise<Ended> {
-    const env = { PATH: process.env.PATH, HOME: folder, KUBECONFIG: kubeconfigPath, KUBERC: "off" };
+    const { PATH } = process.env;
+    const env = { PATH, HOME: folder, KUBECONFIG: kubeconfigPath, KUBERC: "off", ...RARE_COLLECTION };
     const child = spawn(address.kubectl, args, { env });
     const ended = Promise.withResolvers<number | null>();
     child.on("error", ended.reject).on("close", ended.resolve);

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { RARE_COLLECTION } from "../go-program.ts";
 
 /** A program that runs until it is stopped, and never longer than this process. */
 export type Program = {
@@ -42,6 +43,7 @@ export async function startProgram(
   const shell = spawn("sh", ["-c", UNTIL_INPUT_ENDS, "sh", folder, log, path, ...args], {
     stdio: ["pipe", "pipe", "ignore"],
     detached: true,
+    env: { ...process.env, ...RARE_COLLECTION },
   });
   let stopping = false;
   const closed = once(shell, "close");

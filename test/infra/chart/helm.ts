@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
+import { RARE_COLLECTION } from "../../env/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
 import type { Ended, Kubernetes } from "../../env/kubernetes/client.ts";
 
@@ -37,7 +38,7 @@ export type Helm = {
  */
 export async function openHelm(home: string, kubernetes?: Kubernetes): Promise<Helm> {
   const program = await findHelm();
-  const env = { HOME: home, KUBECONFIG: kubernetes?.kubeconfigPath ?? "/dev/null" };
+  const env = { HOME: home, KUBECONFIG: kubernetes?.kubeconfigPath ?? "/dev/null", ...RARE_COLLECTION };
 
   async function runHelm(...args: string[]): Promise<Ended> {
     const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
