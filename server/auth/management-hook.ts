@@ -7,6 +7,7 @@ import { authorOf } from "../management/author.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
 import { presentsCredential } from "./credential.ts";
 import { meetExpectation } from "./expect-continue.ts";
+import type { Principal } from "./principal.ts";
 import { recordRefusal } from "./record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "./route-config.ts";
 import { refusalOfForeignPage } from "./session/own-page.ts";
@@ -41,12 +42,13 @@ export function authenticatePrincipal(
   const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
   return (request, reply, done) => {
     const { raw } = request;
-    const identified = identifyPrincipal(deps, access, request, "head");
-    const recorded = identified.then((found) => recordIfBootstrap(deps, request, url, found));
-    recorded.then((found) => {
-      if ("cause" in found) refuseNobody(deps, { access, url, request, reply, ...found }, done);
-      else done(meetExpectation(raw, reply.raw) ?? unserved);
-    }, done);
+    const admit = async () => {
+      const found = await identifyPrincipal(deps, access, request, "head");
+      if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found });
+      await recordIfBootstrap(deps, request, url, found.principal);
+      return meetExpectation(raw, reply.raw) ?? unserved;
+    };
+    tell(admit(), done);
   };
 }
 
@@ -58,11 +60,19 @@ export function authenticatePrincipalAgain(
 ): preValidationHookHandler {
   return (request, reply, done) => {
     if (!hasBody(request.raw)) return done();
-    identifyPrincipal(deps, access, request, "body").then((found) => {
-      if ("cause" in found) refuseNobody(deps, { access, url, request, reply, ...found }, done);
-      else done();
-    }, done);
+    const admitAgain = async () => {
+      const found = await identifyPrincipal(deps, access, request, "body");
+      return "cause" in found ? refuseNobody(deps, { access, url, request, reply, ...found }) : undefined;
+    };
+    tell(admitAgain(), done);
   };
+}
+
+/** Goes on with what was decided, or that it could not be: nothing that fails on the way there may end the process. */
+function tell(decided: Promise<Problem | typeof ANSWERED | undefined>, done: (refusal?: Error) => void): void {
+  decided.then((refusal) => {
+    if (refusal !== ANSWERED) done(refusal);
+  }, done);
 }
 
 /**
@@ -81,7 +91,7 @@ export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
       // Nobody tries out here, without a trace, which token does.
       const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
       if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
-    } else await recordIfBootstrap(deps, request, url, found);
+    } else await recordIfBootstrap(deps, request, url, found.principal);
     const unmet = meetExpectation(raw, reply.raw);
     if (unmet !== undefined) throw unmet;
   };
@@ -95,12 +105,11 @@ type Nobody = {
   readonly cause: string;
 };
 
+/** Of a request that needs no other answer any more. */
+const ANSWERED = "answered";
+
 /** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
-function refuseNobody(
-  deps: ServerDeps,
-  { access, url, request, reply, cause }: Nobody,
-  done: (refusal: Problem) => void,
-): void {
+function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause }: Nobody): Problem | typeof ANSWERED {
   const { method, url: target = "", headers, rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
   if ("console" in access && !isOther && method === "GET" && headers["hx-request"] === undefined) {
@@ -108,11 +117,11 @@ function refuseNobody(
       .code(303)
       .headers({ location: signInUrl(target), "cache-control": "no-store" })
       .send();
-    return;
+    return ANSWERED;
   }
   recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
-  if (isOther) done(OTHER_CREDENTIAL);
-  else done("console" in access ? NO_SESSION : NO_PRINCIPAL);
+  if (isOther) return OTHER_CREDENTIAL;
+  return "console" in access ? NO_SESSION : NO_PRINCIPAL;
 }
 
 /**
@@ -143,12 +152,11 @@ async function recordIfBootstrap(
   { store }: ServerDeps,
   request: FastifyRequest,
   route: string,
-  found: Authenticated,
-): Promise<Authenticated> {
-  if ("cause" in found || (found.principal.as !== "bootstrap" && found.principal.as !== "emergency")) return found;
+  { as }: Principal,
+): Promise<void> {
+  if (as !== "bootstrap" && as !== "emergency") return;
   const by = authorOf(request, undefined);
   await appendAudit(store.db, [
     { at: null, kind: "bootstrap_token.used", by, detail: { method: request.method, route } },
   ]);
-  return found;
 }
