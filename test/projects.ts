@@ -1,5 +1,6 @@
 /** What the test files of a run share, as far as one of them asks for it: vitest's global setups. */
 const POSTGRES = "test/env/global-setup.ts";
+const GO_PROGRAMS = "test/env/go-programs.ts";
 const KUBERNETES = "test/env/kubernetes/global-setup.ts";
 const PULUMI = "test/env/pulumi/global-setup.ts";
 
@@ -15,11 +16,15 @@ export const PROJECTS = {
   cluster: {
     command: "npm run test:cluster",
     needs: "Go, which builds Kubernetes, Helm, promtool and Lua",
-    shared: [POSTGRES, KUBERNETES],
+    shared: [POSTGRES, GO_PROGRAMS, KUBERNETES],
   },
-  pulumi: { command: "npm run test:pulumi", needs: "Go, which builds the Pulumi CLI", shared: [POSTGRES, PULUMI] },
+  pulumi: {
+    command: "npm run test:pulumi",
+    needs: "Go, which builds the Pulumi CLI",
+    shared: [POSTGRES, GO_PROGRAMS, PULUMI],
+  },
   browser: { command: "npm run test:browser", needs: "Chromium", shared: [POSTGRES] },
-  chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES] },
+  chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES, GO_PROGRAMS] },
   system: {
     command: "npm run test:system",
     needs: "root on Linux, nginx, PgBouncer, Python with venv, tar, npm's and Python's registries",
