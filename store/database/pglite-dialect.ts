@@ -7,6 +7,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
   type QueryResult,
+  type TransactionSettings,
 } from "kysely";
 import type { ConnectionQueue, Priority } from "./connection-queue.ts";
 import type { PGliteClient } from "./pglite-client.ts";
@@ -34,7 +35,7 @@ export function pgliteDialect(access: PGliteAccess): Dialect {
 
 class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;
-  readonly #connection: DatabaseConnection;
+  readonly #connection: PGliteConnection;
 
   constructor(access: PGliteAccess) {
     this.#access = access;
@@ -55,16 +56,16 @@ class PGliteDriver implements Driver {
     this.#access.queue.release();
   }
 
-  async beginTransaction(): Promise<void> {
-    await this.#access.client.ask({ ask: "begin" });
+  async beginTransaction(_: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {
+    this.#connection.begin({ onlyReads: accessMode === "read only" });
   }
 
-  async commitTransaction(): Promise<void> {
-    await this.#access.client.ask({ ask: "commit" });
+  commitTransaction(): Promise<void> {
+    return this.#connection.end("commit");
   }
 
-  async rollbackTransaction(): Promise<void> {
-    await this.#access.client.ask({ ask: "rollback" });
+  rollbackTransaction(): Promise<void> {
+    return this.#connection.end("rollback");
   }
 
   async destroy(): Promise<void> {
@@ -72,17 +73,37 @@ class PGliteDriver implements Driver {
   }
 }
 
+/** To the thread and back takes as long as many a statement: a transaction is asked for with its first one. */
+type Transaction = { readonly onlyReads: boolean; hasBegun: boolean };
+
 class PGliteConnection implements DatabaseConnection {
   readonly #access: Pick<PGliteAccess, "client" | "signal">;
+  #transaction: Transaction | undefined;
 
   constructor(access: Pick<PGliteAccess, "client" | "signal">) {
     this.#access = access;
   }
 
+  begin({ onlyReads }: { readonly onlyReads: boolean }): void {
+    this.#transaction = { onlyReads, hasBegun: false };
+  }
+
+  async end(how: "commit" | "rollback"): Promise<void> {
+    const transaction = this.#transaction;
+    this.#transaction = undefined;
+    if (transaction === undefined || !transaction.hasBegun) return;
+    const ended = this.#access.client.ask({ ask: how });
+    // What was read is known, and whoever asks next comes behind the end.
+    if (transaction.onlyReads) ended.catch(() => {});
+    else await ended;
+  }
+
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     const { client, signal } = this.#access;
     signal?.throwIfAborted();
-    const { rows, affectedRows } = await client.ask({ ask: "query", sql, parameters });
+    const begins = this.#transaction?.hasBegun === false;
+    if (this.#transaction !== undefined) this.#transaction.hasBegun = true;
+    const { rows, affectedRows } = await client.ask({ ask: "query", sql, parameters, begins });
     return {
       // Kysely's types say what a statement's rows are.
       rows: rows as R[],

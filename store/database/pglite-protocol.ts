@@ -1,12 +1,18 @@
 /** What the thread that runs PGlite is asked, and what it tells: plain values, as `postMessage` copies them. */
 
-export type Query = { readonly ask: "query"; readonly sql: string; readonly parameters: readonly unknown[] };
+export type Query = {
+  readonly ask: "query";
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** It is the first of a transaction. */
+  readonly begins: boolean;
+};
 
 export type Question =
   | { readonly ask: "open"; readonly folder: string }
   | Query
   /** At most one transaction is open; queries are its own until it ends. */
-  | { readonly ask: "begin" | "commit" | "rollback" }
+  | { readonly ask: "commit" | "rollback" }
   | { readonly ask: "listen" | "unlisten"; readonly channel: string }
   | { readonly ask: "close" };
 

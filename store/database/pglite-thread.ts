@@ -42,10 +42,8 @@ async function answer(question: Question): Promise<Rows> {
       opened = await open(question.folder);
       return NO_ROWS;
     case "query":
+      if (question.begins) transaction = await begin();
       return query(question);
-    case "begin":
-      transaction = await begin();
-      return NO_ROWS;
     case "commit":
     case "rollback": {
       const ending = transaction;

@@ -36,7 +36,8 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
       if (!isClosed) onEnd(error);
     });
     return {
-      ping: () => alone(async () => void (await client.ask({ ask: "query", sql: "select 1", parameters: [] }))),
+      ping: () =>
+        alone(async () => void (await client.ask({ ask: "query", sql: "select 1", parameters: [], begins: false }))),
       async close() {
         isClosed = true;
         await alone(() => client.unlisten(channel, onNotify));

@@ -34,7 +34,7 @@ export function libraryDeletion(
     async next() {
       const id = at?.id ?? (await findDeleted(db, libraryId));
       if (id === undefined) return false;
-      const last = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, at?.after ?? null, slice));
+      const last = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, at?.after ?? null, slice), "read write");
       if (last !== null) {
         at = { id, after: last };
         return true;

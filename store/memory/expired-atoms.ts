@@ -24,7 +24,7 @@ export function expiredDeletion({ db, engine }: Pick<Store, "db" | "engine">, sl
     /** Deletes some. Tells whether there may be more. */
     async next(): Promise<boolean> {
       const from = after;
-      after = await withOrderedPlans(db, (tx) => deleteSlice(tx, from, slice));
+      after = await withOrderedPlans(db, (tx) => deleteSlice(tx, from, slice), "read write");
       return after !== null;
     },
   };

@@ -61,8 +61,10 @@ export async function claimTurn({ db }: Store, claim: string): Promise<Embedding
 
 /** Puts some of the atoms that were there before into the queue. */
 export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
-  await withOrderedPlans(db, (tx) =>
-    sql`
+  await withOrderedPlans(
+    db,
+    (tx) =>
+      sql`
       with slice as materialized (
         select a.id, a.created_at, a.revision from library_embeddings e cross join lateral (
           select * from atoms a where a.library_id = e.library_id and (a.created_at, a.id) > (e.walked_at, e.walked_id)
@@ -78,6 +80,7 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
         walked_at = coalesce((select created_at from last), e.walked_at),
         walked_id = coalesce((select id from last), e.walked_id)
       where library_id = ${libraryId} and claim = ${claim}::uuid`.execute(tx),
+    "read write",
   );
 }
 
@@ -86,8 +89,10 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
  * expired waits no longer.
  */
 export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
-  const rows = await withOrderedPlans(db, async (tx) => {
-    const found = await sql<WaitingAtom>`
+  const rows = await withOrderedPlans(
+    db,
+    async (tx) => {
+      const found = await sql<WaitingAtom>`
       with q as materialized (
         select atom_id, tries, due_at from embedding_queue
         where library_id = ${libraryId} and due_at <= clock_timestamp()
@@ -99,8 +104,10 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
       select a.id, a.revision, left(a.content, ${MAX_TEXT}::integer) as text, q.tries
       from q join atoms a on a.id = q.atom_id where ${UNEXPIRED}
       order by q.due_at, q.atom_id`.execute(tx);
-    return found.rows;
-  });
+      return found.rows;
+    },
+    "read write",
+  );
   const [first] = rows;
   if (first !== undefined && first.tries > 0) return [first];
   const batch: WaitingAtom[] = [];

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { change } from "../../../store/database/change.ts";
+import { change, type Db } from "../../../store/database/change.ts";
 import {
   CallerLeftError,
   DatabaseUnavailableError,
@@ -83,6 +83,32 @@ describe("The embedded database in use", () => {
     letGo.resolve();
     await expect(write).rejects.toThrow("undone");
     expect(await seen).toBeUndefined();
+  });
+
+  test("ends a transaction that only read before the next question, though nobody waits for its end", async () => {
+    const setting = async (db: Db) =>
+      (await sql<{ work_mem: string }>`select current_setting('work_mem') as work_mem`.execute(db)).rows;
+    const before = await setting(store.db);
+    for (const then of ["commits", "fails"]) {
+      const read = store.db
+        .transaction()
+        .setAccessMode("read only")
+        .execute(async (tx) => {
+          await sql`select set_config('work_mem', '7MB', true)`.execute(tx);
+          expect(await setting(tx)).toEqual([{ work_mem: "7MB" }]);
+          if (then === "fails") await sql`select 1 / 0`.execute(tx);
+        });
+      const [, after] = await Promise.allSettled([read, setting(store.db)]);
+      expect(after, then).toEqual({ status: "fulfilled", value: before });
+    }
+  });
+
+  test("begins a transaction with its first statement, be that refused, and none that asks nothing", async () => {
+    await store.db.transaction().execute(async () => {});
+    const refused = store.db.transaction().execute((tx) => sql`select * from missing`.execute(tx));
+    await expect(refused).rejects.toThrow(/"missing" does not exist/);
+    await store.db.transaction().execute((tx) => saveTeam(tx, teamDraft({ namespaces: ["after"] })));
+    expect(await findTeamOfNamespace(store.db, "c1", "after")).toBeDefined();
   });
 
   test("b87: runs a long statement apart from the thread that decides, and lets the feed's question pass all that wait", async () => {
