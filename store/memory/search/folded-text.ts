@@ -44,11 +44,15 @@ const WORD = "a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff
 const RUN =
   "\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\u{20000}-\\u{3ffff}";
 const WORDS = new RegExp(`([${WORD}]+)|[${RUN}]+`, "gu");
+const ASCII_WORDS = /[a-z0-9]+/g;
 const CAMEL_CASE = /[a-z0-9][A-Z]/;
 const NAMES = /[A-Za-z0-9]+/g;
 
 /** The words of a text, folded, in their order. */
 export function wordsOf(text: string): Word[] {
+  if (ASCII.test(text)) {
+    return (text.toLowerCase().match(ASCII_WORDS) ?? []).map((word) => ({ kind: "word", text: word }));
+  }
   return Array.from(foldText(text).matchAll(WORDS), ([word, isWord]) => ({
     kind: isWord === undefined ? "run" : "word",
     text: word,

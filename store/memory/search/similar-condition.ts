@@ -141,12 +141,13 @@ export function shareIn(texts: readonly string[]): Share {
     known.set(part, has);
     return has;
   };
-  const meets = (condition: TextQuery, at: number): boolean => {
-    if (condition.kind === "word") return having(condition.lexeme.slice("part ".length))[at] === true;
-    if (condition.kind === "not") return !meets(condition.of, at);
-    return condition.kind === "and"
-      ? condition.of.every((each) => meets(each, at))
-      : condition.of.some((each) => meets(each, at));
+  const meeting = (condition: TextQuery): readonly boolean[] => {
+    if (condition.kind === "word") return having(condition.lexeme.slice("part ".length));
+    if (condition.kind === "not") return meeting(condition.of).map((meets) => !meets);
+    const each = condition.of.map(meeting);
+    return texts.map((_, at) =>
+      condition.kind === "and" ? each.every((meets) => meets[at]) : each.some((meets) => meets[at]),
+    );
   };
-  return (condition) => texts.filter((_, at) => meets(condition, at)).length / Math.max(1, texts.length);
+  return (condition) => meeting(condition).filter((meets) => meets).length / Math.max(1, texts.length);
 }

@@ -22,7 +22,8 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   const likenesses = (text: string): readonly number[] => {
     const before = known.get(text);
     if (before !== undefined) return before;
-    const each = comparers.map((likenessTo) => likenessTo(text));
+    const letters = lettersOf(text);
+    const each = comparers.map((likenessTo) => likenessTo(text, letters));
     const like = each.some((likeness) => likeness > 0) ? each : NONE;
     known.set(text, like);
     return like;
@@ -52,13 +53,21 @@ function hasNot(text: string, phrases: readonly string[]): boolean {
   return phrases.some((phrase) => !spaced.includes(/^[a-z0-9]/.test(phrase) ? ` ${phrase} ` : phrase));
 }
 
-/** How like words of atoms are to one that is looked for: 1 for the same, 0 for another. */
-export function comparer({ kind, text: wanted }: Word): (present: string) => number {
+/** How like a word of an atom is, with its {@link lettersOf}: 1 for the same, 0 for another. */
+type Comparer = (present: string, presentLetters: number) => number;
+
+/** Compares words of atoms with one that is looked for. */
+export function comparer({ kind, text: wanted }: Word): Comparer {
   if (kind === "run") return (present) => (present.includes(wanted) ? 1 : 0);
   const isAsItIs = wanted.length < MIN_SHARED || /[0-9]/.test(wanted);
-  const slipTo = slipComparer(wanted);
-  return (present) => {
+  const allowed = slipsIn(wanted);
+  const letters = lettersOf(wanted);
+  return (present, presentLetters) => {
     if (wanted === present) return 1;
+    const [lacking, added] = [letters & ~presentLetters, presentLetters & ~letters];
+    const mayHaveSlips = bitsIn(lacking | added) <= 2 * allowed;
+    // Spares most of the comparisons: neither has all letters of the other, and they differ from the first one on.
+    if (lacking !== 0 && added !== 0 && !mayHaveSlips && wanted[0] !== present[0]) return 0;
     const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
     if (present.length > wanted.length) {
       const at = present.indexOf(wanted);
@@ -69,7 +78,8 @@ export function comparer({ kind, text: wanted }: Word): (present: string) => num
     const shared = sharedBeginning(wanted, present);
     const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
     const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
-    const likeness = Math.max(form, contained, slipTo(present));
+    const slipped = mayHaveSlips ? slipLikeness(wanted, present, allowed) : 0;
+    const likeness = Math.max(form, contained, slipped);
     return likeness >= MIN_LIKENESS ? likeness : 0;
   };
 }
@@ -80,20 +90,19 @@ function sharedBeginning(a: string, b: string): number {
   return at;
 }
 
-function slipComparer(wanted: string): (present: string) => number {
-  const allowed = wanted.length < 4 ? 0 : wanted.length < 8 ? 1 : 2;
-  const letters = lettersOf(wanted);
-  return (present) => {
-    if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
-    // Spares most of the comparisons: one slip changes two of the kinds of letters at most.
-    if (bitsIn(letters ^ lettersOf(present)) > 2 * allowed) return 0;
-    const slips = slipsBetween(wanted, present, allowed);
-    return slips > allowed ? 0 : 0.85 - 0.1 * slips;
-  };
+/** So many slips leave a word itself. One changes two of the kinds of letters at most. */
+function slipsIn({ length }: string): number {
+  return length < 4 ? 0 : length < 8 ? 1 : 2;
+}
+
+function slipLikeness(wanted: string, present: string, allowed: number): number {
+  if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
+  const slips = slipsBetween(wanted, present, allowed);
+  return slips > allowed ? 0 : 0.85 - 0.1 * slips;
 }
 
 /** Which letters a word has, a bit for each that has the same last five bits. */
-function lettersOf(word: string): number {
+export function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
   return letters;

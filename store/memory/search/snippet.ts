@@ -1,9 +1,9 @@
 import { identifierWords, wordsOf } from "./folded-text.ts";
 import type { SearchWords } from "./search-words.ts";
-import { comparer } from "./similarity.ts";
+import { comparer, lettersOf } from "./similarity.ts";
 
 /** Looked at no further: an answer may have a hundred atoms of 65,536 characters (threats b61). */
-const MAX_SOURCE = 4_000;
+export const MAX_SNIPPET_SOURCE = 4_000;
 /** Characters before and behind what a passage is shown for. */
 const BEFORE = 60;
 const BEHIND = 140;
@@ -17,7 +17,7 @@ type Range = { readonly from: number; readonly to: number };
 
 /** Passages of a text around what was found, which stands between `**`; of a text without any, its beginning. */
 export function snippetOf(content: string, search: SearchWords): string {
-  const text = content.slice(0, MAX_SOURCE);
+  const text = content.slice(0, MAX_SNIPPET_SOURCE);
   const marks = rangesOf(text, search);
   const passages: string[] = [];
   let from = 0;
@@ -36,7 +36,10 @@ export function snippetOf(content: string, search: SearchWords): string {
 function rangesOf(text: string, search: SearchWords): Range[] {
   const ranges: Range[] = [];
   const likenesses = search.wanted.map(comparer);
-  const isWanted = (word: string) => likenesses.some((likenessOf) => likenessOf(word) > 0);
+  const isWanted = (word: string) => {
+    const letters = lettersOf(word);
+    return likenesses.some((likenessOf) => likenessOf(word, letters) > 0);
+  };
   for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
     for (const range of rangesIn(written, search, isWanted)) {
       const last = ranges.at(-1);

@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { comparer } from "../../../../store/memory/search/similarity.ts";
+import { comparer, lettersOf } from "../../../../store/memory/search/similarity.ts";
 
-const like = (wanted: string, present: string) => comparer({ kind: "word", text: wanted })(present);
+const like = (wanted: string, present: string) => comparer({ kind: "word", text: wanted })(present, lettersOf(present));
 
 test.each([
   ["rotation", "rotatoin"],
@@ -20,6 +21,34 @@ test.each([
   ["rotation", "notations"],
 ])("%s is another word than %s", (wanted, present) => {
   expect(like(wanted, present)).toBeLessThan(1);
+});
+
+const word = fc.stringMatching(/^[a-f]{4,9}$/);
+
+test("a letter changed, left out, added or in the other's place is a slip, wherever it is", () => {
+  const slip = fc.tuple(word, fc.nat(), fc.constantFrom(..."abcdefz"));
+  fc.assert(
+    fc.property(slip, ([wanted, place, letter]) => {
+      const at = place % wanted.length;
+      const [before, behind] = [wanted.slice(0, at), wanted.slice(at + 1)];
+      const swapped = `${before}${behind.slice(0, 1)}${wanted[at]}${behind.slice(1)}`;
+      for (const present of [before + letter + behind, before + behind, before + letter + wanted.slice(at), swapped]) {
+        expect(like(wanted, present), `${wanted} ${present}`).toBeGreaterThan(0.5);
+      }
+    }),
+  );
+});
+
+test("what has a word in it, or begins as it does, is like it, whatever letters it has besides", () => {
+  fc.assert(
+    fc.property(word, word, word, (wanted, before, behind) => {
+      for (const present of [wanted + behind, before + wanted, before + wanted + behind]) {
+        expect(like(wanted, present), present).toBeGreaterThan(0.5);
+      }
+      expect(like(`uvwxyz${wanted}`, wanted), wanted).toBeGreaterThan(0.5);
+      expect(like(`${wanted}${wanted}uvw`, `${wanted}${wanted}xyz`), wanted).toBeGreaterThan(0.5);
+    }),
+  );
 });
 
 test("b83: words of a million letters are compared in a number of steps that grows with them", () => {
