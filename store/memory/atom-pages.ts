@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
-import { type AtomFilter, indexedTags, passes } from "./atom-filter.ts";
+import { type AtomFilter, changedWithin, indexedTags, madeWithin, passes } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 import { isAskedFor } from "./reachable-libraries.ts";
@@ -48,11 +48,9 @@ export function firstOf(list: AtomList, limit: number): RawBuilder<unknown> {
 }
 
 /** What of a filter's times the order's index knows, so that nothing before and behind them is walked. */
-function within({ sort, filter: { since, until } }: AtomList): RawBuilder<unknown> {
-  if (sort === "updated") return sql`and ${passes({ since, until })}`;
-  // Nothing is changed before it is made.
-  if (sort === "importance" || until === undefined) return sql``;
-  return sql`and a.created_at < ${new Date(until)}::timestamptz`;
+function within({ sort, filter }: AtomList): RawBuilder<unknown> {
+  if (sort === "updated") return sql`and ${changedWithin(filter)}`;
+  return sort === "importance" ? sql`` : sql`and ${madeWithin(filter)}`;
 }
 
 /**

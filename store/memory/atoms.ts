@@ -1,5 +1,6 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomPosition, Reach } from "./atom.ts";
 import type { AtomFilter } from "./atom-filter.ts";
@@ -111,7 +112,7 @@ export async function presentIds(
 export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: readonly string[]): Promise<Atom[]> {
   const known = [...new Set(ids.filter(isAtomId))];
   if (known.length === 0) return [];
-  const { rows } = await sql<AtomRow>`
+  const { rows } = await sql<AtomRow>`${preparedStatement}
     select a.* from unnest(${known}::uuid[]) known (id) cross join lateral ${atomOf(sql`known.id`, reach)} a
     order by a.created_at desc, a.id desc`.execute(db);
   return rows.map(toAtom);
@@ -146,7 +147,7 @@ export async function listAtoms(
     return ids.map((id) => atoms.get(id)).filter((atom) => atom !== undefined);
   }
   const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<AtomRow>`select ${atomColumns(reach)} from ${firstOf(list, limit)}`.execute(tx),
+    sql<AtomRow>`${preparedStatement} select ${atomColumns(reach)} from ${firstOf(list, limit)}`.execute(tx),
   );
   return rows.map(toAtom);
 }

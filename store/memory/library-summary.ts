@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
@@ -9,7 +10,7 @@ import { UNEXPIRED } from "./expired-atoms.ts";
 /** The most important atoms of one library, the last corrected first among equals. */
 export async function importantAtoms(db: Db, reach: Reach, libraryId: string, limit: number): Promise<Atom[]> {
   const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<AtomRow>`
+    sql<AtomRow>`${preparedStatement}
       select ${atomColumns(reach)} from libraries l cross join lateral (
         select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
         order by ${orderOf("importance").by} limit ${limit}
@@ -28,7 +29,7 @@ type AtomCount = { readonly atoms: number; readonly isMore: boolean };
 
 export async function countAtoms(db: Db, reach: Reach, libraryId: string): Promise<AtomCount> {
   const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<{ atoms: number }>`
+    sql<{ atoms: number }>`${preparedStatement}
       select count(*)::integer as atoms from libraries l cross join lateral (
         select a.team_id, a.library_id, a.expires_at from atoms a where a.library_id = l.id and ${UNEXPIRED}
         order by ${orderOf("newest").by} limit ${MAX_COUNTED + 1}

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
 import type { Db } from "../database/change.ts";
-import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { findAtoms } from "./atoms.ts";
 
@@ -30,16 +30,20 @@ export async function findNearDuplicates(
 ): Promise<NearDuplicate[]> {
   const sketch = sketchOf(content);
   const id = sql`${libraryId}::text`;
-  const { rows } = await withOrderedPlans(db, async (tx) => {
-    // Only the sketches' index may answer: to walk another one until enough are found would read every row.
-    await sql`select set_config('enable_indexscan', 'off', true)`.execute(tx);
-    return sql<{ id: string }>`
-      (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
-      union
-      (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
-      tx,
-    );
-  });
+  const { rows } = await db
+    .transaction()
+    .setAccessMode("read only")
+    .execute(async (tx) => {
+      // Only the sketches' index may answer: to walk another one until enough are found would read every row.
+      await sql`${preparedStatement} select set_config('enable_indexscan', 'off', true),
+        set_config('enable_seqscan', 'off', true)`.execute(tx);
+      return sql<{ id: string }>`
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+        union
+        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
+        tx,
+      );
+    });
   const found = await findAtoms(
     db,
     reach,

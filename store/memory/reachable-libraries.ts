@@ -12,15 +12,18 @@ export type ReachableLibrary = {
   readonly incarnation: string;
 };
 
-/** The condition of a library `l` of a reach: it is active, and one of the team's that the caller may reach. */
+/**
+ * The condition of a library `l` of a reach: it is active, and one of the team's that the caller may reach. Its text says
+ * whether it is by their ids, so that a plan that is kept finds them by these.
+ */
 export function isReachable({ teamId, libraryIds }: Reach): RawBuilder<unknown> {
-  return sql`l.team_id = ${teamId} and l.state = 'active'
-    and (${libraryIds}::text[] is null or l.id = any(${libraryIds}::text[]))`;
+  const isOneOf = libraryIds === null ? sql`` : sql`and l.id = any(${libraryIds}::text[])`;
+  return sql`l.team_id = ${teamId} and l.state = 'active' ${isOneOf}`;
 }
 
 /** The same, of the one library that is asked for; null for all of them. */
 export function isAskedFor(reach: Reach, libraryId: string | null): RawBuilder<unknown> {
-  return sql`${isReachable(reach)} and (${libraryId}::text is null or l.id = ${libraryId})`;
+  return sql`${isReachable(reach)} ${libraryId === null ? sql`` : sql`and l.id = ${libraryId}`}`;
 }
 
 /**

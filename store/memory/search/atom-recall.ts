@@ -1,14 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../../database/change.ts";
+import type { Db, Tx } from "../../database/change.ts";
+import { preparedStatement } from "../../database/impatient-client.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Atom, Reach } from "../atom.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
 import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";
-import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
+import { prepareComparison, type RankedRow, sampleTexts, similarAtoms } from "./similar-atoms.ts";
 
-/** Of the atoms that share a topic's words so many are compared with it. */
-const MAX_RECALLED = 60;
+/** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
+const MIN_COMPARED = 40;
 
 /**
  * An importance of 10 weighs twice one of 0, and what is a month old half as much as what is new. What was imported with
@@ -40,11 +41,13 @@ export async function rankForRecall(
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
   const topic = readTopic(search.query);
-  const { scope, ids, otherwise } = await byAnyWord(db, reach, { search, topic, bounds });
+  const { scope, ids, sample, otherwise } = await byAnyWord(db, reach, { search, topic, bounds });
   if (scope.libraryIds.length === 0) return [];
-  const comparison = await prepareComparison(db, scope, withoutWords(topic, scope.unindexed), bounds);
+  const comparison = prepareComparison(withoutWords(topic, scope.unindexed), sample);
   const sought = comparison.words.filter(({ word }) => otherwise.includes(word.text));
-  const compared = await similarAtoms(db, scope, comparison, { of: "any", known: ids, sought, bounds });
+  // Where the answer is full already, few more are looked for.
+  const most = Math.ceil(bounds.similar / (ids.length < search.limit ? 2 : 6));
+  const compared = await similarAtoms(db, scope, comparison, { of: "any", most, known: ids, sought, bounds });
   const known = new Set(ids);
   const ranked = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
@@ -61,37 +64,49 @@ function worth({ score, importance, updatedMs }: RankedRow & { readonly score: n
 }
 const MIN_SCORE = 0.05;
 
-/**
- * The atoms that have any of a topic's words as they stand, those first that are worth the most, and the words that may
- * be meant otherwise: where those atoms fill the answer, the ones that none of them has.
- */
+/** What is found by a topic's words as they stand. */
+type Recalled = {
+  readonly scope: Scope;
+  /** Of the atoms that have any of them, those first that are worth the most. */
+  readonly ids: readonly string[];
+  /** The words that may be meant otherwise: where the atoms fill the answer, the ones that none of them has. */
+  readonly otherwise: readonly string[];
+  /** See {@link sampleTexts}. */
+  readonly sample: readonly string[];
+};
+
 async function byAnyWord(
   db: Db,
   reach: Reach,
   { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
-): Promise<{ scope: Scope; ids: string[]; otherwise: readonly string[] }> {
+): Promise<Recalled> {
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
     const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
     const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
-    const found = await candidates(tx, scope, bounds);
+    const ids = await worthMost(tx, scope, Math.max(MIN_COMPARED, 2 * search.limit), bounds);
     const words = topic.wanted.map(({ text }) => text);
-    if (found === undefined) return { scope, ids: [], otherwise: words };
-    const { rows } = await sql<{ id: string }>`
-      with wanted as (select ${scope.query}::tsquery as q),
-      ranked as (
-        select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
-        order by score desc, a.id desc
-        limit ${MAX_RECALLED * SOURCES}
-      )
-      select id::text from ranked group by id order by max(score) desc, id desc limit ${MAX_RECALLED}`.execute(tx);
-    const ids = rows.map(({ id }) => id);
-    return { scope, ids, otherwise: ids.length < search.limit ? words : await absentWords(tx, ids, words) };
+    const otherwise = ids.length < search.limit ? words : await absentWords(tx, ids, words);
+    return { scope, ids, otherwise, sample: await sampleTexts(tx, scope, bounds) };
   });
 }
 
+async function worthMost(tx: Tx, scope: Scope, limit: number, bounds: SearchBounds): Promise<string[]> {
+  const found = await candidates(tx, scope, bounds);
+  if (found === undefined) return [];
+  const { rows } = await sql<{ id: string }>`${preparedStatement}
+    with wanted as (select ${scope.query}::tsquery as q),
+    ranked as (
+      select a.id, ${RECALL_SCORE} as score from ${found} a, wanted where ${matches(scope)}
+      order by score desc, a.id desc
+      limit ${limit * SOURCES}
+    )
+    select id::text from ranked group by id order by max(score) desc, id desc limit ${limit}`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
 async function absentWords(db: Db, ids: readonly string[], words: readonly string[]): Promise<string[]> {
-  const { rows } = await sql<{ word: string }>`
+  const { rows } = await sql<{ word: string }>`${preparedStatement}
     select word from (select word, plainto_tsquery('english', word) as q from unnest(${words}::text[]) word offset 0) w
     where not exists (
       select 1 from unnest(${ids}::uuid[]) known (id), lateral (

@@ -1,6 +1,6 @@
-import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
-import type { Db } from "../../database/change.ts";
+import type { Db, Tx } from "../../database/change.ts";
+import { preparedStatement } from "../../database/impatient-client.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
@@ -17,8 +17,9 @@ import {
   withMeaning,
 } from "./ranked-atoms.ts";
 import { readSearch, type SearchWords, withoutWords } from "./search-words.ts";
-import { prepareComparison, type RankedRow, similarAtoms } from "./similar-atoms.ts";
-import { snippetOf } from "./snippet.ts";
+import { prepareComparison, type RankedRow, sampleTexts, similarAtoms } from "./similar-atoms.ts";
+import { MAX_SNIPPET_SOURCE, snippetOf } from "./snippet.ts";
+import { takeTurns } from "./turns.ts";
 
 /** An atom that a search found. */
 export type AtomHit = {
@@ -91,12 +92,10 @@ async function rankByWords(
   { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: SearchBounds },
 ): Promise<{ all: RankedAtom[]; words: SearchWords; scope: Scope }> {
   const asked = readSearch(search.query);
-  const { scope, rows } = await byWords(db, reach, { search: { ...search, limit: most }, asked, sort, bounds });
-  const words = withoutWords(asked, scope.unindexed);
+  const { scope, words, rows, sample } = await byWords(db, reach, { search, asked, sort, most, bounds });
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
-  const isEnough = isLong || exact.length >= Math.min(ENOUGH, search.limit);
-  const similar = isEnough ? [] : await bySimilarity(db, scope, { words, isFirst: exact.length === 0, bounds });
+  const similar =
+    sample === null ? [] : await bySimilarity(db, scope, { words, sample, isFirst: exact.length === 0, bounds });
   const known = new Set(exact.map(({ id }) => id));
   const others = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
   return { all: [...exact, ...others].slice(0, most), words, scope };
@@ -110,29 +109,53 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
   importance: (a, b) => b.importance - a.importance || b.updatedMs - a.updatedMs || byId(a, b),
 };
 
-/** The atoms that have the words as they stand. */
+/**
+ * The atoms that have the words as they stand; and where they are few, a sample by which to look for those that have
+ * them in another form.
+ */
 async function byWords(
   db: Db,
   reach: Reach,
-  { search, asked, sort, bounds }: { search: Search; asked: SearchWords; sort: SearchSort; bounds: SearchBounds },
-): Promise<{ scope: Scope; rows: (RankedRow & { rank: number })[] }> {
+  { search, asked, sort, most, bounds }: WordSearch,
+): Promise<{ scope: Scope; words: SearchWords; rows: (RankedRow & { rank: number })[]; sample: string[] | null }> {
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
-    const found = await candidates(tx, scope, bounds);
-    if (found === undefined) return { scope, rows: [] };
-    const order = sort === "rank" ? sql`rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
-    const { rows } = await sql<RankedColumns & { rank: number }>`
-      with wanted as (select ${scope.query}::tsquery as q),
-      ranked as (
-        select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
-        from ${found} a, wanted where ${matches(scope)}
-        order by ${order} limit ${search.limit * SOURCES}
-      )
-      select a.id::text, a.importance, ${MILLISECONDS}, a.rank from (select distinct * from ranked) a order by ${order}
-      limit ${search.limit}`.execute(tx);
-    return { scope, rows: rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank })) };
+    const words = withoutWords(asked, scope.unindexed);
+    const rows = await matchingAtoms(tx, scope, { sort, most, bounds });
+    const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
+    const isEnough = isLong || rows.length >= Math.min(ENOUGH, search.limit);
+    const sample = isEnough || words.wanted.length === 0 ? null : await sampleTexts(tx, scope, bounds);
+    return { scope, words, rows, sample };
   });
+}
+
+type WordSearch = {
+  readonly search: Search;
+  readonly asked: SearchWords;
+  readonly sort: SearchSort;
+  readonly most: number;
+  readonly bounds: SearchBounds;
+};
+
+async function matchingAtoms(
+  tx: Tx,
+  scope: Scope,
+  { sort, most, bounds }: Pick<WordSearch, "sort" | "most" | "bounds">,
+): Promise<(RankedRow & { rank: number })[]> {
+  const found = await candidates(tx, scope, bounds);
+  if (found === undefined) return [];
+  const order = sort === "rank" ? sql`rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
+  const { rows } = await sql<RankedColumns & { rank: number }>`${preparedStatement}
+    with wanted as (select ${scope.query}::tsquery as q),
+    ranked as (
+      select a.id, a.importance, a.created_at, a.updated_at, ts_rank(a.search, wanted.q)::float8 as rank
+      from ${found} a, wanted where ${matches(scope)}
+      order by ${order} limit ${most * SOURCES}
+    )
+    select a.id::text, a.importance, ${MILLISECONDS}, a.rank from (select distinct * from ranked) a order by ${order}
+    limit ${most}`.execute(tx);
+  return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
 }
 
 type RankedColumns = { id: string; importance: number; created_ms: number; updated_ms: number };
@@ -147,17 +170,20 @@ function toRankedRow({ id, importance, created_ms, updated_ms }: RankedColumns):
 async function bySimilarity(
   db: Db,
   scope: Scope,
-  { words, isFirst, bounds }: { words: SearchWords; isFirst: boolean; bounds: SearchBounds },
+  asked: { words: SearchWords; sample: readonly string[]; isFirst: boolean; bounds: SearchBounds },
 ): Promise<Ranked[]> {
-  if (words.wanted.length === 0 || scope.libraryIds.length === 0) return [];
-  const comparison = await prepareComparison(db, scope, words, bounds);
+  const { words, sample, isFirst, bounds } = asked;
+  const comparison = prepareComparison(words, sample);
   const of = words.isAnyEnough ? "any" : "all";
-  const compared = await similarAtoms(db, scope, comparison, { of, bounds });
+  const most = { all: bounds.similar, any: Math.ceil(bounds.similar / 2) };
+  const compared = await similarAtoms(db, scope, comparison, { of, most: most[of], bounds });
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || words.isAnyEnough));
   if (found.length > 0 || !isFirst) {
     return found.map((atom) => ({ ...atom, rank: 0.5 + atom.score / 2, match: "similar" }));
   }
-  const nearest = words.isAnyEnough ? [] : await similarAtoms(db, scope, comparison, { of: "any", bounds });
+  const nearest = words.isAnyEnough
+    ? []
+    : await similarAtoms(db, scope, comparison, { of: "any", most: most.any, bounds });
   return nearest.filter(({ score }) => score > 0).map((atom) => ({ ...atom, rank: atom.score / 2, match: "nearest" }));
 }
 
@@ -171,10 +197,10 @@ export async function searchAtoms(
   const { ranked, words, before } = await rank(db, reach, search, bounds);
   const found = await inOrder(db, reach, ranked);
   const hits: AtomHit[] = [];
+  const turn = takeTurns();
   for (const hit of found) {
+    await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
     hits.push({ ...hit, place: before + hits.length + 1, snippet: snippetOf(hit.atom.content, words) });
-    // Of a long text it takes some milliseconds: others have their turn.
-    await setImmediate();
   }
   return hits;
 }

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { SearchTextError } from "../../database/errors.ts";
+import { preparedStatement } from "../../database/impatient-client.ts";
 import type { Reach } from "../atom.ts";
-import { type AtomFilter, indexedTags, passes } from "../atom-filter.ts";
+import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { isAskedFor } from "../reachable-libraries.ts";
@@ -76,7 +77,7 @@ export async function resolveScope(
   { query, words }: { readonly query: RawBuilder<unknown>; readonly words: readonly Word[] },
   { libraryId, ...filter }: SearchFilter,
 ): Promise<Scope> {
-  const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`
+  const { rows } = await sql<{ query: string; unindexed: string[]; ids: string[] }>`${preparedStatement}
     select (${query})::text as query, array(
       select word from unnest(${words.map(({ text }) => text)}::text[]) word
       where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
@@ -137,7 +138,7 @@ async function choose(db: Db, scope: Scope, query: TextQuery, bounds: SearchBoun
           from sample a, unnest(tsvector_to_array(a.search) || array(select 'tag ' || tag from unnest(a.tags) tag)) lexeme
           where lexeme = any(${lexemes}::text[]) group by lexeme
         ) counted)`;
-  const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`
+  const { rows } = await sql<{ looked: number; matching: number; counts: Record<string, number> }>`${preparedStatement}
     with sample as materialized (${walk(scope, "newest", bounds.sample, bounds)})
     select count(*)::integer as looked, (count(*) filter (where ${asked}))::integer as matching,
       ${counts} as counts from sample a`.execute(db);
@@ -163,10 +164,8 @@ export function firstOfEach(
 ): RawBuilder<unknown> {
   const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
   const each = Math.max(10, Math.ceil(rows / libraryIds.length));
-  const { until } = scope.filter;
-  // Nothing is changed before it is made; the other order's index does not know when that was.
-  const made =
-    until === undefined || order !== "newest" ? sql`` : sql`and a.created_at < ${new Date(until)}::timestamptz`;
+  // The other order's index does not know when an atom was made.
+  const made = order === "newest" ? sql`and ${madeWithin(scope.filter)}` : sql``;
   return sql`select a.* from unnest(${libraryIds}::text[]) library (id) cross join lateral (
       select ${columns} from atoms a where a.library_id = library.id ${made} order by ${orderOf(order).by} limit ${each}
     ) a where a.team_id = ${scope.reach.teamId}`;

@@ -1,6 +1,6 @@
-import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
-import type { Db } from "../../database/change.ts";
+import type { Db, Tx } from "../../database/change.ts";
+import { preparedStatement } from "../../database/impatient-client.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { indexedTags } from "../atom-filter.ts";
 import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
@@ -15,6 +15,7 @@ import {
   wantedWords,
 } from "./similar-condition.ts";
 import { type Likeness, similarity } from "./similarity.ts";
+import { takeTurns } from "./turns.ts";
 
 /** An atom, as far as it is ranked by. */
 export type RankedRow = {
@@ -27,8 +28,6 @@ export type RankedRow = {
 
 type SimilarAtom = RankedRow & Likeness;
 
-/** Characters that are compared before others have their turn: some milliseconds' work. */
-const MAX_LENGTH_AT_ONCE = 8_192;
 /** Characters of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
 
@@ -49,27 +48,27 @@ export type Comparison = {
 /** Of a topic's words those that tell the most of it: to compare atoms with all of a long one takes as much longer. */
 const MAX_TOPIC_WORDS = 12;
 
-/** What the newest atoms of the libraries say of how frequent words and their parts are. */
-export async function prepareComparison(
-  db: Db,
-  scope: Scope,
-  search: SearchWords,
-  bounds: SearchBounds,
-): Promise<Comparison> {
+/** Texts of the newest atoms of the libraries, by which words and their parts are taken for frequent or rare. */
+export async function sampleTexts(tx: Tx, scope: Scope, bounds: SearchBounds): Promise<string[]> {
+  if (scope.libraryIds.length === 0) return [];
   const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
     || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
-  const texts = await withOrderedPlans(db, async (tx) => {
-    const sample = firstOfEach(scope, text, "newest", bounds.similarSample);
-    const { rows } = await sql<{ text: string }>`select a.text from (${sample}) a`.execute(tx);
-    return rows.map((row) => markedWords(row.text));
-  });
-  const share = shareIn(texts);
+  const sample = firstOfEach(scope, text, "newest", bounds.similarSample);
+  const { rows } = await sql<{ text: string }>`${preparedStatement} select a.text from (${sample}) a`.execute(tx);
+  return rows.map((row) => row.text);
+}
+
+/** How atoms are compared with a search, by the {@link sampleTexts} of where it looks. */
+export function prepareComparison(search: SearchWords, sample: readonly string[]): Comparison {
+  const share = shareIn(sample.map(markedWords));
   return { search, share, words: wantedWords(search.wanted, share) };
 }
 
 type SimilarSearch = {
   readonly of: "all" | "any";
-  /** Ids of atoms that are compared too. */
+  /** Atoms that are read from each source and compared. */
+  readonly most: number;
+  /** Ids of atoms that are compared besides. */
   readonly known?: readonly string[];
   /** Those of the words by which other atoms are looked for; left out for all. */
   readonly sought?: readonly WantedWord[];
@@ -84,42 +83,37 @@ export async function similarAtoms(
   db: Db,
   scope: Scope,
   { search, words: all, share }: Comparison,
-  { of, known = [], sought = all, bounds }: SimilarSearch,
+  { of, most, known = [], sought = all, bounds }: SimilarSearch,
 ): Promise<SimilarAtom[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
   const words = of === "all" ? all : all.slice(0, MAX_TOPIC_WORDS);
-  const most = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
   const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
   const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
   // Where atoms are known, the newest that have its frequent words are among them.
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
-  const sources = [
-    byIds(known),
+  const others = [
     asked && byParts(scope, asked.condition, bounds),
     isAnswered ? null : firstOfEach(scope, COLUMNS, "newest", most),
   ].filter((source) => source !== null);
+  const sources = [
+    sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
+    ...others.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
+  ];
   const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`
+    sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`${preparedStatement}
       select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
         extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
       from (
         select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
-        from (${sql.join(
-          sources.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
-          sql` union all `,
-        )}) a
+        from (${sql.join(sources, sql` union all `)}) a
       ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx),
   );
   const compare = similarity(words, search.phrases);
   const compared = new Map<string, SimilarAtom>();
-  let length = 0;
+  const turn = takeTurns();
   for (const { id, text, importance, created_ms, updated_ms } of rows) {
     if (compared.has(id)) continue;
-    length += text.length;
-    if (length > MAX_LENGTH_AT_ONCE) {
-      await setImmediate();
-      length = 0;
-    }
+    await turn(text);
     compared.set(id, {
       id,
       importance,
