@@ -95,7 +95,6 @@ describe("infra/rbac, on Kubernetes", () => {
     "b71: a $mode controller is granted what it uses and nothing more, and none of it is sweeping",
     async ({ namespace, flags }) => {
       await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
       await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
       const granted = await rights(namespace);
       expect(granted.map((right) => [textOf(right), sweeping(right)]).filter(([, why]) => why !== undefined)).toEqual(
@@ -129,7 +128,6 @@ describe("infra/rbac, on Kubernetes", () => {
       await kubernetes.runKubectl(["create", "namespace", name]);
       await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
     }
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     const isNarrow = mode === "namespaced";
     const flags = isNarrow ? ["--namespaces", `${namespace},beside`] : [];
     const since = Date.now();
@@ -243,7 +241,6 @@ describe("infra/rbac, on Kubernetes", () => {
 
   it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
     await kubectl("create", "namespace", "held");
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "namespace.yaml"));
     const held = inNamespace(kubernetes, "held");
     const controller = await start();
@@ -261,7 +258,6 @@ describe("infra/rbac, on Kubernetes", () => {
   });
 
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
     const role = join(INFRA, "namespace.yaml");
     await kubectl("apply", "--namespace", "with", "--filename", role);
@@ -303,7 +299,6 @@ describe("infra/rbac, on Kubernetes", () => {
 
   it("a served namespace that withdraws its Role holds up no other, and its keys are nobody's orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
     await open.apply(NARROWER);
     for (const namespace of ["open", "closed"]) {
       await kubectl("create", "namespace", namespace);

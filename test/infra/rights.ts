@@ -27,6 +27,7 @@ export function rightsListed(table: string, namespace: string): Right[] {
 export async function usesOf(auditLog: string, username: string, since: number): Promise<Use[]> {
   const lines = (await readFile(auditLog, "utf8")).split("\n").slice(0, -1);
   return lines
+    .filter((line) => line.includes(username))
     .map((line): AuditEvent => JSON.parse(line))
     .filter(({ user, requestReceivedTimestamp: at }) => user.username === username && Date.parse(at) >= since)
     .map(({ verb, objectRef, requestURI, annotations }) => {
