@@ -30,6 +30,8 @@ export type StackOptions = {
   readonly project?: string;
   /** Besides, or instead of, the variables that say where Keyplane is. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether operations tell their `summary`, which takes another run of the CLI after each. */
+  readonly summaries?: boolean;
 };
 
 export type TestStack = {
@@ -83,7 +85,7 @@ async function openStack(
   { cli, path, url, tokenFile }: PulumiAddress,
   folder: string,
   program: PulumiFn,
-  { project = "tests", env = {} }: StackOptions = {},
+  { project = "tests", env = {}, summaries = false }: StackOptions = {},
 ): Promise<TestStack> {
   const place = (name: string) => join(folder, name);
   const [work, home, pids] = [place("work"), place("home"), place("pids")];
@@ -113,6 +115,7 @@ async function openStack(
       envVars,
     },
   );
+  if (!summaries) stack.info = async () => undefined;
   const outcome = (operation: Promise<{ stdout: string }>) =>
     operation.then(
       ({ stdout }) => ({ out: stdout, failed: false }),

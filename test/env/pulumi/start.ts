@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { copyEmbedded } from "../embedded-database.ts";
 import { startServing } from "../serving.ts";
 import { findPulumi } from "./cli.ts";
 
@@ -28,6 +29,7 @@ export async function startPulumi(): Promise<{ address: PulumiAddress; close(): 
   ];
   await mkdir(manifests);
   await mkdir(bin);
+  await copyEmbedded(join(data, "db"));
   await symlink(PROVIDER, join(bin, "pulumi-resource-keyplane"));
   const args = ["up", "--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
   const server = await startServing(args, {});
