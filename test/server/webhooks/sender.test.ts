@@ -257,6 +257,11 @@ describeOnEitherEngine("A webhook", (opened) => {
     await (await makeKey(store, team)).rotate();
     const sender = startSender(store);
     context.onTestFinished(() => sender.close());
+    // What is tried at this moment would be due once more.
+    await until("the one that is gone has answered", async () => {
+      const rows = await deliveriesOf(store, team.teamId);
+      return rows.some(({ url, state }) => url.endsWith(gone) && state === "failed");
+    });
     const pauses: number[] = [];
     for (let tries = 1; tries <= 10; tries++) {
       const row = await until("a try more", async () => {
