@@ -16,8 +16,16 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
+const imports = new Map<string, readonly string[]>();
+
 /** The files of the project that a file imports for more than their types. */
-export function importsOf(file: string): string[] {
+export function importsOf(file: string): readonly string[] {
+  const found = imports.get(file) ?? findImports(file);
+  imports.set(file, found);
+  return found;
+}
+
+function findImports(file: string): string[] {
   const statements = read(file).matchAll(/^(?:import|export) (?!type )([^;"]*?)"(\.[^"]+\.ts)";/gms);
   return [...statements]
     .filter(([, names = ""]) => !/^\{(\s*type [^,}]+,?)+\s*\} from $/.test(names))
