@@ -16,11 +16,18 @@ describe("a file of atoms", () => {
     ]);
   });
 
+  test("is read from the oldest on, in whichever order its lines are, and of one time the last line first", () => {
+    const at = (month: string, id: string) => ({ id, content: id, created: `2024-${month}-01T00:00:00.000Z` });
+    const file = jsonLines(at("02", "b"), at("03", "d"), at("03", "c"), at("01", "a"));
+    expect(readLines(file, "x").atoms.map(({ atom }) => atom.id)).toEqual(["a", "b", "c", "d"]);
+  });
+
   test("of @modelcontextprotocol/server-memory becomes an atom for each entity, and a link for each relation", () => {
     const file = jsonLines(
       { type: "entity", name: "Anna", entityType: "person", observations: ["likes tea", "is on call in May"] },
       { type: "relation", from: "Anna", to: "Keyplane", relationType: "maintains" },
       { type: "relation", from: "Anna", to: "Nobody", relationType: "knows" },
+      { type: "relation", from: "Nobody", to: "Anna", relationType: "knows" },
       { type: "entity", name: "Keyplane", entityType: "project", observations: [] },
     );
     expect(readLines(file, "memory.jsonl")).toEqual({
@@ -31,12 +38,12 @@ describe("a file of atoms", () => {
             id: "entity-1",
             content: "Anna (person)\n- likes tea\n- is on call in May",
             tags: ["person"],
-            links: [{ rel: "maintains", id: "entity-4" }],
+            links: [{ rel: "maintains", id: "entity-5" }],
           },
         },
-        { line: 4, atom: { id: "entity-4", content: "Keyplane (project)", tags: ["project"], links: [] } },
+        { line: 5, atom: { id: "entity-5", content: "Keyplane (project)", tags: ["project"], links: [] } },
       ],
-      strayRelations: 1,
+      strayRelations: 2,
     });
   });
 

@@ -105,6 +105,28 @@ test("memory-import reads the file of server-memory into the default library, an
   expect(anna).toMatchObject({ content: "Anna (person)\n- likes tea", links: [{ rel: "maintains", id: 0 }] });
 });
 
+test("memory-import keeps an atom's links to what is there already where it sets those to later ones too", async () => {
+  const reach = { teamId: "team-a", libraryIds: null };
+  const there = await insertAtom(store.db, reach, { ...PLAIN, content: "there", libraryId: "lib-diary", at: 0 });
+  const links = ["last", there?.id ?? "", "nowhere"].map((id) => ({ rel: "leads to", id }));
+  const others = Array.from({ length: 100 }, (_, i) => ({ content: `${i}` }));
+  const lines = [{ id: "last", content: "last" }, ...others, { content: "first", links }];
+  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
+  expect([code, out]).toEqual([0, "Imported 102 atoms.\nLinks that lead to no atom, and were dropped: 1.\n"]);
+  const { rows } = await sql<{ led: string[] }>`select array(select other.content
+    from jsonb_array_elements(a.links) with ordinality link (json, place) join atoms other on other.id = (json ->> 'id')::uuid
+    order by place) as led from atoms a where content = 'first'`.execute(store.db);
+  expect(rows).toEqual([{ led: ["last", "there"] }]);
+});
+
+test("memory-import sends no more at once than a call stores in time", async () => {
+  const lines = Array.from({ length: 5 }, (_, i) => ({ content: `${i}`.repeat(40_000) }));
+  const before = server.counted.length;
+  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
+  expect([code, out]).toEqual([0, "Imported 5 atoms.\n"]);
+  expect(server.counted.slice(before)).toEqual(["atoms.import", "atoms.import", "atoms.import"]);
+});
+
 test("memory-import says what is imported where its key may not read the atoms whose links are to be set", async () => {
   writeFileSync(
     WRITER_FILE,
