@@ -313,8 +313,28 @@ describe("a member's token", () => {
     const oidc = { ...configured().oidc, issuers: [away.url] };
     const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
     expect((await send(await token({ iss: away.url }), { to: other })).status).toBe(503);
+    expect(other.lines.filter((line) => line.includes("no token of an issuer can be judged"))).toHaveLength(1);
     await other.close();
     away.close();
+  });
+
+  test("is 503 and not 403 where the view of the members is not current once the issuer's keys are there", async () => {
+    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = await startIssuer();
+    slow.keys = [signer.jwk];
+    slow.held = () => {
+      arrived.resolve();
+      return released.promise;
+    };
+    const oidc = { ...configured().oidc, issuers: [slow.url] };
+    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    const answered = send(await token({ iss: slow.url }), { to: other });
+    await arrived.promise;
+    other.setCurrent(false);
+    released.resolve();
+    expect((await answered).status).toBe(503);
+    await other.close();
+    slow.close();
   });
 
   test("leaves nothing open where its caller has left before the issuer's keys are there", async () => {
