@@ -26,13 +26,13 @@ export type TurnResult =
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /**
- * Writes down what came of a turn, and ends it. Nothing is written of one that another process has taken over, or by a
- * model that is the library's no longer.
+ * Writes down what came of a turn, and ends it. Nothing is written of one that is over: another process has taken it, or
+ * the library is embedded by another model or no more, which takes the claim away.
  */
 export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
-      and claim = ${turn.claim}::uuid and space = ${turn.space} and not is_ended for update`.execute(tx);
+      and claim = ${turn.claim}::uuid for update`.execute(tx);
     if (rows.length === 0) return;
     if (result.kind === "failed") return release(tx, turn, result);
     if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
