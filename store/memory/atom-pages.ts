@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
+import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
 import { type AtomFilter, changedWithin, indexedTags, madeWithin, passes } from "./atom-filter.ts";
@@ -85,14 +86,14 @@ async function askIndex(
   limit: number,
   bounds: PageBounds,
 ): Promise<{ found: string[] | null; libraries: number }> {
-  const { rows: libraries } = await sql<{ id: string }>`
+  const { rows: libraries } = await sql<{ id: string }>`${preparedStatement}
     select l.id from libraries l where ${isAskedFor(list.reach, list.libraryId)} order by l.id`.execute(tx);
   const libraryIds = libraries.map(({ id }) => id);
   if (libraryIds.length === 0) return { found: [], libraries: 0 };
   const tags = indexedTags(list.filter);
   if (tags.length === 0) return { found: null, libraries: libraryIds.length };
   const condition: TextQuery = { kind: "and", of: [owners(list.reach, libraryIds), ...tags] };
-  const { rows } = await sql<{ tagged: number; ids: string[] }>`
+  const { rows } = await sql<{ tagged: number; ids: string[] }>`${preparedStatement}
     with tagged as materialized (
       select ${LISTED} from atoms a where ${ATOM_TERMS} @@ ${printTextQuery(condition)}::tsquery limit ${bounds.tagged + 1}
     )
@@ -120,7 +121,7 @@ async function walkOn(tx: Tx, list: AtomList, limit: number, step: number): Prom
     at: number | null;
     id: string | null;
     importance: number;
-  }>`
+  }>`${preparedStatement}
     with looked as materialized (select ${LISTED} from ${firstOf(list, step)})
     select array(select a.id::text from looked a where ${passes(list.filter)} order by ${by} limit ${limit}) as ids,
       (select count(*)::integer from looked) as looked, final.at, final.id::text, final.importance
