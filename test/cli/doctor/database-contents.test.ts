@@ -89,6 +89,10 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
       await registerReplica(store(), id);
       await heartbeat(store(), id, start, (await databaseTime(db)) + ahead);
     }
+    // What one that is silent has said of its clock is past.
+    await registerReplica(store(), "gone");
+    await sql`update replicas set seen_at = clock_timestamp() - interval '1 minute', own_time = clock_timestamp()
+      where id = 'gone'`.execute(db);
     const clocks = (await checkReplicas({ db })).filter(({ name }) => name === "clock");
     expect(clocks.map(({ severity, message }) => `${severity}: ${message}`).toSorted()).toEqual([
       expect.stringMatching(/^error: the server early's clock is 3(600|59\d) s ahead of the database's$/),
