@@ -134,6 +134,9 @@ test("that nothing is remembered is said of an empty library alone", async () =>
     expect(none.structured.items).toEqual([]);
     expect(none.text).toContain('None of the 1 atom in handbook matches "xylophone marzipan"');
     expect(none.text).toContain("memory_list");
+    expect(none.text).not.toContain("without the filters");
+    const narrowed = await call(name, { query: "kettle", tags: ["harbour"] });
+    expect(narrowed.text).toContain("Try without the filters");
   }
   const nearest = await call("memory_search", { query: "kettle xylophone" });
   expect(nearest.structured.items).toMatchObject([{ match: "nearest" }]);
