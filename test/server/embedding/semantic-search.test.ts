@@ -8,7 +8,7 @@ import { correctAtom } from "../../../store/memory/atom-writes.ts";
 import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
 import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
-import { callAs } from "../mcp/messages.ts";
+import { callTool } from "../mcp/tool-calls.ts";
 import { startEmbeddedLibrary } from "./embedded-library.ts";
 import { answerVectors, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
 
@@ -45,9 +45,8 @@ async function startSearch(context: TestContext, store: Store) {
       return answer.json() as Promise<Found>;
     },
     async call(tool: string, query: string): Promise<Found> {
-      const args = JSON.stringify({ query, library: draft.library.name });
-      const { result } = await callAs("2025-11-25", { url: server.url, key }, tool, args);
-      return result?.structuredContent as Found;
+      const { structured } = await callTool(server, key, tool, { query, library: draft.library.name });
+      return structured;
     },
   };
 }
@@ -62,7 +61,7 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
     for (const tool of ["memory_search", "memory_recall"]) {
       const { items, semantic } = await call(tool, "urlaub");
       expect(semantic).toBe(true);
-      expect(items[0]).toMatchObject({ content: AWAY });
+      expect(items[0]).toMatchObject({ content: AWAY, match: "meaning" });
     }
   });
 
