@@ -16,7 +16,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["keyplane-source", "node"] } },
   test: {
     // Most of these tests wait for a process, a database or a deadline: more of them at once than there are cores.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,

@@ -344,13 +344,15 @@ describe("abuse", () => {
   test("b50: a key that is revoked while its answer streams has the stream cut, and 401 after", async (context) => {
     for (const version of ["2025-11-25", "2026-07-28"]) {
       const passing = server.addKey({ teamDefaultLibraryId: "lib-handbook" });
-      let release = () => {};
-      const held = new Promise<void>((resolve) => {
-        release = resolve;
+      const [locked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      // What the tool reads is locked, so that its answer stays out.
+      const holding = store.db.transaction().execute(async (tx) => {
+        await sql`lock table atoms in access exclusive mode`.execute(tx);
+        locked.resolve();
+        await release.promise;
       });
-      // The one connection of the database is held, so that the tool's answer stays out.
-      const holding = store.db.transaction().execute(() => held);
-      context.onTestFinished(release);
+      await locked.promise;
+      context.onTestFinished(() => release.resolve());
       const message = {
         ...toolCall("memory_list", {}, 7),
         params: {
@@ -383,7 +385,7 @@ describe("abuse", () => {
       if (cut.status === 200) expect(cut.json).toMatchObject({ id: 7, error: { code: -32_001 } });
       else expect(cut.status).toBe(401);
       expect(server.streams.size).toBe(0);
-      release();
+      release.resolve();
       await holding;
       expect((await rpc(LIST, passing)).status).toBe(401);
     }
