@@ -1,27 +1,15 @@
-import { hash } from "node:crypto";
 import { Socket } from "node:net";
-import { sql } from "kysely";
 import pg from "pg";
 import { requestCancel } from "./cancel-request.ts";
 import { DatabaseUnavailableError, sqlState } from "./errors.ts";
-
-const PREPARED = "/* prepared */";
-/**
- * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it
- * once. It has to name its columns, since a plan that is kept can give no others after a migration.
- */
-export const preparedStatement = sql.raw(PREPARED);
-
-/** The names of the few such statements that there are. */
-const names = new Map<string, string>();
+import { preparedName } from "./prepared-statement.ts";
 
 /** What pg takes for a statement that it is to prepare under a name. */
 function prepared(args: readonly unknown[]): readonly unknown[] {
   const [text, values] = args;
-  if (typeof text !== "string" || !text.startsWith(PREPARED)) return args;
-  const name = names.get(text) ?? hash("md5", text);
-  names.set(text, name);
-  return [{ name, text, values }];
+  if (typeof text !== "string") return args;
+  const name = preparedName(text);
+  return name === undefined ? args : [{ name, text, values }];
 }
 
 /**

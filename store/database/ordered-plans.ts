@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "./change.ts";
-import { preparedStatement } from "./impatient-client.ts";
+import { preparedStatement } from "./prepared-statement.ts";
 
 /**
  * Runs a question in a transaction in which rows that an index gives in order are never sorted instead, and no table is

@@ -61,18 +61,23 @@ export class PGliteClient {
     throw Object.assign(new Error(outcome.failure.message), outcome.failure.fields);
   }
 
+  /** A statement without arguments, of its own. */
+  async run(statement: string): Promise<void> {
+    await this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
+  }
+
   /** Whoever calls it holds the connection, for the first listener of a channel and the last. */
   async listen(channel: string, onNotify: (payload: string) => void): Promise<void> {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(onNotify));
-    if (listeners.size === 1) await this.ask({ ask: "listen", channel });
+    if (listeners.size === 1) await this.run(`listen "${channel}"`);
   }
 
   async unlisten(channel: string, onNotify: (payload: string) => void): Promise<void> {
     const listeners = this.#listeners.get(channel);
     if (!listeners?.delete(onNotify) || listeners.size > 0) return;
     this.#listeners.delete(channel);
-    await this.ask({ ask: "unlisten", channel });
+    await this.run(`unlisten "${channel}"`);
   }
 
   async close(): Promise<void> {

@@ -92,7 +92,7 @@ class PGliteConnection implements DatabaseConnection {
     const transaction = this.#transaction;
     this.#transaction = undefined;
     if (transaction === undefined || !transaction.hasBegun) return;
-    const ended = this.#access.client.ask({ ask: how });
+    const ended = this.#access.client.run(how);
     // What was read is known, and whoever asks next comes behind the end.
     if (transaction.onlyReads) ended.catch(() => {});
     else await ended;

@@ -4,17 +4,11 @@ export type Query = {
   readonly ask: "query";
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** It is the first of a transaction. */
+  /** It is the first of a transaction, which the queries after it belong to until `commit` or `rollback`. */
   readonly begins: boolean;
 };
 
-export type Question =
-  | { readonly ask: "open"; readonly folder: string }
-  | Query
-  /** At most one transaction is open; queries are its own until it ends. */
-  | { readonly ask: "commit" | "rollback" }
-  | { readonly ask: "listen" | "unlisten"; readonly channel: string }
-  | { readonly ask: "close" };
+export type Question = { readonly ask: "open"; readonly folder: string } | Query | { readonly ask: "close" };
 
 export type ToThread = Question & { readonly id: number };
 

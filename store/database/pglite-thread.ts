@@ -6,11 +6,15 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
-import { PGlite, type Transaction } from "@electric-sql/pglite";
+import { PGlite } from "@electric-sql/pglite";
+import { createPgConfig } from "@electric-sql/pglite/node-postgres";
 import { vector } from "@electric-sql/pglite-pgvector";
+import pg from "pg";
 import { errorMessage } from "../../domain/error-text.ts";
+import { COLUMN_TYPES } from "./column-types.ts";
 import { DISK_FULL } from "./errors.ts";
 import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
+import { preparedName } from "./prepared-statement.ts";
 
 const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
@@ -20,11 +24,10 @@ const NO_ROWS: Rows = { rows: [], affectedRows: undefined };
 /** Of PostgreSQL's own error fields those that a caller may decide by or read. */
 const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
 
-type OpenTransaction = { readonly handle: Transaction; end(how: "commit" | "rollback"): Promise<void> };
+/** The database, and how it is asked: by pg, which keeps statements for it as for a server. */
+type Opened = { readonly database: PGlite; readonly client: pg.Client };
 
-let opened: PGlite | undefined;
-let transaction: OpenTransaction | undefined;
-const unlistens = new Map<string, () => Promise<void>>();
+let opened: Opened | undefined;
 
 const tell = (message: FromThread) => main.postMessage(message);
 
@@ -39,30 +42,12 @@ main.on("message", async ({ id, ...question }: ToThread) => {
 async function answer(question: Question): Promise<Rows> {
   switch (question.ask) {
     case "open":
-      opened = await open(question.folder);
+      opened = await connect(await open(question.folder));
       return NO_ROWS;
     case "query":
-      if (question.begins) transaction = await begin();
       return query(question);
-    case "commit":
-    case "rollback": {
-      const ending = transaction;
-      transaction = undefined;
-      await ending?.end(question.ask);
-      return NO_ROWS;
-    }
-    case "listen": {
-      const { channel } = question;
-      const unlisten = await pglite().listen(channel, (payload) => tell({ told: "notification", channel, payload }));
-      unlistens.set(channel, unlisten);
-      return NO_ROWS;
-    }
-    case "unlisten":
-      await unlistens.get(question.channel)?.();
-      unlistens.delete(question.channel);
-      return NO_ROWS;
     case "close":
-      await opened?.close();
+      await opened?.database.close();
       return NO_ROWS;
   }
 }
@@ -75,6 +60,13 @@ async function open(folder: string): Promise<PGlite> {
   return PGlite.create(folder, WITH_VECTOR);
 }
 
+async function connect(database: PGlite): Promise<Opened> {
+  database.onNotification((channel, payload) => tell({ told: "notification", channel, payload }));
+  const client = new pg.Client(Object.assign(createPgConfig(database), { types: COLUMN_TYPES }));
+  await client.connect();
+  return { database, client };
+}
+
 /** Whole or not at all: a folder that was being made when its process was killed cannot be opened. */
 async function create(folder: string): Promise<void> {
   const draft = `${folder}.new`;
@@ -84,36 +76,12 @@ async function create(folder: string): Promise<void> {
   await rename(draft, folder);
 }
 
-function pglite(): PGlite {
+async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
   if (opened === undefined) throw new Error("the embedded database is not open");
-  return opened;
-}
-
-async function query({ sql, parameters }: Query): Promise<Rows> {
-  const { rows, affectedRows } = await (transaction?.handle ?? pglite()).query(sql, [...parameters]);
-  return { rows, affectedRows };
-}
-
-/** PGlite hands its transaction to a function, which is kept waiting here for how it is to end. */
-async function begin(): Promise<OpenTransaction> {
-  const { promise: began, resolve: hasBegun } = Promise.withResolvers<Transaction>();
-  const { promise: ended, resolve: commit, reject: rollback } = Promise.withResolvers<void>();
-  const through = pglite().transaction(async (handle) => {
-    hasBegun(handle);
-    await ended;
-  });
-  const undone = new Error("rolled back");
-  const handle = await Promise.race([began, through.then(() => began)]);
-  return {
-    handle,
-    async end(how) {
-      if (how === "commit") commit();
-      else rollback(undone);
-      await through.catch((error: unknown) => {
-        if (error !== undone) throw error;
-      });
-    },
-  };
+  const { client } = opened;
+  if (begins) await client.query("begin");
+  const { rows, rowCount } = await client.query({ name: preparedName(text), text, values: [...parameters] });
+  return { rows, affectedRows: rowCount ?? undefined };
 }
 
 /** Its own file system throws these instead of errors, with the error numbers of WASI. */

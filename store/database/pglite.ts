@@ -36,8 +36,7 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
       if (!isClosed) onEnd(error);
     });
     return {
-      ping: () =>
-        alone(async () => void (await client.ask({ ask: "query", sql: "select 1", parameters: [], begins: false }))),
+      ping: () => alone(() => client.run("select 1")),
       async close() {
         isClosed = true;
         await alone(() => client.unlisten(channel, onNotify));

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { MAX_RUN_MS, memoryDatabase } from "../memory/memory-database.ts";
 import { lendConnections } from "../memory/postgres-memory.ts";
+import { COLUMN_TYPES } from "./column-types.ts";
 import { copyRows } from "./copy.ts";
 import { awayOr, ImpatientClient } from "./impatient-client.ts";
 import type { Database } from "./schema.ts";
@@ -33,17 +34,6 @@ const KEEPALIVE_MS = 10_000;
 /** As many calls at a time as the memory has connections; half of them for one team at most. */
 const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
-const INT8 = 20;
-
-/** `bigint` as number: none of ours passes 2^53. */
-const TYPES: pg.CustomTypesConfig = {
-  getTypeParser: (oid: number, format?: "text" | "binary") =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format),
-};
-
-// In the process's own zone a time of before 1893 loses the seconds by which local time was off then.
-pg.defaults.parseInputDatesAsUTC = true;
-
 /** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
 export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
   const connection: pg.ClientConfig = {
@@ -52,7 +42,7 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
-    types: TYPES,
+    types: COLUMN_TYPES,
   };
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { Db, Tx } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
 import { type GatewayRow, type SealedGateway, toSealedGateways } from "../gateways.ts";
 import {

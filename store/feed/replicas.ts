@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import type { Db } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
 import type { Keyring } from "../keyring.ts";
 

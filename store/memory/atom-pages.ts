@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { AtomPosition, Reach } from "./atom.ts";
 import { type AtomFilter, changedWithin, indexedTags, madeWithin, passes } from "./atom-filter.ts";
 import { orderOf, type Sort } from "./atom-order.ts";

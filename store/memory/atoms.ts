@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomPosition, Reach } from "./atom.ts";
 import type { AtomFilter } from "./atom-filter.ts";
 import type { Sort } from "./atom-order.ts";

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { memberRecord } from "../../domain/access/member-access.ts";
 import type { Membership } from "../../domain/access/membership.ts";
 import type { Tx } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
 import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../keys/key-records.ts";
 import { readTeams } from "../team-records.ts";

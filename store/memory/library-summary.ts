@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
 import { type AtomRow, atomColumns, reachable, toAtom } from "./atoms.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { nearness, type Sketch, sketchOf } from "../../domain/memory/near-duplicate.ts";
 import type { Db } from "../database/change.ts";
-import { preparedStatement } from "../database/impatient-client.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Atom, Reach } from "./atom.ts";
 import { findAtoms } from "./atoms.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
-import { preparedStatement } from "../../database/impatient-client.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, AtomPosition, Reach } from "../atom.ts";
 import { orderOf, type Sort } from "../atom-order.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { SearchTextError } from "../../database/errors.ts";
-import { preparedStatement } from "../../database/impatient-client.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Reach } from "../atom.ts";
 import { type AtomFilter, indexedTags, madeWithin, passes } from "../atom-filter.ts";
 import { orderOf, type Sort } from "../atom-order.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
-import { preparedStatement } from "../../database/impatient-client.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
 import { indexedTags } from "../atom-filter.ts";
 import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
