@@ -35,7 +35,10 @@ main.on("message", async ({ id, ...question }: ToThread) => {
   try {
     tell({ told: "answer", id, answer: await answer(question) });
   } catch (error) {
-    tell({ told: "failure", id, failure: failureOf(error) });
+    const failure = failureOf(error);
+    tell({ told: "failure", id, failure });
+    // A server would have ended, as where its log of changes cannot be written: this one only never answers again.
+    if (failure.fields["severity"] === "PANIC") throw error;
   }
 });
 
