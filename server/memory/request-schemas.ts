@@ -35,15 +35,14 @@ export type SearchQuery = PageQuery & Filtered & { q: string; sort: SearchSort }
 
 /** The tags of a query, of which an atom has one: named once, or several times. */
 export function tagsOf({ tag = [] }: Filtered): string[] {
-  return [tag].flat().filter((each) => each !== "");
+  return [tag].flat();
 }
 
-/** A parameter that is there and empty counts as left out. `key` is the credential's carrier, and no one's filter. */
+/** `key` is the credential's carrier, and no one's filter. */
 const QUERY_FILTERS = {
-  library: { ...LIBRARY, minLength: 0 },
+  library: LIBRARY,
   tag: {
     ...TAG,
-    minLength: 0,
     type: ["string", "array"],
     items: TAG,
     maxItems: 32,

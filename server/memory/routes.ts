@@ -3,6 +3,7 @@ import type { ServerDeps } from "../deps.ts";
 import { parseJsonOnly } from "../http/json-body.ts";
 import { validateStrictly } from "../http/validation.ts";
 import { memoryChangeRoutes } from "./change-routes.ts";
+import { leaveOutEmptyParameters } from "./empty-parameters.ts";
 import { memoryExportRoutes } from "./export-routes.ts";
 import { memoryImportRoutes } from "./import-routes.ts";
 import { memoryReadRoutes } from "./read-routes.ts";
@@ -15,6 +16,7 @@ import { memorySaveRoutes } from "./save-routes.ts";
 export function memoryRoutes(app: FastifyInstance, deps: ServerDeps): void {
   parseJsonOnly(app);
   validateStrictly(app);
+  app.addHook("preValidation", leaveOutEmptyParameters);
   memoryReadRoutes(app, deps);
   memorySaveRoutes(app, deps);
   memoryExportRoutes(app, deps);

@@ -1,0 +1,16 @@
+import type { preValidationHookHandler } from "fastify";
+
+/**
+ * Takes the parameters of a query that are there and empty for left out, as forms and programs mean them. Their names
+ * stay: one that is unknown is refused all the same.
+ */
+export const leaveOutEmptyParameters: preValidationHookHandler = (request, _reply, done) => {
+  const given = Object.entries(request.query ?? {});
+  request.query = Object.fromEntries(given.map(([name, value]) => [name, withoutEmpty(value)]));
+  done();
+};
+
+/** @param value a parameter's, or an array of them where it is given several times */
+function withoutEmpty(value: unknown): unknown {
+  return Array.isArray(value) ? value.filter((each) => each !== "") : value === "" ? undefined : value;
+}
