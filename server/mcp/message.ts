@@ -1,3 +1,4 @@
+import { specTypeSchemas } from "@modelcontextprotocol/server";
 import { problem } from "../http/errors.ts";
 import { TOOLS } from "./server.ts";
 
@@ -32,7 +33,16 @@ export function toolOf({ method, params }: Message) {
 export function faultOf({ id, method, params = {} }: Message): string | undefined {
   if (id === undefined || !isObject(params)) return undefined;
   if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;
+  if (method === "initialize") return faultOfInitialize(params);
   return method === "tools/call" ? faultOfCall(params) : undefined;
+}
+
+/** The protocol library would take them for a failure of its own. */
+function faultOfInitialize(params: Message): string | undefined {
+  const checked = specTypeSchemas.InitializeRequestParams["~standard"].validate(params);
+  const [fault] = checked.issues ?? [];
+  // Deeper down, names are the client's.
+  return fault && `The "${fault.path?.slice(0, 2).join(".")}" of initialize is not valid: ${fault.message}.`;
 }
 
 function faultOfCall(params: Message): string | undefined {

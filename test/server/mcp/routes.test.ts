@@ -177,6 +177,31 @@ test("a list with a cursor that it did not give is an error of its params, in bo
   }
 });
 
+test.each<[string, unknown]>([
+  ["protocolVersion", undefined],
+  ["protocolVersion", {}],
+  ["protocolVersion", { protocolVersion: 5, capabilities: {}, clientInfo: { name: "c", version: "1" } }],
+  ["capabilities", { protocolVersion: "2025-11-25", clientInfo: { name: "c", version: "1" } }],
+  [
+    "capabilities.roots",
+    { protocolVersion: "2025-11-25", capabilities: { roots: 5 }, clientInfo: { name: "c", version: "1" } },
+  ],
+  [
+    "capabilities.experimental",
+    {
+      ...{ protocolVersion: "2025-11-25", clientInfo: { name: "c", version: "1" } },
+      capabilities: { experimental: { "what a client made up": 5 } },
+    },
+  ],
+  ["clientInfo", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: "c" }],
+  ["clientInfo.version", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c" } }],
+])("an initialize with a bad %s is an error of its params, which names it", async (field, params) => {
+  const { status, json } = await rpc({ jsonrpc: "2.0", id: 1, method: "initialize", params });
+  const message = expect.stringContaining(`The "${field}" of initialize is not valid: `);
+  expect([status, json]).toEqual([200, { jsonrpc: "2.0", id: 1, error: { code: -32_602, message } }]);
+  expect(json.error.message).not.toContain("made up");
+});
+
 test("a call without params is told what is missing, as one without a name is", async () => {
   const { params: _left, ...bare } = toolCall("memory_list");
   for (const message of [bare, { ...bare, params: {} }]) {
