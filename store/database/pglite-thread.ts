@@ -38,7 +38,7 @@ main.on("message", async ({ id, ...question }: ToThread) => {
     const failure = failureOf(error);
     tell({ told: "failure", id, failure });
     // A server would have ended, as where its log of changes cannot be written: this one only never answers again.
-    if (failure.fields["severity"] === "PANIC") throw error;
+    if (failure.fields.severity === "PANIC") throw error;
   }
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
@@ -5,8 +6,17 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, Reach } from "../atom.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
-import { readTopic, type SearchWords, withoutWords } from "./search-words.ts";
-import { prepareComparison, type RankedRow, sampleTexts, similarAtoms } from "./similar-atoms.ts";
+import { readTopic, withoutWords } from "./search-words.ts";
+import {
+  type Comparison,
+  compareTexts,
+  prepareComparison,
+  type RankedRow,
+  type SimilarText,
+  sampleTexts,
+  similarTexts,
+} from "./similar-atoms.ts";
+import type { WantedWord } from "./similar-condition.ts";
 
 /** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
 const MIN_COMPARED = 40;
@@ -40,14 +50,8 @@ export async function rankForRecall(
   search: Search,
   bounds: SearchBounds = SEARCH_BOUNDS,
 ): Promise<RankedAtom[]> {
-  const topic = readTopic(search.query);
-  const { scope, ids, sample, otherwise } = await byAnyWord(db, reach, { search, topic, bounds });
-  if (scope.libraryIds.length === 0) return [];
-  const comparison = prepareComparison(withoutWords(topic, scope.unindexed), sample);
-  const sought = comparison.words.filter(({ word }) => otherwise.includes(word.text));
-  // Where the answer is full already, few more are looked for.
-  const most = Math.ceil(bounds.similar / (ids.length < search.limit ? 2 : 6));
-  const compared = await similarAtoms(db, scope, comparison, { of: "any", most, known: ids, sought, bounds });
+  const { scope, ids, comparison, texts } = await byAnyWord(db, reach, search, bounds);
+  const compared = await compareTexts(comparison, "any", texts);
   const known = new Set(ids);
   const ranked = compared
     .filter(({ id, score }) => score > 0 || known.has(id))
@@ -64,30 +68,34 @@ function worth({ score, importance, updatedMs }: RankedRow & { readonly score: n
 }
 const MIN_SCORE = 0.05;
 
-/** What is found by a topic's words as they stand. */
+/** What is found by a topic's words as they stand, and what is to be compared with it. */
 type Recalled = {
   readonly scope: Scope;
   /** Of the atoms that have any of them, those first that are worth the most. */
   readonly ids: readonly string[];
-  /** The words that may be meant otherwise: where the atoms fill the answer, the ones that none of them has. */
-  readonly otherwise: readonly string[];
-  /** See {@link sampleTexts}. */
-  readonly sample: readonly string[];
+  readonly comparison: Comparison;
+  /** Of these atoms, and of others that may have the words in another form. */
+  readonly texts: readonly SimilarText[];
 };
 
-async function byAnyWord(
-  db: Db,
-  reach: Reach,
-  { search, topic, bounds }: { search: Search; topic: SearchWords; bounds: SearchBounds },
-): Promise<Recalled> {
+async function byAnyWord(db: Db, reach: Reach, search: Search, bounds: SearchBounds): Promise<Recalled> {
+  const topic = readTopic(search.query);
   return withOrderedPlans(db, async (tx) => {
     // plainto_tsquery joins the words by `&`; a lexeme that holds one itself is only looked for in another spelling.
     const query = sql`replace(plainto_tsquery('english', ${search.query})::text, '&', '|')::tsquery`;
     const scope = await resolveScope(tx, reach, { query, words: topic.wanted }, search);
-    const ids = await worthMost(tx, scope, Math.max(MIN_COMPARED, 2 * search.limit), bounds);
-    const words = topic.wanted.map(({ text }) => text);
-    const otherwise = ids.length < search.limit ? words : await absentWords(tx, ids, words);
-    return { scope, ids, otherwise, sample: await sampleTexts(tx, scope, bounds) };
+    const sample = await sampleTexts(tx, scope, bounds);
+    const [ids, comparison] = await Promise.all([
+      worthMost(tx, scope, Math.max(MIN_COMPARED, 2 * search.limit), bounds),
+      // While the database ranks, which it has been asked for by then.
+      setImmediate().then(() => prepareComparison(withoutWords(topic, scope.unindexed), sample)),
+    ]);
+    const isFull = ids.length >= search.limit;
+    const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;
+    // Where the answer is full already, few more are looked for.
+    const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
+    const texts = await similarTexts(tx, scope, comparison, { of: "any", most, known: ids, sought, bounds });
+    return { scope, ids, comparison, texts };
   });
 }
 
@@ -105,11 +113,14 @@ async function worthMost(tx: Tx, scope: Scope, limit: number, bounds: SearchBoun
   return rows.map(({ id }) => id);
 }
 
-async function absentWords(db: Db, ids: readonly string[], words: readonly string[]): Promise<string[]> {
+/** The words that may be meant otherwise: none of the atoms has them. */
+async function absentWords(tx: Tx, ids: readonly string[], words: readonly WantedWord[]): Promise<WantedWord[]> {
+  const texts = words.map(({ word }) => word.text);
   const { rows } = await sql<{ word: string }>`${preparedStatement}
-    select word from (select word, plainto_tsquery('english', word) as q from unnest(${words}::text[]) word offset 0) w
+    select word from (select word, plainto_tsquery('english', word) as q from unnest(${texts}::text[]) word offset 0) w
     where not exists (
       select 1 from unnest(${ids}::uuid[]) known (id), lateral (
-        select a.search from atoms a where a.id = known.id offset 0) a where a.search @@ w.q)`.execute(db);
-  return rows.map(({ word }) => word);
+        select a.search from atoms a where a.id = known.id offset 0) a where a.search @@ w.q)`.execute(tx);
+  const absent = new Set(rows.map(({ word }) => word));
+  return words.filter(({ word }) => absent.has(word.text));
 }

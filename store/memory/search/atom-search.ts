@@ -17,7 +17,16 @@ import {
   withMeaning,
 } from "./ranked-atoms.ts";
 import { readSearch, type SearchWords, withoutWords } from "./search-words.ts";
-import { prepareComparison, type RankedRow, sampleTexts, similarAtoms } from "./similar-atoms.ts";
+import {
+  type Comparison,
+  compareTexts,
+  prepareComparison,
+  type RankedRow,
+  type SimilarText,
+  sampleTexts,
+  similarTexts,
+  type Wanted,
+} from "./similar-atoms.ts";
 import { MAX_SNIPPET_SOURCE, snippetOf } from "./snippet.ts";
 import { takeTurns } from "./turns.ts";
 
@@ -92,13 +101,12 @@ async function rankByWords(
   { search, sort, most, bounds }: { search: Search; sort: SearchSort; most: number; bounds: SearchBounds },
 ): Promise<{ all: RankedAtom[]; words: SearchWords; scope: Scope }> {
   const asked = readSearch(search.query);
-  const { scope, words, rows, sample } = await byWords(db, reach, { search, asked, sort, most, bounds });
+  const { scope, words, rows, others } = await byWords(db, reach, { search, asked, sort, most, bounds });
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, match: "words" }));
-  const similar =
-    sample === null ? [] : await bySimilarity(db, scope, { words, sample, isFirst: exact.length === 0, bounds });
+  const similar = others === null ? [] : await bySimilarity(db, scope, others, { isFirst: exact.length === 0, bounds });
   const known = new Set(exact.map(({ id }) => id));
-  const others = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
-  return { all: [...exact, ...others].slice(0, most), words, scope };
+  const further = similar.filter(({ id }) => !known.has(id)).toSorted(ORDERS[sort]);
+  return { all: [...exact, ...further].slice(0, most), words, scope };
 }
 
 const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
@@ -109,15 +117,21 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
   importance: (a, b) => b.importance - a.importance || b.updatedMs - a.updatedMs || byId(a, b),
 };
 
-/**
- * The atoms that have the words as they stand; and where they are few, a sample by which to look for those that have
- * them in another form.
- */
-async function byWords(
-  db: Db,
-  reach: Reach,
-  { search, asked, sort, most, bounds }: WordSearch,
-): Promise<{ scope: Scope; words: SearchWords; rows: (RankedRow & { rank: number })[]; sample: string[] | null }> {
+/** What is found by the words as they stand; and where that is little, what may have them in another form. */
+type ByWords = {
+  readonly scope: Scope;
+  readonly words: SearchWords;
+  readonly rows: readonly (RankedRow & { readonly rank: number })[];
+  readonly others: Others | null;
+};
+
+type Others = {
+  readonly comparison: Comparison;
+  readonly of: Wanted;
+  readonly texts: readonly SimilarText[];
+};
+
+async function byWords(db: Db, reach: Reach, { search, asked, sort, most, bounds }: WordSearch): Promise<ByWords> {
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
@@ -125,9 +139,16 @@ async function byWords(
     const rows = await matchingAtoms(tx, scope, { sort, most, bounds });
     const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
     const isEnough = isLong || rows.length >= Math.min(ENOUGH, search.limit);
-    const sample = isEnough || words.wanted.length === 0 ? null : await sampleTexts(tx, scope, bounds);
-    return { scope, words, rows, sample };
+    if (isEnough || words.wanted.length === 0) return { scope, words, rows, others: null };
+    const comparison = prepareComparison(words, await sampleTexts(tx, scope, bounds));
+    const of = words.isAnyEnough ? "any" : "all";
+    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar(of, bounds), bounds });
+    return { scope, words, rows, others: { comparison, of, texts } };
   });
+}
+
+function mostSimilar(of: Wanted, { similar }: SearchBounds): number {
+  return of === "all" ? similar : Math.ceil(similar / 2);
 }
 
 type WordSearch = {
@@ -170,21 +191,19 @@ function toRankedRow({ id, importance, created_ms, updated_ms }: RankedColumns):
 async function bySimilarity(
   db: Db,
   scope: Scope,
-  asked: { words: SearchWords; sample: readonly string[]; isFirst: boolean; bounds: SearchBounds },
+  { comparison, of, texts }: Others,
+  { isFirst, bounds }: { isFirst: boolean; bounds: SearchBounds },
 ): Promise<Ranked[]> {
-  const { words, sample, isFirst, bounds } = asked;
-  const comparison = prepareComparison(words, sample);
-  const of = words.isAnyEnough ? "any" : "all";
-  const most = { all: bounds.similar, any: Math.ceil(bounds.similar / 2) };
-  const compared = await similarAtoms(db, scope, comparison, { of, most: most[of], bounds });
-  const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || words.isAnyEnough));
+  const compared = await compareTexts(comparison, of, texts);
+  const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
   if (found.length > 0 || !isFirst) {
     return found.map((atom) => ({ ...atom, rank: 0.5 + atom.score / 2, match: "similar" }));
   }
-  const nearest = words.isAnyEnough
-    ? []
-    : await similarAtoms(db, scope, comparison, { of: "any", most: most.any, bounds });
-  return nearest.filter(({ score }) => score > 0).map((atom) => ({ ...atom, rank: atom.score / 2, match: "nearest" }));
+  if (of === "any") return [];
+  const most = mostSimilar("any", bounds);
+  const withAny = await withOrderedPlans(db, (tx) => similarTexts(tx, scope, comparison, { of: "any", most, bounds }));
+  const nearest = (await compareTexts(comparison, "any", withAny)).filter(({ score }) => score > 0);
+  return nearest.map((atom) => ({ ...atom, rank: atom.score / 2, match: "nearest" }));
 }
 
 /** The atoms that a query finds, the closest first, with their text. */

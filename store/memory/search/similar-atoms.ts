@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Db, Tx } from "../../database/change.ts";
-import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import type { Tx } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { indexedTags } from "../atom-filter.ts";
 import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
@@ -64,29 +63,34 @@ export function prepareComparison(search: SearchWords, sample: readonly string[]
   return { search, share, words: wantedWords(search.wanted, share) };
 }
 
+/** Whether atoms are meant that have all of the words, or any of them. */
+export type Wanted = "all" | "any";
+
 type SimilarSearch = {
-  readonly of: "all" | "any";
-  /** Atoms that are read from each source and compared. */
+  readonly of: Wanted;
+  /** Atoms that are read from each source. */
   readonly most: number;
-  /** Ids of atoms that are compared besides. */
+  /** Ids of atoms that are read besides. */
   readonly known?: readonly string[];
   /** Those of the words by which other atoms are looked for; left out for all. */
   readonly sought?: readonly WantedWord[];
   readonly bounds: SearchBounds;
 };
 
+/** An atom that may be like what is searched for. */
+export type SimilarText = RankedRow & { readonly text: string };
+
 /**
- * The atoms that are like what is searched for, in no order: those that the index gives, and the newest where it does not
- * answer alone. What it looks at is bounded.
+ * The atoms to be compared with what is searched for: those that the index gives, and the newest where it does not answer
+ * alone. What it looks at is bounded.
  */
-export async function similarAtoms(
-  db: Db,
+export async function similarTexts(
+  tx: Tx,
   scope: Scope,
   { search, words: all, share }: Comparison,
   { of, most, known = [], sought = all, bounds }: SimilarSearch,
-): Promise<SimilarAtom[]> {
+): Promise<SimilarText[]> {
   if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
-  const words = of === "all" ? all : all.slice(0, MAX_TOPIC_WORDS);
   const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(sought.slice(0, MAX_TOPIC_WORDS));
   const wanted = sql`${isWanted(scope)} ${exceptFor(search.excluded)}`;
   // Where atoms are known, the newest that have its frequent words are among them.
@@ -99,28 +103,39 @@ export async function similarAtoms(
     sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
     ...others.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
   ];
-  const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<{ id: string; text: string; importance: number; created_ms: number; updated_ms: number }>`${preparedStatement}
-      select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
-        extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
-      from (
-        select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
-        from (${sql.join(sources, sql` union all `)}) a
-      ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx),
-  );
-  const compare = similarity(words, search.phrases);
+  const { rows } = await sql<{
+    id: string;
+    text: string;
+    importance: number;
+    created_ms: number;
+    updated_ms: number;
+  }>`${preparedStatement}
+    select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
+      extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
+    from (
+      select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
+      from (${sql.join(sources, sql` union all `)}) a
+    ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx);
+  return rows.map(({ created_ms, updated_ms, ...row }) => ({
+    ...row,
+    createdMs: Math.round(created_ms),
+    updatedMs: Math.round(updated_ms),
+  }));
+}
+
+/** How like what is searched for the atoms are, each once, in no order. */
+export async function compareTexts(
+  { search, words }: Comparison,
+  of: Wanted,
+  texts: readonly SimilarText[],
+): Promise<SimilarAtom[]> {
+  const compare = similarity(of === "all" ? words : words.slice(0, MAX_TOPIC_WORDS), search.phrases);
   const compared = new Map<string, SimilarAtom>();
   const turn = takeTurns();
-  for (const { id, text, importance, created_ms, updated_ms } of rows) {
-    if (compared.has(id)) continue;
+  for (const { text, ...atom } of texts) {
+    if (compared.has(atom.id)) continue;
     await turn(text);
-    compared.set(id, {
-      id,
-      importance,
-      createdMs: Math.round(created_ms),
-      updatedMs: Math.round(updated_ms),
-      ...compare(text),
-    });
+    compared.set(atom.id, { ...atom, ...compare(text) });
   }
   return [...compared.values()];
 }
