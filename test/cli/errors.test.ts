@@ -37,6 +37,11 @@ const get = (...args: string[]) => ["get", "keys", ...args];
 
 const CASES: Readonly<Record<string, Case>> = {
   "a misspelt command": [["upp"], 2, /^unknown command 'upp': did you mean up\?: see keyplane --help$/],
+  "a command that is none, but a name of every object's": [
+    ["constructor"],
+    2,
+    /^unknown command 'constructor': see keyplane --help$/,
+  ],
   "a misspelt flag": [
     ["up", "--manifets", "x"],
     2,
