@@ -47,6 +47,17 @@ test.each([
   expect(await post(body)).toEqual({ status: 200, body: { parsed: JSON.parse(body.replace("\uFEFF", "")) } });
 });
 
+test.each([['{"__proto__":{"a":1}}'], ['{"a":[{"b":1,"__proto__":null}]}'], ['{"\\u005f_proto__":1}']])(
+  "the body %s is 400 for its member, and not as broken JSON",
+  async (body) => {
+    const answer = await post(body);
+    expect([answer.status, answer.body.detail]).toEqual([
+      400,
+      'The body has a member "__proto__", which nothing here takes: leave it out.',
+    ]);
+  },
+);
+
 test.each([
   ['{"constructor":{"prototype":{"a":1}}}'],
   ['{"a":[{"constructor":{"b":1,"prototype":1}}]}'],
