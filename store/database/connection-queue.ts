@@ -1,19 +1,31 @@
 /**
- * Who goes first for a connection that all share: what keeps the key index current, then all else, then the memory, of
- * which one call waits at a time, and last what anybody can have asked without being known.
+ * Who goes first for a connection that all share: what keeps the key index current, and last what anybody can have asked
+ * without being known. Between them the memory, of which one call waits at a time, and all else share it by time: a
+ * transaction takes as many turns of a busy event loop as it has statements, and one behind the other they would keep
+ * the memory waiting for seconds.
  */
-const PRIORITIES = ["feed", "general", "memory", "unauthenticated"] as const;
-export type Priority = (typeof PRIORITIES)[number];
+export type Priority = "feed" | "general" | "memory" | "unauthenticated";
+
+/** What one of the two may have had less than the other, in milliseconds: who asked nothing for long gets no more. */
+const MAX_CREDIT_MS = 500;
 
 /** The order of who may have the one connection of the embedded database. What has it keeps it until it is released. */
 export class ConnectionQueue {
-  #isTaken = false;
+  #held: { readonly by: Priority; readonly since: number } | undefined;
+  /** What the general has had more than the memory, in milliseconds. */
+  #ahead = 0;
   readonly #waiting: Record<Priority, Set<() => void>> = {
     feed: new Set(),
     general: new Set(),
     memory: new Set(),
     unauthenticated: new Set(),
   };
+  readonly #now: () => number;
+
+  /** @param now milliseconds, from any moment on */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /**
    * Resolves when the connection is the caller's, who releases it.
@@ -22,8 +34,8 @@ export class ConnectionQueue {
    */
   async acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.#isTaken) {
-      this.#isTaken = true;
+    if (this.#held === undefined) {
+      this.#hold(priority);
       return;
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -41,13 +53,32 @@ export class ConnectionQueue {
   }
 
   release(): void {
-    for (const priority of PRIORITIES) {
+    this.#account();
+    this.#held = undefined;
+    const order: readonly Priority[] =
+      this.#ahead > 0
+        ? ["feed", "memory", "general", "unauthenticated"]
+        : ["feed", "general", "memory", "unauthenticated"];
+    for (const priority of order) {
       for (const next of this.#waiting[priority]) {
         this.#waiting[priority].delete(next);
+        this.#hold(priority);
         next();
         return;
       }
     }
-    this.#isTaken = false;
+  }
+
+  #hold(priority: Priority): void {
+    this.#held = { by: priority, since: this.#now() };
+  }
+
+  #account(): void {
+    if (this.#held === undefined) return;
+    const { by, since } = this.#held;
+    if (by !== "general" && by !== "memory") return;
+    const had = this.#now() - since;
+    const ahead = this.#ahead + (by === "general" ? had : -had);
+    this.#ahead = Math.max(-MAX_CREDIT_MS, Math.min(MAX_CREDIT_MS, ahead));
   }
 }
