@@ -159,7 +159,8 @@ describe("The embedded database in use", () => {
     const call = { teamId: "team", signal: new AbortController().signal };
     const others = [store.memory.run(call, (db) => ask("memory", db)), ask("general", store.db)];
     await Promise.all([isLong, ...ofAnybody, ...others]);
-    expect(answered).toEqual(["general", "memory", "anybody", "anybody", "anybody"]);
+    expect(answered.slice(0, 2).sort()).toEqual(["general", "memory"]);
+    expect(answered.slice(2)).toEqual(["anybody", "anybody", "anybody"]);
   });
 
   test("tells an error by its SQLSTATE and constraint, and nothing of the statement's values", async () => {
