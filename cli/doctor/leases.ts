@@ -2,7 +2,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api-error.ts";
-import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -22,6 +21,8 @@ export type WatchedLease = {
   readonly state: "renewed" | "not renewed" | "absent" | { readonly unknown: string };
 };
 
+type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "request"> };
+
 /**
  * Watches Leases until each is renewed, or should have been.
  *
@@ -29,7 +30,7 @@ export type WatchedLease = {
  * @param scopes of those who have led, as the database knows them; those of other clusters are passed over
  */
 export async function watchLeases(
-  { uid, api }: Pick<KubernetesCluster, "uid" | "api">,
+  { uid, api }: LeaseCluster,
   namespace: string,
   scopes: readonly string[],
 ): Promise<WatchedLease[]> {
@@ -51,7 +52,7 @@ function scopesOf(uid: string, scopes: readonly string[]) {
  * @param leases of the installation that is looked at
  */
 export async function findRivals(
-  { uid, api }: { readonly uid: string; readonly api: Pick<ApiClient, "request"> },
+  { uid, api }: LeaseCluster,
   leases: readonly WatchedLease[],
   scopes: readonly string[],
 ): Promise<Finding[]> {

@@ -1,20 +1,128 @@
-import { expect, test } from "vitest";
-import { findRivals, judgeRivals, type WatchedLease } from "../../../cli/doctor/leases.ts";
+import { describe, expect, test } from "vitest";
+import { findRivals, judgeLeases, judgeRivals, type WatchedLease, watchLeases } from "../../../cli/doctor/leases.ts";
 import type { ApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError } from "../../../controller/cluster/kubernetes/api-error.ts";
+import { leaseName } from "../../../controller/cluster/kubernetes/lease-record.ts";
+import { leaseResource } from "../../../controller/cluster/kubernetes/resources.ts";
 
+const NAME = "keyplane-controller";
 const lease = (namespace: string, served: WatchedLease["served"], state: WatchedLease["state"] = "renewed") => ({
-  ...{ namespace, name: "keyplane-controller", served, state },
+  ...{ namespace, name: NAME, served, state },
 });
 
-/** The places of the Leases that are told of, two by two. */
-const rivals = (...leases: WatchedLease[]) =>
-  judgeRivals(leases).map(({ message }) => [...message.matchAll(/([a-z]+)\/keyplane-controller/g)].map(([, at]) => at));
+/** A Lease as an API server shows it. */
+const shown = (version: string, holderIdentity = "me", namespace = "one") => ({
+  metadata: { name: NAME, namespace, resourceVersion: version },
+  spec: { holderIdentity },
+});
+const NOT_FOUND = new ApiError(404, "NotFound", "there is none", { about: leaseResource(NAME) });
+
+/** An API with a Lease in each of these namespaces: what it shows one time after the other, and at last for good. */
+function apiWith(leases: Readonly<Record<string, readonly unknown[]>>): Pick<ApiClient, "request"> {
+  const all = new Map(Object.entries(leases).map(([namespace, versions]) => [namespace, [...versions]]));
+  return {
+    request: async ({ path, query }) => {
+      const [, namespace] = /namespaces\/([a-z]+)\/leases\/./.exec(path) ?? [];
+      if (namespace === undefined) {
+        return { items: query?.fieldSelector === `metadata.name=${NAME}` ? [...all.values()].map(([now]) => now) : [] };
+      }
+      const versions = all.get(namespace) ?? [NOT_FOUND];
+      const now = versions.length > 1 ? versions.shift() : versions[0];
+      if (now instanceof Error) throw now;
+      return now;
+    },
+  };
+}
+
+describe("doctor watches a Lease, and tells", () => {
+  const stateOf = async (...versions: readonly unknown[]) => {
+    const [watched] = await watchLeases({ uid: "here", api: apiWith({ one: versions }) }, "one", ["here"]);
+    return watched?.state;
+  };
+
+  test("whether it is renewed while it is looked at, has been given back, is not there, or cannot be read", async () => {
+    const failed = new ApiError(500, "InternalError", "etcdserver: leader changed");
+    const states = {
+      renewed: stateOf(shown("1"), shown("1"), shown("2")),
+      "given back before": stateOf(shown("1", ""), new Error("asked once more")),
+      "given back meanwhile": stateOf(shown("1"), shown("1"), shown("2", "")),
+      absent: stateOf(NOT_FOUND),
+      "deleted meanwhile": stateOf(shown("1"), NOT_FOUND),
+      unread: stateOf(failed),
+      "unread meanwhile": stateOf(shown("1"), failed),
+    };
+    const told = Object.entries(states).map(async ([what, state]) => [what, await state] as const);
+    expect(Object.fromEntries(await Promise.all(told))).toEqual({
+      ...{ renewed: "renewed", "given back before": "not renewed", "given back meanwhile": "not renewed" },
+      ...{ absent: "absent", "deleted meanwhile": "not renewed" },
+      ...{ unread: { unknown: failed.message }, "unread meanwhile": { unknown: failed.message } },
+    });
+  });
+
+  test("of each scope of its cluster, and of no other cluster's", async () => {
+    const scopes = ["here", "here/a,b", "elsewhere", "elsewhere/a"];
+    const watched = await watchLeases({ uid: "here", api: apiWith({}) }, "one", scopes);
+    expect(watched.map(({ name, namespace, served }) => ({ name, namespace, served }))).toEqual([
+      { name: NAME, namespace: "one", served: null },
+      { name: leaseName("here/a,b"), namespace: "one", served: ["a", "b"] },
+    ]);
+  });
+});
+
+describe("doctor judges the Leases of an installation", () => {
+  const judged = (...states: readonly WatchedLease["state"][]) =>
+    judgeLeases(
+      "one",
+      states.map((state, i) => ({ ...lease("one", null, state), name: `lease-${i}` })),
+    ).map(({ severity, message }) => `${severity} ${message}`);
+  const NOBODY = "nobody renews the Lease one/lease-1: none of the controllers that have it runs";
+
+  test("as led where one is renewed, and names those that nobody renews any more", () => {
+    expect(judged("renewed")).toEqual(["ok a controller leads, and renews lease-0"]);
+    expect(judged("renewed", "renewed")).toEqual(["ok a controller leads, and renews lease-0, lease-1"]);
+    expect(judged("renewed", "absent")).toEqual(["ok a controller leads, and renews lease-0"]);
+    expect(judged("renewed", "not renewed")).toEqual(["ok a controller leads, and renews lease-0", `note ${NOBODY}`]);
+  });
+
+  test("as wrong where none is renewed, or one cannot be read", () => {
+    expect(judged("absent", "absent")).toEqual(["error no controller has a Lease in one: none runs there"]);
+    expect(judged("absent", "not renewed")).toEqual([`error ${NOBODY}`]);
+    const unread = "error the Lease one/lease-1 cannot be read: it failed";
+    expect(judged("absent", { unknown: "it failed" })).toEqual([unread]);
+    expect(judged("renewed", { unknown: "it failed" })).toEqual(["ok a controller leads, and renews lease-0", unread]);
+  });
+
+  test("with where to look, in every case", () => {
+    for (const state of ["absent", "not renewed", { unknown: "it failed" }] as const) {
+      expect(judgeLeases("one", [lease("one", null, state)])).toMatchObject([
+        { action: expect.stringMatching(/^kubectl -n one get pods,leases; give --controller-namespace NAME/) },
+      ]);
+    }
+  });
+});
 
 test("doctor tells of two controllers that serve one namespace", () => {
   expect(rivals(lease("one", null), lease("two", null))).toEqual([["one", "two"]]);
   expect(rivals(lease("one", null), lease("two", ["a"]))).toEqual([["one", "two"]]);
+  expect(rivals(lease("one", ["a"]), lease("two", null))).toEqual([["one", "two"]]);
   expect(rivals(lease("one", ["a", "b"]), lease("two", ["c"]), lease("three", ["b"]))).toEqual([["one", "three"]]);
+});
+
+/** The places of the Leases that are told of, two by two. */
+const rivals = (...leases: WatchedLease[]) => placesIn(judgeRivals(leases));
+const placesIn = (findings: readonly { readonly message: string }[]) =>
+  findings.map(({ message }) => [...message.matchAll(/([a-z]+)\/keyplane-controller/g)].map(([, at]) => at));
+
+test("doctor looks for rivals among the Leases of every other namespace that are renewed", async () => {
+  const leases = {
+    one: [shown("1")],
+    two: [shown("1", "me", "two"), shown("2", "me", "two")],
+    three: [shown("1", "", "three")],
+  };
+  // One of another name in its namespace hides none.
+  const ours = [lease("one", null), { ...lease("two", ["a"], "not renewed"), name: leaseName("here/a") }];
+  const found = await findRivals({ uid: "here", api: apiWith(leases) }, ours, ["here"]);
+  expect(placesIn(found)).toEqual([["one", "two"]]);
 });
 
 test("doctor leaves alone controllers with namespaces of their own, and those that have ended", () => {
