@@ -10,8 +10,11 @@ export type Kind = (typeof KINDS)[number];
 /** Group and version of every kind, as Keyplane asks for it and writes it. */
 export const API_VERSION = "keyplane.dev/v1alpha1";
 
+/** The version that the API server prefers, by which Kubernetes' garbage collector knows an owner. */
+export const PREFERRED_API_VERSION = "keyplane.dev/v1beta1";
+
 /** What a manifest may say: the versions differ in their names alone (docs/decisions/api-versions.md). */
-export const API_VERSIONS: readonly string[] = [API_VERSION, "keyplane.dev/v1beta1"];
+export const API_VERSIONS: readonly string[] = [API_VERSION, PREFERRED_API_VERSION];
 
 type Specs = {
   PlatformKey: PlatformKeySpec;

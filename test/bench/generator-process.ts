@@ -108,7 +108,7 @@ async function bringUp(item: Item): Promise<void> {
         name,
         labels: { "keyplane.dev/key": name },
         annotations: { "keyplane.dev/key-id": key.id, "keyplane.dev/key-version": "1" },
-        ownerReferences: [{ apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", name, uid, controller: true }],
+        ownerReferences: [{ apiVersion: "keyplane.dev/v1beta1", kind: "PlatformKey", name, uid, controller: true }],
       },
       type: "Opaque",
       data: { "api-key": Buffer.from(plaintext).toString("base64") },

@@ -1,9 +1,12 @@
 /** A control plane that goes, forgets, is upgraded, and is put back in time. */
+import { randomUUID } from "node:crypto";
 import { cp, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, type TestContext } from "vitest";
 import { parse } from "yaml";
 import { findAfterRestore } from "../../cli/doctor/after-restore.ts";
+import { objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
+import { API_VERSION } from "../../domain/manifest/kinds.ts";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, NAMESPACE, startWorld, team, type World } from "../controller/fixtures/world.ts";
@@ -74,6 +77,58 @@ async function untilHeardAgain(world: World): Promise<void> {
     await world.write(key("agent", { displayName: String(performance.now()) }));
     return (world.get("PlatformKey", "agent")?.generation ?? 0) > 1;
   });
+}
+
+const PROBE = "/apis/keyplane.dev/v1alpha1/namespaces/default/platformkeys/probe";
+
+/**
+ * Waits until Kubernetes' garbage collector has heard of the keys that are declared. It alone lets go of an object that
+ * is deleted in the foreground, and of none that its watch has not told it of.
+ */
+async function untilCollectorHasHeard({ request }: StartedKubernetes): Promise<void> {
+  const { kind, spec } = key("probe");
+  const probe = JSON.stringify({ apiVersion: API_VERSION, kind, metadata: { name: "probe" }, spec });
+  const has = (status: number, method: string, path: string, body?: string) =>
+    until(`${method} ${path}: ${status}`, async () => {
+      const answer = await request(method, path, body === undefined ? {} : { body });
+      return answer.status === status;
+    });
+  await has(201, "POST", PROBE.replace(/\/probe$/, ""), probe);
+  await has(200, "DELETE", PROBE, JSON.stringify({ propagationPolicy: "Foreground" }));
+  await has(404, "GET", PROBE);
+}
+
+/**
+ * Waits until Kubernetes' garbage collector has judged the Secrets that there are: it has taken away a younger one,
+ * whose owner there never was.
+ */
+async function untilCollectorHasJudged({ request }: StartedKubernetes): Promise<void> {
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "never-there", uid: randomUUID() };
+  const body = JSON.stringify({ metadata: { name: "orphan", ownerReferences: [owner] } });
+  expect((await request("POST", secretsPath("default"), { body })).status).toBe(201);
+  const isGone = async () => (await request("GET", `${secretsPath("default")}/orphan`)).status === 404;
+  await until("an orphan is collected", isGone);
+}
+
+/** Has PlatformKey be served no more; served again by what is returned, and when the test has ended. */
+async function stopServing(
+  context: TestContext,
+  { kubectl, request }: StartedKubernetes,
+  namespace: string,
+): Promise<() => Promise<void>> {
+  const { versions } = parse(await readFile(join(import.meta.dirname, "../../crds/platformkeys.yaml"), "utf8")).spec;
+  const serve = async (served: boolean) => {
+    const value = versions.map((version: object) => ({ ...version, served }));
+    const patch = JSON.stringify([{ op: "replace", path: "/spec/versions", value }]);
+    await kubectl(["patch", "crd", "platformkeys.keyplane.dev", "--type=json", "--patch", patch]);
+    // In between it asks for patience.
+    const status = served ? 200 : 404;
+    const answers = async () => (await request("GET", objectsPath("PlatformKey", namespace))).status;
+    await until(`it answers with ${status}`, async () => (await answers()) === status);
+  };
+  context.onTestFinished(() => serve(true));
+  await serve(false);
+  return () => serve(true);
 }
 
 describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
@@ -204,36 +259,34 @@ describeWorldsOnOwnKubernetes("a control plane", (setup, kubernetes) => {
     expect((await world.stored("agent")).lastNumber).toBe(1);
   });
 
-  it("c48: a kind that is not served for a while, its definition changed, ends nothing, and is worked on when it is back", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const plaintext = await world.plaintextOf("agent");
-    const serve = async (served: boolean) => {
-      const versions = parse(await readFile(join(import.meta.dirname, "../../crds/platformkeys.yaml"), "utf8")).spec
-        .versions;
-      const patch = JSON.stringify([{ op: "replace", path: "/spec/versions", value: [{ ...versions[0], served }] }]);
-      const args = ["patch", "crd", "platformkeys.keyplane.dev", "--type=json", "--patch", patch];
-      await kubernetes().kubectl(args);
-      const collection = `/apis/keyplane.dev/v1alpha1/namespaces/${NAMESPACE}${world.tag}/platformkeys`;
-      // In between it asks for patience.
-      const status = served ? 200 : 404;
-      const answers = async () => (await kubernetes().request("GET", collection)).status;
-      await until(`it answers with ${status}`, async () => (await answers()) === status);
-    };
-    context.onTestFinished(() => serve(true));
-    await serve(false);
+  it("c48: a kind that is not served for a while, its definition changed, ends nothing and loses no Secret, one made meanwhile included, and is worked on when it is back", async (context) => {
+    const world = await startWorld(context, setup(), key("agent"), key("healed"));
+    const [plaintext, lost] = [await world.plaintextOf("agent"), await world.plaintextOf("healed")];
+    await untilCollectorHasHeard(kubernetes());
+    const serveAgain = await stopServing(context, kubernetes(), `${NAMESPACE}${world.tag}`);
+    await world.loseSecret("healed");
+    const healed = await until("a new Secret", () => world.keyIn("healed"));
+    await untilCollectorHasJudged(kubernetes());
+    expect(await world.keyIn("healed")).toBe(healed);
     const ref = { kind: "PlatformKey", namespace: `${NAMESPACE}${world.tag}`, name: "agent" } as const;
     expect(await world.cluster().lookUp(ref, "another")).toBe("unknown");
     await world.stop();
     await world.start();
     await world.collectGarbage();
     expect(world.get("PlatformKey", "agent")).toBeUndefined();
-    expect(world.decide(plaintext)).toBe("allowed");
-    await serve(true);
+    const decisions = () => [plaintext, lost, healed].map((one) => world.decide(one));
+    const allAllowed = ["allowed", "allowed", "allowed"];
+    expect(decisions()).toEqual(allAllowed);
+    await serveAgain();
     await until("it is asked for by name again", async () => (await world.cluster().lookUp(ref, "another")) === "gone");
     await until("it is known again", () => world.get("PlatformKey", "agent"));
-    await world.declare(key("agent", { displayName: "Still worked on" }));
-    expect([world.condition("Ready", "agent"), (await world.stored("agent")).lastNumber]).toEqual(["True/Ready", 1]);
-    expect(world.decide(plaintext)).toBe("allowed");
+    await world.declare(...["agent", "healed"].map((name) => key(name, { displayName: "Still worked on" })));
+    const shown = async (name: string) => [world.condition("Ready", name), (await world.stored(name)).lastNumber];
+    expect(await Promise.all(["agent", "healed"].map(shown))).toEqual([
+      ["True/Ready", 1],
+      ["True/Ready", 2],
+    ]);
+    expect(decisions()).toEqual(allAllowed);
   });
 
   it("b72: what admission would have refused is refused by the controller where admission is open", async (context) => {

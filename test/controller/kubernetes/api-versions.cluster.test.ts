@@ -69,6 +69,14 @@ describe("the versions of a kind", () => {
     ]);
   });
 
+  it("name a Secret's owner by the one that the API server prefers, as Kubernetes' garbage collector does", async () => {
+    const read = async (path: string) => (await kubernetes.request("GET", path)).body;
+    const group = (await read("/apis/keyplane.dev")) as { preferredVersion: { groupVersion: string } };
+    expect(await read("/api/v1/namespaces/default/secrets/reader")).toMatchObject({
+      metadata: { ownerReferences: [{ apiVersion: group.preferredVersion.groupVersion, kind: "PlatformKey" }] },
+    });
+  });
+
   it("leave what is stored as it is when another is to be stored, until keyplane migrate-api-version moves it", async () => {
     const flags = ["--kubeconfig", kubernetes.kubeconfigPath];
     const stays = KINDS.map((kind) => `${kind}: all are stored as v1alpha1`);
