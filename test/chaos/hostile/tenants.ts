@@ -5,6 +5,7 @@ import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { change } from "../../../store/database/change.ts";
+import { migrate } from "../../../store/database/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";
@@ -12,6 +13,7 @@ import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { gatewayDraft, libraryDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
+import { dropPartsIndex } from "../../store/memory/filled-library.ts";
 
 export const LIBRARY = "notes";
 /** The model that every gateway with routes has a route for. */
@@ -36,7 +38,9 @@ export async function furnish(
   keyring: Keyring,
   { hostileUpstream, ownUpstream, atoms }: { hostileUpstream: string; ownUpstream: string; atoms: number },
 ) {
+  await dropPartsIndex(store.db);
   const [hostile, others] = [await makeHome("hostile", atoms), await makeHome("others", Math.ceil(atoms / 100))];
+  await migrate(store);
   await makeGateways(hostile, GATEWAYS.hostile, hostileUpstream);
   await makeGateways(hostile, GATEWAYS.held, ownUpstream);
   await makeGateways(others, GATEWAYS.others, ownUpstream);

@@ -319,41 +319,25 @@ describe("a member's token", () => {
   });
 
   test("is 503 and not 403 where the view of the members is not current once the issuer's keys are there", async () => {
-    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const slow = await startIssuer();
-    slow.keys = [signer.jwk];
-    slow.held = () => {
-      arrived.resolve();
-      return released.promise;
-    };
-    const oidc = { ...configured().oidc, issuers: [slow.url] };
-    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    const { slow, arrived, release, other } = await startBesideSlowIssuer();
     const answered = send(await token({ iss: slow.url }), { to: other });
-    await arrived.promise;
+    await arrived;
     other.setCurrent(false);
-    released.resolve();
+    release();
     expect((await answered).status).toBe(503);
     await other.close();
     slow.close();
   });
 
   test("leaves nothing open where its caller has left before the issuer's keys are there", async () => {
-    const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const slow = await startIssuer();
-    slow.keys = [signer.jwk];
-    slow.held = () => {
-      arrived.resolve();
-      return released.promise;
-    };
-    const oidc = { ...configured().oidc, issuers: [slow.url] };
-    const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+    const { slow, arrived, release, other } = await startBesideSlowIssuer();
     other.index.applyTeam(TEAM_OF_ANN);
     const left = hold(other, await token({ iss: slow.url }));
-    await arrived.promise;
+    await arrived;
     left.leave();
     const connections = () => new Promise((done) => other.app.server.getConnections((_, count) => done(count === 0)));
     await until("its connection is gone", connections);
-    released.resolve();
+    release();
     expect((await send(await token({ iss: slow.url }), { to: other })).status).toBe(200);
     await until("no call is open", () => other.streams.size === 0, { timeoutMs: 5_000 });
     await other.close();
@@ -371,6 +355,20 @@ describe("a member's token", () => {
     await small.close();
   });
 });
+
+/** A server beside an issuer that gives its keys once they are released; `arrived` when they are asked for. */
+async function startBesideSlowIssuer() {
+  const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = await startIssuer();
+  slow.keys = [signer.jwk];
+  slow.held = () => {
+    arrived.resolve();
+    return released.promise;
+  };
+  const oidc = { ...configured().oidc, issuers: [slow.url] };
+  const other = await startHarness({ mounts: PRODUCTS, store, config: { publicUrl: PUBLIC_URL, oidc } });
+  return { slow, other, arrived: arrived.promise, release: released.resolve };
+}
 
 function hold(to: Harness, as: string, message: unknown = LIST): HeldRequest {
   return holdBack({ port: to.port }, `POST ${PATH}`, JSON.stringify(message), [`Authorization: Bearer ${as}`]);
