@@ -12,7 +12,7 @@ import { checkCustomResources } from "./custom-resources.ts";
 import { findOtherClusters } from "./database-contents.ts";
 import { checkDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
-import { findRivals, judgeLeases, watchLeases } from "./leases.ts";
+import { findRivals, judgeLeaderClocks, judgeLeases, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 
@@ -67,6 +67,7 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
     ...(await checkCustomResources(api)),
     ...(await checkRights(api, account, namespaces)),
     ...judgeLeases(controllerNamespace, leases),
+    ...judgeLeaderClocks(leases),
     ...(await findRivals(cluster, leases, known)),
     ...(await checkDeclarations(api, namespaces)),
   ];

@@ -2,13 +2,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api-error.ts";
-import { RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
+import { ANSWER_TIMEOUT_MS, RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { namespacesOfScope } from "../../controller/main.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { listAll, namespaceOf } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
+import { judgeClock } from "./judge-clock.ts";
 
 const LOOK_MS = 500;
 
@@ -19,6 +20,18 @@ export type WatchedLease = {
   /** What its leader serves; null for every namespace. */
   readonly served: readonly string[] | null;
   readonly state: "renewed" | "not renewed" | "absent" | { readonly unknown: string };
+  /** How it was renewed while it was watched, where it was. */
+  readonly renewal?: Renewal;
+};
+
+/** What its leader has written, in milliseconds since the epoch. */
+type Renewal = {
+  readonly leader: string;
+  /** By the leader's clock. */
+  readonly at: number;
+  /** By this machine's: no sooner and no later than this. */
+  readonly before: number;
+  readonly after: number;
 };
 
 type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "request"> };
@@ -91,28 +104,53 @@ function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): bo
   return one === null || other === null || one.some((namespace) => other.includes(namespace));
 }
 
-async function watchLease(api: Pick<ApiClient, "request">, lease: Omit<WatchedLease, "state">): Promise<WatchedLease> {
-  return { ...lease, state: await leaseState(api, lease) };
+async function watchLease(
+  api: Pick<ApiClient, "request">,
+  lease: Omit<WatchedLease, "state" | "renewal">,
+): Promise<WatchedLease> {
+  return { ...lease, ...(await lookAtLease(api, lease)) };
 }
 
 /** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
-async function leaseState(
+async function lookAtLease(
   api: Pick<ApiClient, "request">,
-  { namespace, name }: Omit<WatchedLease, "state">,
-): Promise<WatchedLease["state"]> {
+  { namespace, name }: Pick<WatchedLease, "namespace" | "name">,
+): Promise<Pick<WatchedLease, "state" | "renewal">> {
   try {
     const first = await readLease(api, namespace, name);
-    if (first === undefined) return "absent";
-    if (!first.spec.holderIdentity) return "not renewed";
+    if (first === undefined) return { state: "absent" };
+    if (!first.spec.holderIdentity) return { state: "not renewed" };
     for (let waited = 0; waited < RENEW_DEADLINE_MS; waited += LOOK_MS) {
+      const looked = Date.now();
       await delay(LOOK_MS);
       const now = await readLease(api, namespace, name);
-      if (now?.version !== first.version) return now?.spec.holderIdentity ? "renewed" : "not renewed";
+      if (now?.version !== first.version) return renewalIn(now, looked);
     }
-    return "not renewed";
+    return { state: "not renewed" };
   } catch (error) {
-    return { unknown: errorText(error) };
+    return { state: { unknown: errorText(error) } };
   }
+}
+
+/** @param looked when it had not been written yet */
+function renewalIn(
+  lease: Awaited<ReturnType<typeof readLease>>,
+  looked: number,
+): Pick<WatchedLease, "state" | "renewal"> {
+  const { holderIdentity, renewTime } = lease?.spec ?? {};
+  if (!holderIdentity) return { state: "not renewed" };
+  const at = Date.parse(String(renewTime));
+  if (Number.isNaN(at)) return { state: "renewed" };
+  // The time is of before it was sent.
+  const before = looked - ANSWER_TIMEOUT_MS;
+  return { state: "renewed", renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
+}
+
+/** The leaders' clocks, by which their events and conditions have their times. */
+export function judgeLeaderClocks(leases: readonly WatchedLease[]): Finding[] {
+  return leases.flatMap(({ renewal }) =>
+    renewal === undefined ? [] : [judgeClock(`the controller ${renewal.leader}'s`, renewal.at, renewal)],
+  );
 }
 
 /** Whether anybody leads. */

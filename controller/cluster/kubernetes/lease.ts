@@ -13,7 +13,7 @@ import { createLeaseRecord, type LeaseRecordOptions } from "./lease-record.ts";
 export const RENEW_DEADLINE_MS = 10_000;
 const RETRY_MS = 2_000;
 /** Without an answer by then a renewal is tried again. */
-const ANSWER_TIMEOUT_MS = 4_000;
+export const ANSWER_TIMEOUT_MS = 4_000;
 
 export type LeaseOptions = LeaseRecordOptions & {
   readonly random: () => number;

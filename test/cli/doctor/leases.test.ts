@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { findRivals, judgeLeases, judgeRivals, type WatchedLease, watchLeases } from "../../../cli/doctor/leases.ts";
+import {
+  findRivals,
+  judgeLeaderClocks,
+  judgeLeases,
+  judgeRivals,
+  type WatchedLease,
+  watchLeases,
+} from "../../../cli/doctor/leases.ts";
 import type { ApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
 import { ApiError } from "../../../controller/cluster/kubernetes/api-error.ts";
+import { microTime } from "../../../controller/cluster/kubernetes/events.ts";
 import { leaseName } from "../../../controller/cluster/kubernetes/lease-record.ts";
 import { leaseResource } from "../../../controller/cluster/kubernetes/resources.ts";
 
@@ -11,9 +19,9 @@ const lease = (namespace: string, served: WatchedLease["served"], state: Watched
 });
 
 /** A Lease as an API server shows it. */
-const shown = (version: string, holderIdentity = "me", namespace = "one") => ({
+const shown = (version: string, holderIdentity = "me", namespace = "one", renewTime?: string) => ({
   metadata: { name: NAME, namespace, resourceVersion: version },
-  spec: { holderIdentity },
+  spec: { holderIdentity, renewTime },
 });
 const NOT_FOUND = new ApiError(404, "NotFound", "there is none", { about: leaseResource(NAME) });
 
@@ -99,6 +107,32 @@ describe("doctor judges the Leases of an installation", () => {
       ]);
     }
   });
+});
+
+test("doctor judges the clock of each leader by when it says that it has renewed its Lease", async () => {
+  const judged = async (renewTime?: string, holder?: string) => {
+    const leases = { one: [shown("1"), shown("2", holder, "one", renewTime)] };
+    const findings = judgeLeaderClocks(await watchLeases({ uid: "here", api: apiWith(leases) }, "one", ["here"]));
+    return findings.map(({ severity, name, message }) => `${severity} ${name}: ${message}`);
+  };
+  const at = (aheadMs: number) => microTime(Date.now() + aheadMs);
+  const right = "ok clock: the controller me's clock and this machine's agree";
+  const cases = {
+    "as right": [judged(at(0)), [right]],
+    "as right though the API server was slow to take it": [judged(at(-3_000)), [right]],
+    "as ahead": [
+      judged(at(20_000)),
+      [expect.stringMatching(/^note clock: the controller me's clock is (19|20) s ahead of this machine's$/)],
+    ],
+    "as far behind": [
+      judged(at(-60_000)),
+      [expect.stringMatching(/^error clock: the controller me's clock is 5[56] s behind this machine's$/)],
+    ],
+    "not at all without a time": [judged(), []],
+    "not at all by what is no time": [judged("soon"), []],
+    "not at all once it has been given back": [judged(at(60_000), ""), []],
+  } as const;
+  for (const [how, [told, expected]] of Object.entries(cases)) expect(await told, how).toEqual(expected);
 });
 
 test("doctor tells of two controllers that serve one namespace", () => {
