@@ -2,7 +2,11 @@ import { condition, type StatedCondition } from "../domain/conditions.ts";
 import { REVOCATION_MESSAGES } from "../domain/key/key-conditions.ts";
 import { keyDigest, keyPrefix, mintKey } from "../domain/key/key-format.ts";
 import { change } from "../store/database/change.ts";
-import { type EmbeddingProgress, embeddingProgress } from "../store/memory/embedding/embedding-progress.ts";
+import {
+  type EmbeddingProgress,
+  embeddingProgress,
+  MAX_COUNTED,
+} from "../store/memory/embedding/embedding-progress.ts";
 import { declareEmbedding, endEmbedding } from "../store/memory/embedding/library-embedding.ts";
 import { findInTeam } from "../store/references.ts";
 import type { DeclaredObject } from "./cluster/port.ts";
@@ -50,7 +54,7 @@ export async function reconcileEmbedding(
   const progress = await embeddingProgress(store.db, library.id);
   return {
     refs: [resolvedRefs(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
-    progress: progress === undefined ? [] : [embedded(progress)],
+    progress: progress === undefined ? [] : [embeddedCondition(progress)],
     result: { requeueAfterMs: nextLookMs(progress) },
   };
 }
@@ -76,7 +80,8 @@ function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {
   return waiting === 0 && !isMore && failure === null;
 }
 
-function embedded(progress: EmbeddingProgress): StatedCondition {
+/** How far the embedding is, in words. */
+export function embeddedCondition(progress: EmbeddingProgress): StatedCondition {
   const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
   const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
   if (revoked !== null) {
@@ -86,8 +91,14 @@ function embedded(progress: EmbeddingProgress): StatedCondition {
     return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");
   if (failure !== null) return not("EmbeddingFailed", `${waitingInWords(progress)}. The last try failed: ${failure}.`);
   if (!isAtRest(progress)) return not("Embedding", `${waitingInWords(progress)}.`);
-  if (setAside > 0) return not("EmbeddingRefused", `${setAside} atoms were refused, each alone: ${refusal}.`);
+  if (setAside > 0)
+    return not("EmbeddingRefused", `${setAsideInWords(setAside)} were refused, each alone: ${refusal}.`);
   return condition("Embedded", "True", "Embedded", `All atoms are embedded, by key ${keyId}.`);
+}
+
+function setAsideInWords(setAside: number): string {
+  const count = Math.min(setAside, MAX_COUNTED).toLocaleString("en");
+  return setAside > MAX_COUNTED ? `More than ${count} atoms` : `${count} atoms`;
 }
 
 /** In round numbers, so that a library of many atoms is told of in few words. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nextLookMs } from "../../controller/library-embedding.ts";
+import { embeddedCondition, nextLookMs } from "../../controller/library-embedding.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import { hasVectorTable } from "../../store/database/vector-table.ts";
 import { findKey, revokeKey } from "../../store/keys/keys.ts";
@@ -101,4 +101,16 @@ it("A library whose atoms nobody can embed at present is looked at as seldom as 
   expect(nextLookMs(underWay)).toBe(5_000);
   const resting: Partial<EmbeddingProgress>[] = [{ waiting: 0 }, { hasVectors: false }, { revoked: "ByHand" }];
   expect(resting.map((one) => nextLookMs({ ...underWay, ...one }))).toEqual([60_000, 60_000, 60_000]);
+});
+
+it("A library whose atoms were refused says how many, as far as they are counted", () => {
+  const refused: EmbeddingProgress = {
+    ...{ keyId: "key_a", revoked: null, hasVectors: true, waiting: 0, isMore: false },
+    ...{ setAside: 10_000, refusal: "too long", failure: null },
+  };
+  const told = (setAside: number) => embeddedCondition({ ...refused, setAside });
+  expect(told(10_000)).toMatchObject({ status: "False", reason: "EmbeddingRefused" });
+  expect(told(10_001).message).toMatch(/^More than 10,000 atoms were refused, each alone: too long\./);
+  expect(told(10_000).message).toMatch(/^10,000 atoms were refused/);
+  expect(told(0)).toMatchObject({ status: "True", reason: "Embedded" });
 });

@@ -3,8 +3,8 @@ import type { RevocationReason } from "../../../domain/key/stored-key.ts";
 import type { Db } from "../../database/change.ts";
 import { hasVectorTable } from "../../database/vector-table.ts";
 
-/** Counted no further. */
-const MAX_COUNTED = 10_000;
+/** More are not counted. */
+export const MAX_COUNTED = 10_000;
 
 /** How far a library's embedding is. */
 export type EmbeddingProgress = {
@@ -17,7 +17,7 @@ export type EmbeddingProgress = {
   readonly waiting: number;
   /** More wait, or those that were there before have not all been queued. */
   readonly isMore: boolean;
-  /** Atoms that were set aside, counted likewise, and why one of them was. */
+  /** Atoms that were set aside, counted to one more than {@link MAX_COUNTED}; and why one of them was. */
   readonly setAside: number;
   readonly refusal: string | null;
   /** Why the last try failed; null where it did not. */
