@@ -4,8 +4,8 @@ import { containsKey } from "../domain/redact.ts";
 import type { AuditJson } from "../server/management/audit/audit-json.ts";
 import type { AddCommand } from "./command.ts";
 import { formatTable } from "./get/table.ts";
-import { type AuditFilter, openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
-import { type StructuredFormat, streamedText } from "./output.ts";
+import { type AuditFilter, openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { parseMoment } from "./since.ts";
 import { UsageError } from "./usage-error.ts";
 

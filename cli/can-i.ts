@@ -2,13 +2,13 @@ import { Option } from "commander";
 import { isScope, SCOPES } from "../domain/access/scopes.ts";
 import type { Environment } from "../domain/environment.ts";
 import type { Access, AccessQuestion } from "../server/whoami/review-access.ts";
-import { callApi } from "./api-call.ts";
 import type { AddCommand } from "./command.ts";
-import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./key-client.ts";
-import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
-import { findNamedKey } from "./named-key.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
-import { plainText } from "./plain-text.ts";
+import { callApi } from "./management/api-call.ts";
+import { type KeyChoice, keyOption, openAsKey, refuseArguments } from "./management/key-client.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { findNamedKey } from "./management/named-key.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
+import { plainText } from "./output/plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Flags = KeyChoice &

@@ -1,6 +1,6 @@
 import type { Environment } from "../domain/environment.ts";
 import type { AddCommand } from "./command.ts";
-import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
 
 export const addConsole: AddCommand = (program, { env, out }) => {
   serverOptions(

@@ -3,7 +3,7 @@ import type { AddCommand } from "./command.ts";
 import { ageText } from "./get/age.ts";
 import { wantedOf } from "./get/find-one.ts";
 import { formatTable } from "./get/table.ts";
-import { type StructuredFormat, streamedText } from "./output.ts";
+import { type StructuredFormat, streamedText } from "./output/output.ts";
 import { parseMoment } from "./since.ts";
 import { openSource, type SourceFlags, sourceOptions } from "./source/open-source.ts";
 import type { SeenEvent } from "./source/source.ts";

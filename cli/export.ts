@@ -1,8 +1,8 @@
 import { Option } from "commander";
 import type { AddCommand } from "./command.ts";
-import { openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
-import { findNamedKey, NAMED_KEY } from "./named-key.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { findNamedKey, NAMED_KEY } from "./management/named-key.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
 
 type Flags = ServerChoice & { readonly namespace?: string; readonly output: StructuredFormat };
 

@@ -8,7 +8,7 @@ import { openPostgres } from "../store/database/postgres.ts";
 import type { Store } from "../store/database/store.ts";
 import { forgetEncryptionKey } from "../store/encryption-key.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
-import { assertDataFolder } from "./data-folder.ts";
+import { assertDataFolder } from "./data/data-folder.ts";
 
 type ForgetFlags = { readonly data?: string; readonly databaseUrl?: string };
 

@@ -5,10 +5,15 @@ import { writeYaml } from "../domain/manifest/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { AddCommand, Process } from "./command.ts";
-import { type ManagementClient, openManagement, type ServerChoice, serverOptions } from "./management-client.ts";
-import { keyTitle } from "./named-key.ts";
-import { plainText } from "./plain-text.ts";
-import { shellWord } from "./shell-word.ts";
+import {
+  type ManagementClient,
+  openManagement,
+  type ServerChoice,
+  serverOptions,
+} from "./management/management-client.ts";
+import { keyTitle } from "./management/named-key.ts";
+import { plainText } from "./output/plain-text.ts";
+import { shellWord } from "./output/shell-word.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Flags = ServerChoice & { readonly team?: string; readonly namespace?: string };

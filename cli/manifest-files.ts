@@ -9,7 +9,7 @@ import type { Kind, Spec } from "../domain/manifest/kinds.ts";
 import type { SetEntry } from "../domain/manifest/manifest-set.ts";
 import { type ManifestDocument, parseManifests } from "../domain/manifest/parse.ts";
 import { readManifest } from "../domain/manifest/validate.ts";
-import { isDataFolder } from "./data-folder.ts";
+import { isDataFolder } from "./data/data-folder.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The spec of an object as it is stored, to check what may not change; undefined for a new one. */

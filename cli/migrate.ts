@@ -3,7 +3,7 @@ import { parseDuration } from "../domain/manifest/duration.ts";
 import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate.ts";
 import { openPostgres } from "../store/database/postgres.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
 
 type MigrateFlags = {

@@ -9,9 +9,9 @@ import { ConfigError } from "../server/config.ts";
 import { CliCommand, describeOption } from "./cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command.ts";
 import { environment } from "./config.ts";
-import { errorLines } from "./describe-error.ts";
-import { packageVersion } from "./package-version.ts";
+import { errorLines } from "./output/describe-error.ts";
 import { UsageError } from "./usage-error.ts";
+import { packageVersion } from "./version/package-version.ts";
 
 /**
  * In the groups and the order in which help shows them. Each is loaded when it is called: to load what all of them need
@@ -19,7 +19,7 @@ import { UsageError } from "./usage-error.ts";
  */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<AddCommand>>>>> = {
   "Run:": {
-    up: async () => (await import("./up.ts")).addUp,
+    up: async () => (await import("./up/up.ts")).addUp,
     server: async () => (await import("./serve.ts")).addServer,
     controller: async () => (await import("./controller.ts")).addController,
     migrate: async () => (await import("./migrate.ts")).addMigrate,
@@ -55,7 +55,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   },
   "Other:": {
     completion: async () => (await import("./completion/completion.ts")).addCompletion,
-    version: async () => (await import("./version.ts")).addVersion,
+    version: async () => (await import("./version/version.ts")).addVersion,
   },
 };
 

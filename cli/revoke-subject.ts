@@ -5,8 +5,8 @@ import {
   openManagement,
   type ServerChoice,
   serverOptions,
-} from "./management-client.ts";
-import { plainText } from "./plain-text.ts";
+} from "./management/management-client.ts";
+import { plainText } from "./output/plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Flags = ServerChoice & { readonly team?: string | undefined; readonly reason?: string | undefined };

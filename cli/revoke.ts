@@ -1,9 +1,9 @@
 import type { Environment } from "../domain/environment.ts";
 import { LEASE_RANGE_MS } from "../domain/protocol.ts";
 import type { AddCommand } from "./command.ts";
-import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
-import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";
-import { plainText } from "./plain-text.ts";
+import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
+import { findNamedKey, keyTitle, NAMED_KEY } from "./management/named-key.ts";
+import { plainText } from "./output/plain-text.ts";
 
 export const addRevoke: AddCommand = (program, { env, out }) => {
   serverOptions(

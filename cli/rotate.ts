@@ -1,8 +1,8 @@
 import type { Environment } from "../domain/environment.ts";
 import type { KeyJson } from "../server/management/keys/key-json.ts";
 import type { AddCommand } from "./command.ts";
-import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management-client.ts";
-import { findNamedKey, keyTitle, NAMED_KEY } from "./named-key.ts";
+import { openManagement, type ServerChoice, serverOptions, waitFor } from "./management/management-client.ts";
+import { findNamedKey, keyTitle, NAMED_KEY } from "./management/named-key.ts";
 
 export const addRotate: AddCommand = (program, { env, out }) => {
   serverOptions(

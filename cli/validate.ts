@@ -4,7 +4,7 @@ import { type Diagnostic, formatDiagnostic, printable } from "../domain/manifest
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";
 
 type Flags = { readonly filename?: readonly string[]; readonly output?: StructuredFormat };

@@ -1,12 +1,12 @@
 import { Option } from "commander";
 import type { Environment } from "../domain/environment.ts";
 import type { whoami } from "../server/whoami/whoami.ts";
-import { callApi } from "./api-call.ts";
 import type { AddCommand } from "./command.ts";
-import { type Fact, formatFacts } from "./facts.ts";
-import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./key-client.ts";
-import { limitsText } from "./limits-text.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
+import { callApi } from "./management/api-call.ts";
+import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "./management/key-client.ts";
+import { type Fact, formatFacts } from "./output/facts.ts";
+import { limitsText } from "./output/limits-text.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
 
 /** What a server tells the holder of a key (docs/api.md). */
 type Whoami = Awaited<ReturnType<typeof whoami>>;

@@ -13,7 +13,7 @@ rmSync(DIST, { recursive: true, force: true });
 const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
 execFileSync(process.execPath, [tsc, "--project", "tsconfig.package.json"], { cwd: ROOT, stdio: "inherit" });
 cpSync(join(ROOT, "server/console/assets"), join(DIST, "server/console/assets"), { recursive: true });
-writeFileSync(join(DIST, "cli/commit.js"), `export const COMMIT = ${JSON.stringify(commit())};\n`);
+writeFileSync(join(DIST, "cli/version/commit.js"), `export const COMMIT = ${JSON.stringify(commit())};\n`);
 
 /** With `-dirty` where files differ from it; null where nobody knows. */
 function commit(): string | null {

@@ -62,7 +62,7 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
  * in real time, or takes long.
  */
 const APART = [
-  "test/cli/up.test.ts",
+  "test/cli/up/up.test.ts",
   "test/controller/files/careless.test.ts",
   "test/controller/files/restless.test.ts",
   "test/controller/files/tree-watch.test.ts",

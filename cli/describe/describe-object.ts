@@ -1,9 +1,9 @@
 import { REASONS, type Reason } from "../../domain/conditions.ts";
-import { type Fact, formatFacts } from "../facts.ts";
+import { readiness } from "../data/status-files.ts";
 import { ageText } from "../get/age.ts";
 import { formatTable } from "../get/table.ts";
+import { type Fact, formatFacts } from "../output/facts.ts";
 import type { Seen, SeenEvent } from "../source/source.ts";
-import { readiness } from "../status-files.ts";
 import { factsOf } from "./object-facts.ts";
 
 /** The latest that are shown. */

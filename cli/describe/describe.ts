@@ -4,7 +4,7 @@ import { KINDS } from "../../domain/manifest/kinds.ts";
 import type { AddCommand } from "../command.ts";
 import { findOne, wantedOf } from "../get/find-one.ts";
 import { KIND_WORDS, kindOf, PLURALS } from "../get/kind-words.ts";
-import { outputText, type StructuredFormat } from "../output.ts";
+import { outputText, type StructuredFormat } from "../output/output.ts";
 import { openSource, type SourceFlags, sourceOptions } from "../source/open-source.ts";
 import type { Seen, SeenEvent, Source } from "../source/source.ts";
 import { UsageError } from "../usage-error.ts";

@@ -1,7 +1,7 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
-import type { Fact } from "../facts.ts";
 import { ageText } from "../get/age.ts";
-import { limitsText } from "../limits-text.ts";
+import type { Fact } from "../output/facts.ts";
+import { limitsText } from "../output/limits-text.ts";
 import type { Seen } from "../source/source.ts";
 
 /** What is to be said of an object beside what every kind has. */

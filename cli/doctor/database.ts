@@ -9,7 +9,7 @@ import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import type { Keyring } from "../../store/keyring.ts";
-import { databaseAdvice } from "../database-advice.ts";
+import { databaseAdvice } from "../output/database-advice.ts";
 import { CONTENT_CHECKS } from "./database-contents.ts";
 import { type Check, type Finding, ok, runChecks, wrong } from "./finding.ts";
 import { judgeClock } from "./judge-clock.ts";

@@ -7,8 +7,8 @@ import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { isClusterScoped, KINDS, type Kind } from "../../domain/manifest/kinds.ts";
 import { nameSome } from "../../domain/name-some.ts";
+import { readiness, type StatusObject } from "../data/status-files.ts";
 import { listAll } from "../source/list-all.ts";
-import { readiness, type StatusObject } from "../status-files.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** How many of those with one reason are named. */

@@ -4,11 +4,17 @@ import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { KINDS } from "../../domain/manifest/kinds.ts";
-import { assertDataFolder, bootstrapTokenFile, encryptionKeyFile, isRunning, readServerFile } from "../data-folder.ts";
-import { heldGroups, heldText } from "../held.ts";
-import { openManagement } from "../management-client.ts";
-import { shellWord } from "../shell-word.ts";
-import { readiness, readStatusFiles } from "../status-files.ts";
+import {
+  assertDataFolder,
+  bootstrapTokenFile,
+  encryptionKeyFile,
+  isRunning,
+  readServerFile,
+} from "../data/data-folder.ts";
+import { heldGroups, heldText } from "../data/held.ts";
+import { readiness, readStatusFiles } from "../data/status-files.ts";
+import { openManagement } from "../management/management-client.ts";
+import { shellWord } from "../output/shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 import { runValidate } from "../validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";

@@ -4,7 +4,7 @@ import { hasCode } from "../../runtime/error-code.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { KeyringError } from "../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
-import { encryptionKeyFile, readServerFile } from "../data-folder.ts";
+import { encryptionKeyFile, readServerFile } from "../data/data-folder.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
 /** An installation of `keyplane up`. */

@@ -1,6 +1,6 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
+import { readiness } from "../data/status-files.ts";
 import type { Seen } from "../source/source.ts";
-import { readiness } from "../status-files.ts";
 import { ageText } from "./age.ts";
 
 /** What a cell is made with. */

@@ -1,6 +1,6 @@
 import { API_VERSION, type Kind } from "../../domain/manifest/kinds.ts";
-import { outputText, type StructuredFormat, streamedText } from "../output.ts";
-import { plainText } from "../plain-text.ts";
+import { outputText, type StructuredFormat, streamedText } from "../output/output.ts";
+import { plainText } from "../output/plain-text.ts";
 import type { Seen } from "../source/source.ts";
 import { coloured } from "./coloured.ts";
 import { columnsOf } from "./columns.ts";

@@ -1,4 +1,4 @@
-import { plainText } from "../plain-text.ts";
+import { plainText } from "../output/plain-text.ts";
 
 type Row = readonly string[];
 

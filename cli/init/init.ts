@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
 import type { AddCommand } from "../command.ts";
-import { shellWord } from "../shell-word.ts";
+import { shellWord } from "../output/shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
 

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../domain/error-text.ts";
-import { callApi, type Target } from "../api-call.ts";
+import { callApi, type Target } from "../management/api-call.ts";
 import type { AtomLine, Link } from "./library-lines.ts";
 
 /** What one call imports: what the embedded database stores well within the time that a call has. */

@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/environment.ts";
-import { callApi } from "../api-call.ts";
 import type { AddCommand } from "../command.ts";
-import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../key-client.ts";
+import { callApi } from "../management/api-call.ts";
+import { askAsKey, type KeyChoice, openAsKey, refuseArguments } from "../management/key-client.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = KeyChoice & { readonly library?: string };

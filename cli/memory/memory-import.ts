@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 import type { Environment } from "../../domain/environment.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import type { AddCommand } from "../command.ts";
-import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../key-client.ts";
+import { askAsKey, type KeyChoice, openAsKey, STDIN } from "../management/key-client.ts";
 import { UsageError } from "../usage-error.ts";
 import { importLibrary } from "./import-library.ts";
 import { readLines } from "./library-lines.ts";

@@ -2,7 +2,7 @@ import { declareKey } from "../../domain/key/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored-key.ts";
 import type { Status } from "../../domain/manifest/kinds.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
-import { versionStateOf } from "../version-state.ts";
+import { versionStateOf } from "../source/version-state.ts";
 import { forecastKey, type KeyForecast } from "./key-forecast.ts";
 import type { Held } from "./make-plan.ts";
 import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";

@@ -11,7 +11,7 @@ import { importHash } from "../../domain/key/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed-key.ts";
 import { type KeyAction, planKey, policyOf } from "../../domain/key/plan-key.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
-import { type KeyObject, observedSecret, storedKey } from "../key-of-status.ts";
+import { type KeyObject, observedSecret, storedKey } from "./key-of-status.ts";
 import type { Declared, PlanWorld } from "./plan-world.ts";
 
 /** A step, and what the store had before it. */

@@ -3,7 +3,7 @@ import type { Absence } from "../../controller/cluster/files/absence.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
-import type { StatusObject } from "../status-files.ts";
+import type { StatusObject } from "../data/status-files.ts";
 import { decideFolderRemoval, decideSettled, onlyFolder, type SettledRemoval } from "./folder-removal.ts";
 import { forecastKey } from "./key-forecast.ts";
 import { type Declared, isOfKind, type PlanWorld, worldOf } from "./plan-world.ts";

@@ -3,7 +3,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { styled } from "../../runtime/terminal-log.ts";
 import { type AddCommand, DETAILED_EXIT_CODE } from "../command.ts";
 import { readStdin } from "../manifest-files.ts";
-import { outputText } from "../output.ts";
+import { outputText } from "../output/output.ts";
 import { UsageError } from "../usage-error.ts";
 import { type ComparedFlags, comparedOptions, openCompared } from "./compared.ts";
 import { makePlan, type Plan } from "./make-plan.ts";

@@ -2,9 +2,14 @@ import { Option } from "commander";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AddCommand, Process } from "../command.ts";
 import { setting } from "../config.ts";
-import { type ManagementClient, openManagement, type ServerChoice, serverOptions } from "../management-client.ts";
+import {
+  type ManagementClient,
+  openManagement,
+  type ServerChoice,
+  serverOptions,
+} from "../management/management-client.ts";
 import { assertPresent } from "../manifest-files.ts";
-import { outputText, type StructuredFormat } from "../output.ts";
+import { outputText, type StructuredFormat } from "../output/output.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 

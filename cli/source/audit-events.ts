@@ -1,6 +1,6 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import { eventText } from "../../server/management/audit/event-text.ts";
-import type { ManagementClient } from "../management-client.ts";
+import type { ManagementClient } from "../management/management-client.ts";
 import type { EventsWanted, SeenEvent } from "./source.ts";
 
 /** So many of the log are looked through at most, the latest first. */

@@ -1,8 +1,8 @@
 import type { Kind } from "../../domain/manifest/kinds.ts";
-import { isRunning } from "../data-folder.ts";
-import { heldGroups, heldReasons, heldText } from "../held.ts";
-import { openManagement } from "../management-client.ts";
-import { readStatusFiles, type StatusObject } from "../status-files.ts";
+import { isRunning } from "../data/data-folder.ts";
+import { heldGroups, heldReasons, heldText } from "../data/held.ts";
+import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
+import { openManagement } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";
 import { isWanted, type Seen, type Source } from "./source.ts";
 

@@ -5,7 +5,7 @@ import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";
 import { systemClock } from "../../runtime/clock.ts";
-import type { StatusObject } from "../status-files.ts";
+import type { StatusObject } from "../data/status-files.ts";
 import { eventsIn, eventsQuery } from "./kubernetes-events.ts";
 import { listAll } from "./list-all.ts";
 import { inOrder, isWanted, type Seen, type Source, type Wanted } from "./source.ts";

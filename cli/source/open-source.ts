@@ -1,7 +1,7 @@
 import type { Environment } from "../../domain/environment.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { setting } from "../config.ts";
-import { type ServerChoice, serverOptions } from "../management-client.ts";
+import { type ServerChoice, serverOptions } from "../management/management-client.ts";
 import { UsageError } from "../usage-error.ts";
 import { dataSource } from "./data-source.ts";
 import { serverSource } from "./server-source.ts";

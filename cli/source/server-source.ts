@@ -1,10 +1,10 @@
 import type { Environment } from "../../domain/environment.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
-import { type ObjectJson, openManagement, type ServerChoice } from "../management-client.ts";
-import { versionStateOf } from "../version-state.ts";
+import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
 import { auditEvents } from "./audit-events.ts";
 import { inOrder, type Seen, type Source, type Wanted } from "./source.ts";
+import { versionStateOf } from "./version-state.ts";
 
 /**
  * What a server's management API shows to whoever has the token: what is stored, revoked keys and what no declaration

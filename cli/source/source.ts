@@ -1,6 +1,6 @@
 import { isClusterScoped, type Kind, type Spec, type Status } from "../../domain/manifest/kinds.ts";
 import type { ListedState } from "../../store/keys/key-lists.ts";
-import type { StatusObject } from "../status-files.ts";
+import type { StatusObject } from "../data/status-files.ts";
 
 /** Where the commands that read look: in the data folder of `up`, at a server, or in a Kubernetes cluster. */
 export type Source = {

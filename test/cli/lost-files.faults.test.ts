@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeF
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { encryptionKeyFile } from "../../cli/data-folder.ts";
+import { encryptionKeyFile } from "../../cli/data/data-folder.ts";
 import { copyEmbedded } from "../env/embedded-database.ts";
 import { key, keyplane, makeHome, startUp, team, upArgs } from "./up.ts";
 

@@ -1,37 +1,37 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { openFilesCluster } from "../controller/cluster/files/cluster.ts";
-import type { LogLine } from "../controller/log-line.ts";
-import { startController } from "../controller/main.ts";
-import type { Environment } from "../domain/environment.ts";
-import { systemClock } from "../runtime/clock.ts";
-import { createLog } from "../runtime/log.ts";
-import { terminalLines } from "../runtime/terminal-log.ts";
-import { managementToken } from "../server/auth/management-token.ts";
-import { makeOneTimeLink } from "../server/auth/session/one-time-link.ts";
-import { parseServerConfig, type ServerFlags } from "../server/config.ts";
-import { baseUrl } from "../server/http/base-url.ts";
-import { assertPortsFree } from "../server/http/free-ports.ts";
-import type { Store } from "../store/database/store.ts";
-import { adoptFirstKey, checkKeyring } from "../store/encryption-key.ts";
-import { removeAllReplicas } from "../store/feed/replicas.ts";
-import { type Keyring, parseKeyring } from "../store/keyring.ts";
-import { type AddCommand, type Process, required } from "./command.ts";
-import { ENCRYPTION_KEY, encryptionKeys, setting } from "./config.ts";
+import { openFilesCluster } from "../../controller/cluster/files/cluster.ts";
+import type { LogLine } from "../../controller/log-line.ts";
+import { startController } from "../../controller/main.ts";
+import type { Environment } from "../../domain/environment.ts";
+import { systemClock } from "../../runtime/clock.ts";
+import { createLog } from "../../runtime/log.ts";
+import { terminalLines } from "../../runtime/terminal-log.ts";
+import { managementToken } from "../../server/auth/management-token.ts";
+import { makeOneTimeLink } from "../../server/auth/session/one-time-link.ts";
+import { parseServerConfig, type ServerFlags } from "../../server/config.ts";
+import { baseUrl } from "../../server/http/base-url.ts";
+import { assertPortsFree } from "../../server/http/free-ports.ts";
+import type { Store } from "../../store/database/store.ts";
+import { adoptFirstKey, checkKeyring } from "../../store/encryption-key.ts";
+import { removeAllReplicas } from "../../store/feed/replicas.ts";
+import { type Keyring, parseKeyring } from "../../store/keyring.ts";
+import { type AddCommand, type Process, required } from "../command.ts";
+import { ENCRYPTION_KEY, encryptionKeys, setting } from "../config.ts";
 import {
   encryptionKeyFile,
   readOrMakeBootstrapToken,
   readOrMakeSecret,
   removeServerFile,
   writeServerFile,
-} from "./data-folder.ts";
+} from "../data/data-folder.ts";
+import { listenerOptions } from "../listener-options.ts";
+import { UsageError } from "../usage-error.ts";
+import { whenAborted } from "../when-aborted.ts";
 import { embeddedDatabase } from "./embedded-database.ts";
 import { watchInitialSync } from "./initial-sync.ts";
-import { listenerOptions } from "./listener-options.ts";
-import { UsageError } from "./usage-error.ts";
 import { welcome } from "./welcome.ts";
-import { whenAborted } from "./when-aborted.ts";
 
 type UpFlags = ServerFlags & {
   readonly manifests: string;
@@ -77,7 +77,7 @@ export async function runUp(
 ): Promise<void> {
   const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
   out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
-  const { startServer } = await import("../server/main.ts");
+  const { startServer } = await import("../../server/main.ts");
   const write = (text: string) => out(text.trimEnd());
   const lines = terminal === undefined ? { write } : terminalLines(terminal, write);
   const [log, ownLog] = [createLog("warn", lines), createLog("info", lines)];

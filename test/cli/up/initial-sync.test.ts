@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
-import { watchInitialSync } from "../../cli/initial-sync.ts";
-import { openFilesCluster } from "../../controller/cluster/files/cluster.ts";
-import { systemClock } from "../../runtime/clock.ts";
-import { makeHome, team } from "./up.ts";
+import { watchInitialSync } from "../../../cli/up/initial-sync.ts";
+import { openFilesCluster } from "../../../controller/cluster/files/cluster.ts";
+import { systemClock } from "../../../runtime/clock.ts";
+import { makeHome, team } from "../up.ts";
 
 /** A folder of manifests as a cluster, with what knows when all of it has been looked at. */
 async function open(manifest: string) {

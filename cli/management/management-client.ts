@@ -1,20 +1,20 @@
 /** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Environment } from "../domain/environment.ts";
-import type { Spec } from "../domain/manifest/kinds.ts";
-import { rfc3339Millis } from "../domain/rfc3339.ts";
-import type { LeakJson } from "../server/leaks/leak-json.ts";
-import type { AuditJson } from "../server/management/audit/audit-json.ts";
-import type { KeyJson } from "../server/management/keys/key-json.ts";
-import type { KeyManifest } from "../server/management/keys/key-manifest.ts";
-import type { Receipt } from "../server/management/keys/receipt.ts";
-import type { Access, AccessQuestion } from "../server/whoami/review-access.ts";
+import type { Environment } from "../../domain/environment.ts";
+import type { Spec } from "../../domain/manifest/kinds.ts";
+import { rfc3339Millis } from "../../domain/rfc3339.ts";
+import type { LeakJson } from "../../server/leaks/leak-json.ts";
+import type { AuditJson } from "../../server/management/audit/audit-json.ts";
+import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
+import type { Receipt } from "../../server/management/keys/receipt.ts";
+import type { Access, AccessQuestion } from "../../server/whoami/review-access.ts";
+import type { CliCommand } from "../cli-command.ts";
+import { readGiven, setting } from "../config.ts";
+import { bootstrapTokenFile, isRunning, readServerFile } from "../data/data-folder.ts";
+import { UsageError } from "../usage-error.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
-import type { CliCommand } from "./cli-command.ts";
-import { readGiven, setting } from "./config.ts";
-import { bootstrapTokenFile, isRunning, readServerFile } from "./data-folder.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** Where the management API is. Flags, and their variables; the token itself is never a flag, which others can list. */
 export type ServerChoice = {

@@ -1,15 +1,15 @@
-import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
-import { errorMessage } from "../domain/error-text.ts";
-import { redactKeys } from "../domain/redact.ts";
-import { hasCode } from "../runtime/error-code.ts";
-import { ConfigError } from "../server/config.ts";
+import { KubeconfigError } from "../../controller/cluster/kubernetes/kubeconfig-error.ts";
+import { errorMessage } from "../../domain/error-text.ts";
+import { redactKeys } from "../../domain/redact.ts";
+import { hasCode } from "../../runtime/error-code.ts";
+import { ConfigError } from "../../server/config.ts";
 import {
   DISK_FULL,
   EncodingError,
   ListenError,
   SchemaVersionError,
   ServerVersionError,
-} from "../store/database/errors.ts";
+} from "../../store/database/errors.ts";
 import { databaseAdvice } from "./database-advice.ts";
 import { plainText } from "./plain-text.ts";
 

@@ -1,9 +1,9 @@
 import { Option } from "commander";
-import { API_VERSIONS, KINDS } from "../domain/manifest/kinds.ts";
-import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../store/database/migrate.ts";
-import type { AddCommand } from "./command.ts";
+import { API_VERSIONS, KINDS } from "../../domain/manifest/kinds.ts";
+import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate.ts";
+import type { AddCommand } from "../command.ts";
+import { outputText, type StructuredFormat } from "../output/output.ts";
 import { COMMIT } from "./commit.ts";
-import { outputText, type StructuredFormat } from "./output.ts";
 import { packageVersion } from "./package-version.ts";
 
 /** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks nobody. */

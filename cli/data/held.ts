@@ -3,8 +3,8 @@
  * runs no longer, this is what it held last: nothing ends, nor waits to end, before it decides anew.
  */
 
-import { type HeldNote, readHeld } from "../controller/cluster/files/held.ts";
-import { listTitles } from "../controller/cluster/titles.ts";
+import { type HeldNote, readHeld } from "../../controller/cluster/files/held.ts";
+import { listTitles } from "../../controller/cluster/titles.ts";
 
 /** One reason, and all that is held for it. */
 type HeldGroup = { readonly why: string; readonly titles: string };

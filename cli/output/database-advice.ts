@@ -1,5 +1,5 @@
-import { hasCode } from "../runtime/error-code.ts";
-import { DatabaseUnavailableError } from "../store/database/errors.ts";
+import { hasCode } from "../../runtime/error-code.ts";
+import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 
 /** What to do about what PostgreSQL, or the way to it, refuses: by its SQLSTATE, or by the code of the system or of TLS. */
 const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [

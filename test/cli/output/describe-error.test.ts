@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeError, errorLines } from "../../cli/describe-error.ts";
+import { describeError, errorLines } from "../../../cli/output/describe-error.ts";
 
 test("b79: what a command says of an error, and of what the system refused, shows no key", () => {
   const refused = Object.assign(new Error("EACCES: permission denied, open '/keys/inf_0123456789abcdef'"), {

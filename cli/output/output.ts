@@ -1,4 +1,4 @@
-import { writeYaml } from "../domain/manifest/write-yaml.ts";
+import { writeYaml } from "../../domain/manifest/write-yaml.ts";
 
 /** The forms that programs read. */
 export type StructuredFormat = "json" | "yaml";

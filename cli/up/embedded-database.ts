@@ -1,12 +1,12 @@
 /** The embedded database of a data folder, which knows whose folder it is when `cluster-id` does not. */
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { SchemaVersionError } from "../store/database/errors.ts";
-import { migrate } from "../store/database/migrate.ts";
-import { openPGlite } from "../store/database/pglite.ts";
-import type { EmbeddedStore } from "../store/database/store.ts";
-import { type DeclaredCluster, declaredClusters } from "../store/declared-clusters.ts";
-import { UsageError } from "./usage-error.ts";
+import { SchemaVersionError } from "../../store/database/errors.ts";
+import { migrate } from "../../store/database/migrate.ts";
+import { openPGlite } from "../../store/database/pglite.ts";
+import type { EmbeddedStore } from "../../store/database/store.ts";
+import { type DeclaredCluster, declaredClusters } from "../../store/declared-clusters.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Opened once, by whoever asks first, and with the folder's lock held. */
 export function embeddedDatabase(data: string) {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type TestContext, test } from "vitest";
-import { welcome } from "../../cli/welcome.ts";
+import { welcome } from "../../../cli/up/welcome.ts";
 
 /** The data folder of an `up` with a gateway of one route, and a key of these scopes. */
 function dataFolder(context: TestContext, effectiveScopes: readonly string[], model: string): string {

@@ -1,7 +1,7 @@
-import type { KeyJson } from "../server/management/keys/key-json.ts";
+import type { KeyJson } from "../../server/management/keys/key-json.ts";
+import { plainText } from "../output/plain-text.ts";
+import { UsageError } from "../usage-error.ts";
 import type { ManagementClient } from "./management-client.ts";
-import { plainText } from "./plain-text.ts";
-import { UsageError } from "./usage-error.ts";
 
 /** How a command takes a key; its argument's description. */
 export const NAMED_KEY = "NAMESPACE/NAME of its declaration, or its id (key_...)";

@@ -2,8 +2,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { until } from "../env/until.ts";
-import { key, keyplane, makeHome, startUp, team, type Up } from "./up.ts";
+import { until } from "../../env/until.ts";
+import { key, keyplane, makeHome, startUp, team, type Up } from "../up.ts";
 
 const home = makeHome();
 const data = ["--data", home.data];

@@ -1,7 +1,7 @@
 /** One call of a server's API, and what a person is told where it fails. */
-import { connectionErrorText } from "../domain/error-text.ts";
-import { containsKey } from "../domain/redact.ts";
-import { UsageError } from "./usage-error.ts";
+import { connectionErrorText } from "../../domain/error-text.ts";
+import { containsKey } from "../../domain/redact.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Whom a call is made to, and as whom. */
 export type Target = {

@@ -2,15 +2,15 @@
  * A key of an embedded installation as its status file tells of it: what is stored but for the secret and its digest.
  */
 
-import type { VersionState } from "../domain/access/key-record.ts";
-import { findCondition } from "../domain/conditions.ts";
-import { declareKey } from "../domain/key/declare-key.ts";
-import type { DeclaredKey } from "../domain/key/declared-key.ts";
-import type { ObservedSecret } from "../domain/key/observed-key.ts";
-import { policyOf } from "../domain/key/plan-key.ts";
-import { type StoredKey, type StoredVersion, versionIn } from "../domain/key/stored-key.ts";
-import type { PlanWorld } from "./plan/plan-world.ts";
-import type { StatusObject } from "./status-files.ts";
+import type { VersionState } from "../../domain/access/key-record.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import { declareKey } from "../../domain/key/declare-key.ts";
+import type { DeclaredKey } from "../../domain/key/declared-key.ts";
+import type { ObservedSecret } from "../../domain/key/observed-key.ts";
+import { policyOf } from "../../domain/key/plan-key.ts";
+import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored-key.ts";
+import type { StatusObject } from "../data/status-files.ts";
+import type { PlanWorld } from "./plan-world.ts";
 
 export type KeyObject = StatusObject<"PlatformKey">;
 

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
-import { runUp } from "../../cli/up.ts";
-import { DatabaseUnavailableError } from "../../store/database/errors.ts";
-import { copyEmbedded } from "../env/embedded-database.ts";
-import { until } from "../env/until.ts";
+import { runUp } from "../../../cli/up/up.ts";
+import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
+import { copyEmbedded } from "../../env/embedded-database.ts";
+import { until } from "../../env/until.ts";
 
 test("keyplane up ends, with the reason, when its database has ended by itself", async () => {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-up-"));

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import type { Scope } from "../domain/access/scopes.ts";
-import { findCondition } from "../domain/conditions.ts";
-import { keyTable } from "./get/get.ts";
-import { shellWord } from "./shell-word.ts";
-import { readStatusFiles, type StatusObject } from "./status-files.ts";
+import type { Scope } from "../../domain/access/scopes.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
+import { keyTable } from "../get/get.ts";
+import { shellWord } from "../output/shell-word.ts";
 
 /**
  * What a newcomer is shown once it runs: the declared keys, calls to paste that read a key from its Secret, and the way to

@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson } from "../controller/cluster/files/disk.ts";
-import { findCondition } from "../domain/conditions.ts";
-import type { Kind, Spec, Status } from "../domain/manifest/kinds.ts";
-import { hasCode } from "../runtime/error-code.ts";
+import { readJson } from "../../controller/cluster/files/disk.ts";
+import { findCondition } from "../../domain/conditions.ts";
+import type { Kind, Spec, Status } from "../../domain/manifest/kinds.ts";
+import { hasCode } from "../../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
 
 /** An object as `keyplane up` writes it to its status file. */
