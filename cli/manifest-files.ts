@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { isManifestPath } from "../controller/cluster/files/find-files.ts";
+import { isManifestPath } from "../controller/cluster/files/manifests/find-files.ts";
 import { errorText } from "../domain/error-text.ts";
 import type { Diagnostic } from "../domain/manifest/diagnostic.ts";
 import { isRecord, readIdentity } from "../domain/manifest/identity.ts";

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/find-files.ts";
+import { MANIFEST_EXTENSIONS } from "../controller/cluster/files/manifests/find-files.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../domain/manifest/diagnostic.ts";
 import { findDuplicates, findMissingReferences } from "../domain/manifest/manifest-set.ts";
 import type { AddCommand } from "./command.ts";

@@ -63,8 +63,8 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
  */
 const APART = [
   "test/cli/up/up.test.ts",
-  "test/controller/files/careless.test.ts",
-  "test/controller/files/restless.test.ts",
+  "test/controller/files/manifests/careless.test.ts",
+  "test/controller/files/manifests/restless.test.ts",
   "test/controller/files/tree-watch.test.ts",
   "test/server/auth/abuse.test.ts",
   "test/server/auth/verify-token.test.ts",

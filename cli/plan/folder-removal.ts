@@ -1,12 +1,12 @@
 /** What of a data folder `up` would remove on a folder of manifests, once that has been still for long enough. */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Absence, devicesOf, type Origin } from "../../controller/cluster/files/absence.ts";
-import { createDeclarationReader } from "../../controller/cluster/files/declarations.ts";
-import { createFolderReader, type FolderReading, QUIET_MS } from "../../controller/cluster/files/folder.ts";
-import { findMissing } from "../../controller/cluster/files/missing.ts";
-import { openOrigins } from "../../controller/cluster/files/origins.ts";
-import { decideRemoval } from "../../controller/cluster/files/removal.ts";
+import { type Absence, devicesOf, type Origin } from "../../controller/cluster/files/manifests/absence.ts";
+import { createDeclarationReader } from "../../controller/cluster/files/manifests/declarations.ts";
+import { createFolderReader, type FolderReading, QUIET_MS } from "../../controller/cluster/files/manifests/folder.ts";
+import { findMissing } from "../../controller/cluster/files/manifests/missing.ts";
+import { openOrigins } from "../../controller/cluster/files/manifests/origins.ts";
+import { decideRemoval } from "../../controller/cluster/files/manifests/removal.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import type { Declared } from "./plan-world.ts";

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Absence } from "../../controller/cluster/files/absence.ts";
+import type { Absence } from "../../controller/cluster/files/manifests/absence.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Diagnostic } from "../../domain/manifest/diagnostic.ts";
 import type { Kind } from "../../domain/manifest/kinds.ts";

@@ -10,11 +10,11 @@ import type { Cluster, ClusterChange } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
-import { createManifests } from "./manifests.ts";
+import { createManifests } from "./manifests/manifests.ts";
+import { openOrigins } from "./manifests/origins.ts";
 import { openObjects } from "./objects.ts";
-import { openOrigins } from "./origins.ts";
-import { createSecretWatch } from "./secret-watch.ts";
-import { openSecrets } from "./secrets.ts";
+import { createSecretWatch } from "./secrets/secret-watch.ts";
+import { openSecrets } from "./secrets/secrets.ts";
 import { createStatusFiles } from "./status.ts";
 import { watchTree } from "./tree-watch.ts";
 

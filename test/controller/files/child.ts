@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { until } from "../../env/until.ts";
 
-/** Starts one of the scripts of this folder and waits for a line of its output. It ends with the test. */
+/** Starts a script, named from this folder on, and waits for a line of its output. It ends with the test. */
 export async function startChild(script: string, argument: string, line: string): Promise<ChildProcess> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, [path, argument], { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,0 +1,143 @@
+/**
+ * Why a declaration is no longer in the folder of manifests, as far as that can be told: somebody took it away, or the
+ * folder is in a state that would look the same. Pure.
+ */
+import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import type { FoundEntry } from "./find-files.ts";
+import type { ParsedFile } from "./folder.ts";
+import type { Ending } from "./manifest-text.ts";
+
+/** Where an object is declared, and in what state that was when it was read there last. */
+export type Origin = {
+  /** The path of the file below the folder of manifests. */
+  readonly file: string;
+  /** The real path of the folder of manifests. */
+  readonly root: string;
+  /** The devices of the folders on the way to the file, that of manifests first. */
+  readonly devices: readonly string[];
+  readonly inode: string;
+  readonly ending: Ending;
+  /** The identity of the file's content that was found to be cut short since. */
+  readonly cutShort: string | null;
+};
+
+export type Absence =
+  /** Its file was deleted, or replaced whole. */
+  | { readonly is: "deliberate" }
+  /** It vanished from a file that still stands, or with its folder. */
+  | { readonly is: "doubtful" }
+  /** Another file declares it the same way: nothing changes once that one counts. */
+  | { readonly is: "declared alike" }
+  /** Nothing follows from it. Why, and what to do about it, in whole sentences. */
+  | { readonly is: "held"; readonly why: string };
+
+/** What the folder holds now. */
+export type FolderState = {
+  readonly root: string;
+  readonly places: ReadonlyMap<string, FoundEntry>;
+  readonly file: (name: string) => ParsedFile | undefined;
+  /** The first error of each file that has one. */
+  readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;
+  /** Of these, those with something in it of which it cannot be told what it declares. */
+  readonly hiding: ReadonlyMap<ParsedFile, Diagnostic>;
+};
+
+/**
+ * @param origin where the object was declared; undefined for one of which that is not known
+ * @param name the object's
+ */
+export function explainAbsence(origin: Origin | undefined, name: string, now: FolderState): Absence {
+  if (origin === undefined) return withoutOrigin(now);
+  const inFolder = explainFolders(origin, now);
+  const absence = inFolder ?? explainFile(origin, now);
+  if (absence.is === "held") return absence;
+  const hidden = [...now.hiding].find(([file]) => wordsOf(file).has(name));
+  return hidden === undefined ? absence : heldByFault(hidden[1]);
+}
+
+function withoutOrigin({ diagnostics, places }: FolderState): Absence {
+  const [diagnostic] = diagnostics.values();
+  if (diagnostic !== undefined) return held("nothing is removed before every fault in the manifests is mended.");
+  const empty = [...places].find(([, place]) => place.is === "folder" && place.isEmpty);
+  return empty === undefined ? { is: "doubtful" } : emptyFolder(empty[0]);
+}
+
+/** What the folders on the way to the file say; undefined where they are as they were. */
+function explainFolders(origin: Origin, { root, places }: FolderState): Absence | undefined {
+  if (root !== origin.root) {
+    return held(
+      `they were declared in ${origin.root}, and this is ${root}. Start on that folder; ${elsewhere("them")}.`,
+    );
+  }
+  for (const [depth, folder] of foldersOf(origin.file).entries()) {
+    const place = places.get(folder);
+    if (place === undefined) return { is: "doubtful" };
+    if (place.is !== "folder") {
+      return held(`the folder ${folder} is none any more. Put it back; ${elsewhere("what was in it")}.`);
+    }
+    if (place.isEmpty) return emptyFolder(folder);
+    if (place.device !== origin.devices[depth]) {
+      const what = folder === "" ? root : `the folder ${folder}`;
+      return held(`${what} is on another device than before. Mount that; ${elsewhere("what was in it")}.`);
+    }
+  }
+  return undefined;
+}
+
+function explainFile(origin: Origin, now: FolderState): Absence {
+  const file = now.file(origin.file);
+  if (file === undefined) {
+    if (!now.places.has(origin.file)) return { is: "deliberate" };
+    return held(`${origin.file} is no file any more. Put it back; ${elsewhere("what was in it")}.`);
+  }
+  const diagnostic = now.diagnostics.get(file);
+  if (diagnostic !== undefined) return heldByFault(diagnostic);
+  if (file.documents.length === 0 && file.passedOver === 0) {
+    return held(`${origin.file} is empty. Write it again; to end what was in it, delete it.`);
+  }
+  if (file.inode !== origin.inode && file.cameWhole) return { is: "deliberate" };
+  const isCutOff = file.isCutShort || file.identity === origin.cutShort || endsUnlike(file, origin);
+  if (isCutOff) {
+    const end = "to end a key that is missing in it, declare that one with `state: Revoked`";
+    return held(`${origin.file} is cut off. Write the rest of it; ${end}.`);
+  }
+  return { is: "doubtful" };
+}
+
+const endsUnlike = (file: ParsedFile, origin: Origin) =>
+  file.ending === "within a line" && file.ending !== origin.ending;
+
+const elsewhere = (what: string) => `to end ${what}, declare it anywhere here with \`state: Revoked\``;
+
+function emptyFolder(folder: string): Absence {
+  return held(`the folder ${folder} is empty. Put its files back; to end what was in them, remove the folder too.`);
+}
+
+function heldByFault({ file, line }: Diagnostic): Absence {
+  return held(`the fault at ${file}:${line} may hide them. Mend it first.`);
+}
+
+const held = (why: string): Absence => ({ is: "held", why });
+
+/** The folders on the way to a file: `["", "a", "a/b"]` for `a/b/c.yaml`. */
+export function foldersOf(file: string): string[] {
+  const steps = file.split("/").slice(0, -1);
+  return ["", ...steps.map((_, depth) => steps.slice(0, depth + 1).join("/"))];
+}
+
+/** The devices of the folders on the way to a file, that of manifests first. */
+export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>): string[] {
+  return foldersOf(file).map((folder) => {
+    const place = places.get(folder);
+    return place?.is === "folder" ? place.device : "";
+  });
+}
+
+const words = new WeakMap<ParsedFile, ReadonlySet<string>>();
+
+/** All that could be an object's name in a file, wherever in it. */
+function wordsOf(file: ParsedFile): ReadonlySet<string> {
+  const known = words.get(file) ?? new Set(file.text.match(/[a-z0-9]([-a-z0-9.]*[a-z0-9])?/g));
+  words.set(file, known);
+  return known;
+}

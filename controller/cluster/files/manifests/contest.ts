@@ -1,0 +1,93 @@
+/** What is declared more than once: which declaration counts, and the faults of the others. Pure. */
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { Identity } from "../../../../domain/manifest/identity.ts";
+import type { Spec } from "../../../../domain/manifest/kinds.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
+import type { Manifest, ReadManifest } from "../../../../domain/manifest/validate.ts";
+import type { ObjectRef } from "../../port.ts";
+import type { DeclaredSecrets } from "./declared-secrets.ts";
+import type { ParsedFile } from "./folder.ts";
+import { chooseGoverning, isRival, type Known } from "./governing.ts";
+import type { Sighting } from "./origins.ts";
+
+/** What is held already, and where it was declared. */
+export type Held = {
+  /** The spec of an object that there is. */
+  spec(ref: ObjectRef): Spec | undefined;
+  readonly secrets: Pick<DeclaredSecrets, "compare" | "isDeclared">;
+  /** By kind, namespace and name; also of what has gone since. */
+  sighting(key: string): Sighting | undefined;
+};
+
+/** A document that names its object. */
+export type Named = {
+  readonly document: ManifestDocument;
+  readonly read: ReadManifest;
+  readonly identity: Identity;
+  readonly parsed: ParsedFile;
+  readonly file: string;
+};
+
+/**
+ * Decides between all that declare one object.
+ *
+ * @param isComplete whether they are all that there are
+ * @returns `governing`, which counts, if one does; `first`, which is that one or else stands in the file that counted;
+ *     `others`, which are there in vain, and a fault for each
+ */
+export function settleContest(held: Held, all: readonly [Named, ...Named[]], isComplete: boolean) {
+  const known = knownOf(held, all[0].identity);
+  const isPlain = all.length === 1 && (known === undefined || known.file === all[0].file);
+  const states = isPlain ? [] : all.map(({ read: { manifest } }) => manifest && compare(held, manifest));
+  const candidates = all.map((one, i) => {
+    return { ...one, content: isPlain ? "" : contentOf(one), isAsHeld: states[i] === "same" };
+  });
+  const isHeld = states.some((state) => state === "same" || state === "different");
+  const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
+  const first = governing ?? candidates.find(({ file }) => file === known?.file);
+  const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
+  const where = first === undefined ? known?.file : placeOf(first);
+  const message = `is declared at ${where} already: remove one`;
+  const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
+  return {
+    governing,
+    first,
+    others,
+    isAlike,
+    diagnostics: others.map(({ document }) => document.diagnostic(NAME, message)),
+  };
+}
+
+/** Whether there is what a manifest declares, and whether it is so already. */
+function compare(held: Held, manifest: Manifest): "none" | "same" | "different" {
+  if (manifest.kind === "Secret") return held.secrets.compare(manifest);
+  const spec = held.spec(manifest);
+  if (spec === undefined) return "none";
+  return isDeepStrictEqual(spec, manifest.spec) ? "same" : "different";
+}
+
+/** What has gone leaves nothing behind. */
+function knownOf(held: Held, identity: Identity): Known | undefined {
+  const { kind, namespace, name } = identity;
+  const isThere = kind === "Secret" ? held.secrets.isDeclared(identity) : held.spec({ kind, namespace, name });
+  const sighting = isThere && held.sighting(keyOf(identity));
+  return sighting ? { file: sighting.origin.file, rivals: sighting.rivals } : undefined;
+}
+
+const NAME = ["metadata", "name"];
+
+/** Names what is declared: by kind, namespace and name. */
+export const keyOf = ({ kind, namespace, name }: Identity): string => `${kind}/${namespace}/${name}`;
+
+/** Secrets, of which nothing is kept, have one content together: none of two takes over by a rename. */
+function contentOf({ document, identity }: Named): string {
+  if (identity.kind === "Secret") return "";
+  return createHash("sha256").update(JSON.stringify(document.value)).digest("base64url");
+}
+
+/** As messages name it. */
+export function placeOf({ document }: Named): string {
+  const { file, line } = document.diagnostic(NAME, "");
+  return `${file}:${line}`;
+}

@@ -1,0 +1,141 @@
+/** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
+import type { Diagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import { isRecord, readIdentity } from "../../../../domain/manifest/identity.ts";
+import type { Spec } from "../../../../domain/manifest/kinds.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
+import { type ReadManifest, readManifest, type SecretManifest } from "../../../../domain/manifest/validate.ts";
+import type { ObjectRef } from "../../port.ts";
+import { type Held, keyOf, type Named, placeOf, settleContest } from "./contest.ts";
+import type { ParsedFile } from "./folder.ts";
+import type { Rival } from "./governing.ts";
+
+/** A declaration that names its object and has faults. */
+export type InvalidManifest = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
+
+/** Where an object is declared. */
+export type DeclaredAt = {
+  /** The file that counts. */
+  readonly file: ParsedFile;
+  /** What declares it in vain in other files. */
+  readonly rivals: readonly Rival[];
+};
+
+/** What only files declare that do not count. */
+export type Contested = {
+  /** As messages name their places. */
+  readonly at: readonly string[];
+  /** Whether one of them says what is so already. */
+  readonly isAlike: boolean;
+};
+
+/** A valid declaration. */
+type DeclaredHere = { readonly ref: ObjectRef; readonly spec: Spec; readonly takeOver: string | null };
+
+export type Declarations = {
+  /** Valid ones, by kind, namespace and name. */
+  readonly objects: ReadonlyMap<string, DeclaredHere>;
+  /** `Secret` manifests, by namespace and name. */
+  readonly secrets: ReadonlyMap<string, SecretManifest>;
+  readonly refusals: readonly InvalidManifest[];
+  /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
+  readonly places: ReadonlyMap<string, DeclaredAt>;
+  /** What only files declare that do not count, since the one that does cannot be seen. */
+  readonly contested: ReadonlyMap<string, Contested>;
+  /** Of all files, warnings too. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The first error of each file that has one. */
+  readonly faultyFiles: ReadonlyMap<ParsedFile, Diagnostic>;
+  /** Of these, those with something in it of which it cannot be told what it declares. */
+  readonly hidingFiles: ReadonlyMap<ParsedFile, Diagnostic>;
+  /** How many documents there are in all. */
+  readonly documents: number;
+};
+
+/** What was read of a document, as long as the stored spec that it was checked with is the same. */
+type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
+
+/**
+ * Makes a reader of whole folders that checks each document once.
+ *
+ * @returns a function of the files, and of whether they are all that there is
+ */
+export function createDeclarationReader(
+  held: Held,
+): (files: readonly ParsedFile[], isComplete: boolean) => Declarations {
+  const readings = new WeakMap<ManifestDocument, Reading>();
+
+  function read(document: ManifestDocument): ReadManifest {
+    const identity = isRecord(document.value) ? readIdentity(document.value).identity : undefined;
+    const old = identity && identity.kind !== "Secret" ? held.spec({ ...identity, kind: identity.kind }) : undefined;
+    const known = readings.get(document);
+    if (known !== undefined && known.old === old) return known.read;
+    const reading = { old, read: readManifest(document, old) };
+    readings.set(document, reading);
+    return reading.read;
+  }
+
+  return (files, isComplete) => {
+    const objects = new Map<string, DeclaredHere>();
+    const secrets = new Map<string, SecretManifest>();
+    const refusals: InvalidManifest[] = [];
+    const places = new Map<string, DeclaredAt>();
+    const contested = new Map<string, Contested>();
+    const diagnostics: Diagnostic[] = [];
+    const faultyFiles = new Map<ParsedFile, Diagnostic>();
+    const hidingFiles = new Map<ParsedFile, Diagnostic>();
+    const note = (file: ParsedFile, all: readonly Diagnostic[], hides = false) => {
+      diagnostics.push(...all);
+      const error = all.find(isError);
+      if (error === undefined) return;
+      if (!faultyFiles.has(file)) faultyFiles.set(file, error);
+      if (hides && !hidingFiles.has(file)) hidingFiles.set(file, error);
+    };
+
+    const named = files.flatMap((parsed) => {
+      note(parsed, parsed.diagnostics, true);
+      return parsed.documents.flatMap((document): Named[] => {
+        const reading = read(document);
+        const { identity } = reading;
+        note(parsed, reading.diagnostics, identity === undefined);
+        return identity === undefined ? [] : [{ document, read: reading, identity, parsed, file: parsed.name }];
+      });
+    });
+    for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
+      if (one === undefined) continue;
+      const { governing, first, others, isAlike, diagnostics: own } = settleContest(held, [one, ...more], isComplete);
+      for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
+      if (first === undefined) {
+        contested.set(key, { at: [one, ...more].map(placeOf), isAlike });
+        continue;
+      }
+      const rivals = others.filter(({ file }) => file !== first.file);
+      places.set(key, { file: first.parsed, rivals: rivals.map(({ file, content }) => ({ file, content })) });
+      const { kind, namespace, name } = first.identity;
+      const manifest = governing?.read.manifest;
+      if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
+      if (kind === "Secret" || manifest?.kind === "Secret") continue;
+      const ref = { kind, namespace, name };
+      if (manifest !== undefined) objects.set(key, { ref, spec: manifest.spec, takeOver: manifest.takeOver });
+      else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
+    }
+    const documents = files.reduce((count, file) => count + file.documents.length, 0);
+    return {
+      objects,
+      secrets,
+      refusals,
+      places,
+      contested,
+      diagnostics,
+      faultyFiles,
+      hidingFiles,
+      documents: documents + brokenFiles(files),
+    };
+  };
+}
+
+const isError = ({ severity }: Diagnostic) => severity === "error";
+const errorsOf = ({ diagnostics }: ReadManifest) => diagnostics.filter(isError);
+
+/** Files of which something could not be read at all: they are not nothing. */
+const brokenFiles = (files: readonly ParsedFile[]) =>
+  files.filter(({ diagnostics }) => diagnostics.some(isError)).length;

@@ -1,0 +1,65 @@
+/**
+ * The `Secret` manifests, as Secrets that are not ours. Their values are in the folder alone: of one that cannot be
+ * seen at a start, only that it was declared is known, and that is not the same as none.
+ */
+import type { SecretManifest } from "../../../../domain/manifest/validate.ts";
+import { ClusterError, type SecretObject } from "../../port.ts";
+
+export type SecretName = { readonly namespace: string; readonly name: string };
+
+export type DeclaredSecrets = {
+  /**
+   * @returns undefined for one that is not declared
+   * @throws ClusterError `Forbidden` for one that was declared and has not been seen since the start
+   */
+  find(namespace: string, name: string): SecretObject | undefined;
+  compare(manifest: SecretManifest): "none" | "same" | "different";
+  isDeclared(name: SecretName): boolean;
+  all(): readonly SecretName[];
+  /** Takes what a manifest declares. Returns whether that is news. */
+  apply(manifest: SecretManifest): boolean;
+  /** Whoever declared it has taken it away. */
+  remove(name: SecretName): void;
+};
+
+/** @param known those that were declared when the folder was read last, before the start */
+export function createDeclaredSecrets(known: readonly SecretName[], randomUuid: () => string): DeclaredSecrets {
+  const secrets = new Map<string, SecretName | SecretObject>(known.map((one) => [keyOf(one), one]));
+
+  function compare(manifest: SecretManifest): "none" | "same" | "different" {
+    const now = secrets.get(keyOf(manifest));
+    if (now === undefined) return "none";
+    return "data" in now && isSameData(now.data, manifest.data) ? "same" : "different";
+  }
+
+  return {
+    find(namespace, name) {
+      const now = secrets.get(keyOf({ namespace, name }));
+      if (now === undefined || "data" in now) return now;
+      throw new ClusterError(
+        "Forbidden",
+        `the manifest of Secret ${namespace}/${name} is not to be seen, or has a fault`,
+      );
+    },
+    compare,
+    isDeclared: (name) => secrets.has(keyOf(name)),
+    all: () => [...secrets.values()],
+    apply(manifest) {
+      if (compare(manifest) === "same") return false;
+      const { namespace, name, data } = manifest;
+      const unmanaged = { labels: {}, annotations: {}, owner: null, uid: "", immutable: false, marks: [] };
+      secrets.set(keyOf(manifest), { namespace, name, data, ...unmanaged, resourceVersion: randomUuid() });
+      return true;
+    },
+    remove: (name) => void secrets.delete(keyOf(name)),
+  };
+}
+
+const keyOf = ({ namespace, name }: SecretName): string => `${namespace}/${name}`;
+
+type Data = SecretManifest["data"];
+
+export function isSameData(a: Data, b: Data): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}

@@ -1,0 +1,160 @@
+/**
+ * Reads the folder of manifests, file by file. A file counts once it has been left alone for a moment, since half of a
+ * file can be a valid declaration; until then it is what it was before.
+ */
+import type { BigIntStats } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { errorText } from "../../../../domain/error-text.ts";
+import { MAX_FILE_BYTES, parseManifests } from "../../../../domain/manifest/parse.ts";
+import type { Arrivals } from "./arrivals.ts";
+import { type FoundFiles, findFiles, isManifestPath } from "./find-files.ts";
+import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
+
+/** How long a file must have been left alone. Milliseconds. */
+export const QUIET_MS = 200;
+
+export type ParsedFile = ReturnType<typeof parseManifests> & {
+  /** As messages name it. */
+  readonly path: string;
+  /** Its path below the folder. */
+  readonly name: string;
+  readonly text: string;
+  /** Another one for each content, and wherever it is moved to or written anew. */
+  readonly identity: string;
+  /** Of the file that the path leads to, with its device. */
+  readonly inode: string;
+  /**
+   * Whether this content came by a rename into its place, as far as that can be told; false too for what was there when
+   * the reader was made.
+   */
+  readonly cameWhole: boolean;
+  readonly ending: Ending;
+  /** Whether its text is the beginning of what it was, up to the middle of a document. */
+  readonly isCutShort: boolean;
+};
+
+export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
+  /** In the order of their paths. */
+  readonly files: readonly ParsedFile[];
+  /**
+   * The files that came, went, have another content than at the reading before, or came by a rename now and not then;
+   * "" where the folders differ, or what is no file at the path of one, or where all can be read again.
+   */
+  readonly changed: readonly string[];
+  /** The files that were not looked into since they are being written: read again soon. */
+  readonly pending: readonly string[];
+  /** Why the folder, or something in it, could not be read. */
+  readonly unreadable: string | undefined;
+};
+
+type KnownFile = {
+  identity: string;
+  inode: string;
+  written: string;
+  /** By what it came to be as it is: a rename into its place, its writing there, or one of the two. */
+  cameBy: "rename" | "writing" | "either";
+  firstSeen: number;
+  /** What it held last that was not the beginning of what it had held before. */
+  whole: string;
+  readAs: ParsedFile | undefined;
+};
+
+export type FolderReaderOptions = {
+  readonly root: string;
+  readonly clock: { now(): number; monotonic(): number };
+  readonly arrivals: Pick<Arrivals, "take">;
+  /** A folder that is not looked into: DATA may lie among the manifests. */
+  readonly except?: string;
+};
+
+/** Makes a reader that remembers what it read: each call reads what is new. */
+export function createFolderReader(options: FolderReaderOptions): () => Promise<FolderReading> {
+  const { root, clock, arrivals, except } = options;
+  let known = new Map<string, KnownFile>();
+  let folders: unknown;
+  let wasReadable = true;
+
+  return async function readFolder() {
+    const { files: found, problems: unfound, ...now } = await findFiles(root, except);
+    const problems = [...unfound];
+    const before = known;
+    known = new Map();
+    const foldersNow = [now.root, [...now.places].filter(([name, { is }]) => is === "folder" || isManifestPath(name))];
+    const changed = isDeepStrictEqual(foldersNow, folders) ? [] : [""];
+    const pending: string[] = [];
+    for (const [name, stats] of found) {
+      const file = before.get(name) ?? newFile();
+      known.set(name, file);
+      note(file, stats);
+      if (file.readAs?.identity === file.identity) continue;
+      if (!isQuiet(file, stats)) {
+        pending.push(name);
+        continue;
+      }
+      try {
+        const was = file.readAs;
+        if (!(await read(name, file, stats))) pending.push(name);
+        else if (file.readAs?.text !== was?.text || file.readAs?.cameWhole !== was?.cameWhole) changed.push(name);
+      } catch (error) {
+        problems.push(errorText(error));
+      }
+    }
+    changed.push(...[...before.keys()].filter((name) => !known.has(name)));
+    if (problems.length === 0 && !wasReadable) changed.push("");
+    wasReadable = problems.length === 0;
+    folders = foldersNow;
+    const files = [...known.values()].flatMap(({ readAs }) => readAs ?? []);
+    return { ...now, files, changed, pending, unreadable: problems[0] };
+  };
+
+  function newFile(): KnownFile {
+    const unread = { identity: "", inode: "", written: "", firstSeen: 0, whole: "", readAs: undefined };
+    return { ...unread, cameBy: "writing" };
+  }
+
+  /** Notes the state of a file. */
+  function note(file: KnownFile, stats: BigIntStats): void {
+    const identity = identityOf(stats);
+    if (file.identity === identity) return;
+    const inode = inodeOf(stats);
+    const written = `${stats.size}:${stats.mtimeNs}`;
+    if (file.inode !== inode) file.cameBy = folders === undefined ? "writing" : wasMoved(stats) ? "rename" : "either";
+    else if (file.written !== written) file.cameBy = "writing";
+    Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
+  }
+
+  /** By the file's own time, or, where clocks differ, by how long we have seen it like this. */
+  function isQuiet(file: KnownFile, stats: BigIntStats): boolean {
+    const age = clock.now() - Number(stats.ctimeMs);
+    return age >= QUIET_MS || clock.monotonic() - file.firstSeen >= QUIET_MS;
+  }
+
+  /** Reads a file. Resolves with whether it stayed as it was meanwhile. */
+  async function read(name: string, file: KnownFile, stats: BigIntStats): Promise<boolean> {
+    const path = join(root, name);
+    if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
+    const text = await readFile(path, "utf8");
+    const { identity, inode } = file;
+    if (identityOf(await stat(path, { bigint: true })) !== identity) return false;
+    const isArrival = arrivals.take(name);
+    if (file.cameBy === "either") file.cameBy = isArrival ? "rename" : "writing";
+    const cameWhole = file.cameBy === "rename";
+    if (cameWhole || !isBeginning(text, file.whole)) file.whole = text;
+    const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
+    const { documents, diagnostics, passedOver } = parsed;
+    const state = { ending: endingOf(text), isCutShort: isCutShort(text, file.whole) };
+    file.readAs = { path, name, text, identity, inode, cameWhole, documents, diagnostics, passedOver, ...state };
+    return true;
+  }
+}
+
+/**
+ * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the
+ * inode. What somebody creates and still writes is as new at its path as what was renamed there. Where both happened
+ * within one tick of the file system's clock, up to 10 ms, only the notifications tell (arrivals.ts).
+ */
+const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
+const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
+const identityOf = (stats: BigIntStats) => [inodeOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(":");

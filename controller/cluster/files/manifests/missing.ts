@@ -1,0 +1,59 @@
+/** What is held and no longer declared in the folder of manifests, each with why that may be. */
+import type { Kind, Spec } from "../../../../domain/manifest/kinds.ts";
+import { type Absence, explainAbsence, type Origin } from "./absence.ts";
+import type { Contested, Declarations } from "./declarations.ts";
+import type { FolderReading } from "./folder.ts";
+
+/** What was declared. A `Secret` has no spec. */
+export type DeclaredBefore = {
+  readonly kind: Kind | "Secret";
+  readonly namespace: string;
+  readonly name: string;
+  readonly spec?: Spec;
+};
+
+export type Missing<D extends DeclaredBefore = DeclaredBefore> = D & {
+  /** By which its origin is known. */
+  readonly key: string;
+  readonly absence: Absence;
+};
+
+/**
+ * @param originOf where something was declared when it was seen last, by its key
+ * @returns in the order of their keys
+ */
+export function findMissing<D extends DeclaredBefore>(
+  held: readonly D[],
+  originOf: (key: string) => Origin | undefined,
+  now: Declarations,
+  { root, places, files }: Pick<FolderReading, "root" | "places" | "files">,
+): Missing<D>[] {
+  const known = new Map(files.map((file) => [file.name, file]));
+  const state = {
+    root,
+    places,
+    file: (name: string) => known.get(name),
+    diagnostics: now.faultyFiles,
+    hiding: now.hidingFiles,
+  };
+
+  function absenceOf(key: string, name: string): Absence {
+    const contested = now.contested.get(key);
+    const origin = originOf(key);
+    if (contested !== undefined && origin === undefined) return undecided(contested);
+    const absence = explainAbsence(origin, name, state);
+    return contested?.isAlike && absence.is !== "held" ? { is: "declared alike" } : absence;
+  }
+
+  const missing = held.flatMap((one) => {
+    const key = `${one.kind}/${one.namespace}/${one.name}`;
+    return now.places.has(key) ? [] : [{ ...one, key, absence: absenceOf(key, one.name) }];
+  });
+  return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
+}
+
+/** Of what is left once the declaration that governed was taken away, where that is more than one. */
+const undecided = ({ at }: Contested): Absence => ({
+  is: "held",
+  why: `${at.join(" and ")} declare it, and none as it is. Leave one of them.`,
+});

@@ -1,0 +1,52 @@
+/**
+ * What a manifest declares and was never admitted for its faults has a status that says so, so that its author finds
+ * out. An object that was admitted once keeps its own status: its last good declaration goes on.
+ */
+import { condition } from "../../../../domain/conditions.ts";
+import { formatDiagnostic } from "../../../../domain/manifest/diagnostic.ts";
+import { rfc3339 } from "../../../../domain/rfc3339.ts";
+import type { ObjectRef } from "../../port.ts";
+import { type Objects, refKey } from "../objects.ts";
+import type { StatusFiles } from "../status.ts";
+import type { InvalidManifest } from "./declarations.ts";
+
+export type Refusals = {
+  /** Shows these, and no others any more. The first time, every status is removed that belongs to nothing. */
+  show(refusals: readonly InvalidManifest[]): Promise<void>;
+};
+
+export function createRefusals({
+  objects,
+  statusFiles,
+  clock,
+}: {
+  readonly objects: Pick<Objects, "get" | "all">;
+  readonly statusFiles: StatusFiles;
+  readonly clock: { now(): number };
+}): Refusals {
+  const isAdmitted = ({ kind, namespace, name }: ObjectRef) => objects.get(kind, namespace, name) !== undefined;
+  let shown: ReadonlyMap<string, { ref: ObjectRef; message: string }> | undefined;
+
+  async function write(ref: ObjectRef, message: string): Promise<void> {
+    const accepted = condition("Accepted", "False", "Invalid", message);
+    const lastTransitionTime = rfc3339(clock.now());
+    await statusFiles.writeRefusal(ref, { ...accepted, observedGeneration: 0, lastTransitionTime });
+  }
+
+  return {
+    async show(refusals) {
+      const next = new Map<string, { ref: ObjectRef; message: string }>();
+      for (const { ref, diagnostics } of refusals) {
+        if (isAdmitted(ref)) continue;
+        const message = diagnostics.map(formatDiagnostic).join("; ");
+        next.set(refKey(ref), { ref, message });
+        if (shown?.get(refKey(ref))?.message !== message) await write(ref, message);
+      }
+      for (const [key, { ref }] of shown ?? []) {
+        if (!next.has(key) && !isAdmitted(ref)) await statusFiles.remove(ref);
+      }
+      if (shown === undefined) await statusFiles.prune([...objects.all(), ...[...next.values()].map(({ ref }) => ref)]);
+      shown = next;
+    },
+  };
+}

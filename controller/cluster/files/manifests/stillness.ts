@@ -1,0 +1,62 @@
+/** Since when the folder of manifests is as it is, and whether it ever comes to rest. */
+import { nameSome } from "../../../../domain/name-some.ts";
+import type { FolderReading } from "./folder.ts";
+import { SETTLE_MS } from "./removal.ts";
+
+/** How long it may be in motion, at every look and at so many of them, before that is said. */
+export const RESTLESS_MS = 30_000;
+const RESTLESS_LOOKS = 10;
+
+export type Rest = {
+  /** Milliseconds since the last change of content that was seen. */
+  readonly unchangedForMs: number;
+  /** What has kept the folder in motion for so long that it is to be said; empty where it comes to rest. */
+  readonly restless: readonly string[];
+};
+
+type Motion = {
+  readonly since: number;
+  looks: number;
+  /** At how many looks each file was seen in motion. */
+  readonly counts: Map<string, number>;
+  /** The names as they are said, from the first time on. */
+  restless: readonly string[];
+};
+
+/** Makes what is told each reading of the folder. */
+export function createStillness(clock: {
+  monotonic(): number;
+}): (reading: Pick<FolderReading, "changed" | "pending">) => Rest {
+  let changedAt = clock.monotonic();
+  let motion: Motion | undefined;
+
+  return ({ changed, pending }) => {
+    const now = clock.monotonic();
+    if (changed.length > 0) changedAt = now;
+    const unchangedForMs = now - changedAt;
+    if (pending.length === 0 && unchangedForMs >= SETTLE_MS) {
+      motion = undefined;
+      return { unchangedForMs, restless: [] };
+    }
+    motion ??= { since: now, looks: 0, counts: new Map(), restless: [] };
+    motion.looks++;
+    for (const name of new Set([...changed, ...pending])) motion.counts.set(name, (motion.counts.get(name) ?? 0) + 1);
+    const isRestless = now - motion.since >= RESTLESS_MS && motion.looks >= RESTLESS_LOOKS;
+    if (isRestless && motion.restless.length === 0) motion.restless = mostFrequent(motion.counts);
+    return { unchangedForMs, restless: motion.restless };
+  };
+}
+
+/** What was seen about as often as anything else was. */
+function mostFrequent(counts: ReadonlyMap<string, number>): string[] {
+  const most = Math.max(...counts.values());
+  return [...counts].flatMap(([name, count]) => (count * 2 >= most ? [name] : [])).sort();
+}
+
+const MAX_NAMES = 3;
+
+/** The first of the files, as the subject of what is said of them. */
+export function listNames(names: readonly string[]): string {
+  const titles = names.map((name) => (name === "" ? "a folder" : name));
+  return `${nameSome(titles, MAX_NAMES)} ${names.length === 1 ? "changes" : "change"}`;
+}

@@ -1,0 +1,91 @@
+/**
+ * The data of Secrets as files, DATA/secrets/<namespace>/<secret>/<data key>, and nothing about who they belong to. A
+ * new Secret appears whole, by the rename of a folder; an old one is changed file by file. Plaintext is never outside
+ * of this tree.
+ */
+import { rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { assertNoLink, ensureFolder, type Standing, standingAt, syncFolder } from "../disk.ts";
+import { entriesOf, foldersOf } from "../listing.ts";
+import { isNamespaceName, isObjectName, secretPath } from "../paths.ts";
+import { identifyFolder, readFolder } from "./secret-folder.ts";
+import { createSecretReplacements, type DataKeysOf } from "./secret-replacements.ts";
+import { createSecretStaging, type Data } from "./secret-staging.ts";
+
+export type SecretFiles = {
+  /** Drops the drafts of a process that was killed, and settles every Secret that has something left to be done. */
+  recover(): Promise<void>;
+  /**
+   * Ends a replacement that was interrupted: carries it out where the Secret's folder is still there, else forgets it.
+   * Call it before anything else is done to a Secret, so that what was left behind never wins over a later write.
+   */
+  settle(namespace: string, name: string): Promise<void>;
+  standing(namespace: string, name: string): Promise<Standing>;
+  /** What stands at a Secret's place, by name, inode, times and size; undefined when nothing is there. */
+  identify(namespace: string, name: string): Promise<string | undefined>;
+  /** The data, from regular files alone: links are not followed, and what is too large is left out. */
+  read(namespace: string, name: string): Promise<Data>;
+  /** Fails with EEXIST, ENOTEMPTY or ENOTDIR, and without a trace, where anything but an empty folder is there. */
+  create(namespace: string, name: string, data: Data): Promise<void>;
+  /** Makes the data what is given. `onCommitted` is called once it is certain to come about. */
+  replace(namespace: string, name: string, data: Data, onCommitted: () => void): Promise<void>;
+  remove(namespace: string, name: string): Promise<void>;
+  /** Every Secret's place where something is, ours or not; none behind links. */
+  list(): Promise<{ namespace: string; name: string }[]>;
+};
+
+/**
+ * Makes what reads and writes the tree. A link or a file in the place of a folder is left alone with all that is behind
+ * it: it is never written through, and the writes that it is in the way of fail with ENOTDIR.
+ *
+ * @param uniqueName a new name each time, for drafts
+ */
+export function createSecretFiles(root: string, uniqueName: () => string, dataKeysOf: DataKeysOf): SecretFiles {
+  const staging = createSecretStaging(root, uniqueName);
+  const replacements = createSecretReplacements(root, dataKeysOf);
+  const folderOf = (namespace: string, name: string) => secretPath(root, namespace, name);
+
+  async function create(namespace: string, name: string, data: Data): Promise<void> {
+    const folder = folderOf(namespace, name);
+    await assertNoLink(folder, root);
+    await staging.place(data, async (draft) => {
+      await ensureFolder(dirname(folder), root);
+      await assertNoLink(folder, root);
+      await rename(draft, folder);
+    });
+    await syncFolder(dirname(folder));
+  }
+
+  async function replace(namespace: string, name: string, data: Data, onCommitted: () => void): Promise<void> {
+    await assertNoLink(folderOf(namespace, name), root);
+    await staging.place(data, (draft) => replacements.commit(namespace, name, draft));
+    onCommitted();
+    await replacements.carryOut(namespace, name, Object.keys(data));
+  }
+
+  async function list(): Promise<{ namespace: string; name: string }[]> {
+    const found: { namespace: string; name: string }[] = [];
+    if ((await standingAt(root, root)) !== "folder") return found;
+    for (const namespace of (await foldersOf(root)).filter(isNamespaceName)) {
+      for (const name of (await entriesOf(join(root, namespace))).filter(isObjectName)) found.push({ namespace, name });
+    }
+    return found;
+  }
+
+  return {
+    async recover() {
+      if ((await standingAt(root, root)) === "other") return;
+      await ensureFolder(root);
+      await staging.recover();
+      await replacements.recover();
+    },
+    settle: replacements.settle,
+    standing: (namespace, name) => standingAt(folderOf(namespace, name), root),
+    identify: (namespace, name) => identifyFolder(folderOf(namespace, name), root),
+    read: (namespace, name) => readFolder(folderOf(namespace, name), root),
+    create,
+    replace,
+    remove: async (namespace, name) => staging.discard(folderOf(namespace, name)),
+    list,
+  };
+}

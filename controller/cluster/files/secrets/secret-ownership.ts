@@ -1,0 +1,90 @@
+/**
+ * Whose a Secret is, as it is found: ours where it has metadata, a manifest's, or somebody else's, which is never
+ * written to.
+ */
+import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
+import type { DeclaredSecrets } from "../manifests/declared-secrets.ts";
+import type { SecretFiles } from "./secret-files.ts";
+import type { SecretMetadata, SecretMetadataFiles } from "./secret-metadata.ts";
+
+type SecretOwnership = {
+  /** The Secret as it is now, whoever's it is. */
+  find(namespace: string, name: string): Promise<SecretObject | undefined>;
+  /**
+   * @returns its metadata
+   * @throws ClusterError where it is not ours, is gone, or has changed since it was read
+   */
+  assertUnchanged(read: SecretObject): Promise<SecretMetadata>;
+  /** As it stands after a write of ours: with the data that was written, whatever happens to the files meanwhile. */
+  written(draft: SecretDraft, metadata: SecretMetadata): Promise<SecretObject>;
+};
+
+/** @param findDeclared the `Secret` manifests, which are read as Secrets that are not ours */
+export function createSecretOwnership(
+  metadataFiles: SecretMetadataFiles,
+  files: Pick<SecretFiles, "standing" | "identify" | "read">,
+  findDeclared: DeclaredSecrets["find"],
+): SecretOwnership {
+  /**
+   * Our metadata of a Secret that is there. Metadata that is left of one that went is dropped: what comes is not ours,
+   * and neither is what stands there when it is no folder. Behind a link that took the place of a folder above, nothing
+   * is ours for now; but nothing is known to have gone.
+   */
+  async function ours(
+    namespace: string,
+    name: string,
+  ): Promise<{ metadata: SecretMetadata; identity: string } | undefined> {
+    const metadata = await metadataFiles.load(namespace, name);
+    if (metadata === undefined) return undefined;
+    const standing = await files.standing(namespace, name);
+    if (standing === "hidden") return undefined;
+    const identity = standing === "folder" ? await files.identify(namespace, name) : undefined;
+    if (identity !== undefined) return { metadata, identity };
+    await metadataFiles.remove(namespace, name);
+    return undefined;
+  }
+
+  async function find(namespace: string, name: string): Promise<SecretObject | undefined> {
+    const own = await ours(namespace, name);
+    if (own !== undefined) return present(namespace, name, own.metadata, own.identity);
+    const manifest = findDeclared(namespace, name);
+    if (manifest !== undefined) return manifest;
+    const identity = await files.identify(namespace, name);
+    return identity === undefined ? undefined : present(namespace, name, undefined, identity);
+  }
+
+  /** The identity is taken before the data is read: an edit between the two makes a later write conflict. */
+  async function present(
+    namespace: string,
+    name: string,
+    metadata: SecretMetadata | undefined,
+    identity: string,
+  ): Promise<SecretObject> {
+    const { uid = "", revision = 0, labels = {}, annotations = {}, owner = null } = metadata ?? {};
+    const data = await files.read(namespace, name);
+    const draft = { namespace, name, data, labels, annotations, owner };
+    return { ...draft, uid, resourceVersion: versionOf(revision, identity), immutable: false, marks: [] };
+  }
+
+  return {
+    find,
+    async assertUnchanged(read) {
+      const title = `Secret ${read.namespace}/${read.name}`;
+      if (read.uid === "") throw new ClusterError("Forbidden", `${title} is not one of ours: it is never written to`);
+      const own = await ours(read.namespace, read.name);
+      if (own === undefined && (await find(read.namespace, read.name)) === undefined) {
+        throw new ClusterError("NotFound", `${title} is gone`);
+      }
+      const isSame =
+        own?.metadata.uid === read.uid && versionOf(own.metadata.revision, own.identity) === read.resourceVersion;
+      if (!isSame) throw new ClusterError("Conflict", `${title} has changed since it was read`);
+      return own.metadata;
+    },
+    async written(draft, { uid, revision }) {
+      const identity = await files.identify(draft.namespace, draft.name);
+      return { ...draft, uid, resourceVersion: versionOf(revision, identity), immutable: false, marks: [] };
+    },
+  };
+}
+
+const versionOf = (revision: number, identity: string | undefined): string => `${revision} ${identity}`;
