@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
 
 /** A certificate chain and its key, in PEM. */
@@ -36,5 +37,7 @@ export function createListener(
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
+  // Node remembers an address that was asked for, and can tell none any more of a connection that was reset.
+  server.on(tls === null ? "connection" : "secureConnection", ({ remoteAddress }: Socket) => remoteAddress);
   return server;
 }

@@ -1,9 +1,11 @@
 /** Callers that are gone, with their addresses, when it is decided what they are told. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import { openMigrated } from "../../env/engines.ts";
+import { until } from "../../env/until.ts";
 import { type Api, startApi } from "../management/api.ts";
 
 let store: Store;
@@ -37,3 +39,15 @@ test.each(["/api/v1/keys", "/atoms", "/api/v1/memory/mcp", "/dashboard/keys", "/
     expect(api.lines.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
   },
 );
+
+test("b88: what is refused on a connection that was reset is recorded with its address", async () => {
+  const addresses = async () => {
+    const { rows } = await sql<{ address: string }>`
+      select distinct detail->>'address' as address from audit_events where actor like 'replica:%' and detail ? 'address'`.execute(
+      store.db,
+    );
+    return rows.map(({ address }) => address);
+  };
+  await until("the refusals are written", async () => (await addresses()).length > 0);
+  expect(await addresses()).toEqual(["127.0.0.1"]);
+});
