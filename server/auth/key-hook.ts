@@ -8,6 +8,7 @@ import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
 import { decide, decideAgain, type Granted, type Refused, type RouteAccess } from "./decide.ts";
 import { tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
+import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
 import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { recordRefusal } from "./record-refusal.ts";
@@ -29,12 +30,7 @@ export function authenticateKey(
   const routeAccess = routeAccessOf(access);
   const decideToken = "memberTokens" in access ? tokenDecider(deps) : undefined;
   const notFound = "allow" in access ? problem("method_not_allowed", undefined, { allow: access.allow }) : NOT_FOUND;
-  const settle = (
-    decision: Granted | Refused,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (shown?: Problem) => void,
-  ): void => {
+  const settle = (decision: Granted | Refused, request: FastifyRequest, reply: FastifyReply): HookOutcome => {
     tellRate(decision, reply.raw);
     if (decision.granted) {
       request.access = decision;
@@ -44,24 +40,26 @@ export function authenticateKey(
       deps.usage.record(key, now, request);
       // Where the body tells what is asked for, it is counted by that.
       if (OPERATIONS[operation].scope !== null) deps.usage.countRequest(key, operation, now);
-      done(meetExpectation(request.raw, reply.raw));
-      return;
+      return meetExpectation(request.raw, reply.raw);
     }
     recordRefusal(deps, request, url, decision);
     const shown = problemFor(decision, notFound);
-    if (refuse === undefined) done(shown);
-    else refuse(request, reply, shown);
+    if (refuse === undefined) return shown;
+    refuse(request, reply, shown);
+    return ANSWERED;
   };
   return (request, reply, done) => {
     const { rawHeaders, url: target = "" } = request.raw;
     const route = routeAccess(request);
     const waited = decideToken?.(rawHeaders, target, route);
-    if (waited === undefined) return settle(decide(deps, rawHeaders, target, route), request, reply, done);
-    waited.then((decision) => {
-      // Its end has been told already: a call that is tracked from here on would stay open for ever.
-      if (reply.raw.destroyed) done(CALLER_LEFT);
-      else settle(decision, request, reply, done);
-    }, done);
+    if (waited === undefined) {
+      tellNow(settle(decide(deps, rawHeaders, target, route), request, reply), done);
+      return;
+    }
+    // The end of a caller that has left has been told already: a call that is tracked from here on would stay open for
+    // ever.
+    const settled = waited.then((decision) => (reply.raw.destroyed ? CALLER_LEFT : settle(decision, request, reply)));
+    tell(settled, done);
   };
 }
 

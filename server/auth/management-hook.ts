@@ -2,11 +2,12 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationH
 import { appendAudit } from "../../store/audit.ts";
 import type { ServerDeps } from "../deps.ts";
 import { hasBody } from "../http/body-framing.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { problem } from "../http/errors.ts";
 import { authorOf } from "../management/author.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
 import { presentsCredential } from "./credential.ts";
 import { meetExpectation } from "./expect-continue.ts";
+import { ANSWERED, type HookOutcome, tell } from "./hook-outcome.ts";
 import type { Principal } from "./principal.ts";
 import { recordRefusal } from "./record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "./route-config.ts";
@@ -68,13 +69,6 @@ export function authenticatePrincipalAgain(
   };
 }
 
-/** Goes on with what was decided, or that it could not be: nothing that fails on the way there may end the process. */
-function tell(decided: Promise<Problem | typeof ANSWERED | undefined>, done: (refusal?: Error) => void): void {
-  decided.then((refusal) => {
-    if (refusal !== ANSWERED) done(refusal);
-  }, done);
-}
-
 /**
  * Notes who a request comes from where that is known, and lets everybody through: of whoever is not,
  * `managementPrincipal` is null, and a credential that does not do is recorded as refused. To be asked once the head is
@@ -105,11 +99,8 @@ type Nobody = {
   readonly cause: string;
 };
 
-/** Of a request that needs no other answer any more. */
-const ANSWERED = "answered";
-
 /** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
-function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause }: Nobody): Problem | typeof ANSWERED {
+function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause }: Nobody): HookOutcome {
   const { method, url: target = "", headers, rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
   if ("console" in access && !isOther && method === "GET" && headers["hx-request"] === undefined) {

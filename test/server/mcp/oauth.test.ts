@@ -344,6 +344,24 @@ describe("a member's token", () => {
     slow.close();
   });
 
+  test("is answered 500 where something fails once it is decided, as a key is, and the log says why", async (context) => {
+    const { usage, refusals } = server.deps;
+    const record = () => {
+      throw new Error("planted");
+    };
+    for (const each of [usage, refusals]) {
+      const whole = { ...each };
+      context.onTestFinished(() => void Object.assign(each, whole));
+      Object.assign(each, { record });
+    }
+    for (const presented of [await token(), await token({ sub: "nobody" }), server.addKey(), "no-key"]) {
+      const logged = server.lines.length;
+      expect((await send(presented)).status).toBe(500);
+      expect(server.lines.slice(logged)).toContainEqual(expect.stringContaining("planted"));
+    }
+    await until("nothing is open", () => server.streams.size === 0);
+  });
+
   test("has no more calls under way than one key may", async () => {
     const small = await startHarness({ mounts: PRODUCTS, store, config: configured(), calls: { callsPerKey: 1 } });
     small.index.applyTeam(TEAM_OF_ANN);
