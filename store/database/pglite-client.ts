@@ -62,8 +62,8 @@ export class PGliteClient {
   }
 
   /** A statement without arguments, of its own. */
-  async run(statement: string): Promise<void> {
-    await this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
+  run(statement: string): Promise<Rows> {
+    return this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
   }
 
   /** Whoever calls it holds the connection, for the first listener of a channel and the last. */

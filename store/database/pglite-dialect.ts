@@ -1,4 +1,5 @@
 import {
+  AbortedTransactionError,
   type CompiledQuery,
   type DatabaseConnection,
   type Dialect,
@@ -95,7 +96,8 @@ class PGliteConnection implements DatabaseConnection {
     const ended = this.#access.client.run(how);
     // What was read is known, and whoever asks next comes behind the end.
     if (transaction.onlyReads) ended.catch(() => {});
-    else await ended;
+    // After an error that somebody caught, PostgreSQL undoes what it is asked to commit, and calls that no error.
+    else if ((await ended).command === "ROLLBACK" && how === "commit") throw new AbortedTransactionError();
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {

@@ -12,7 +12,12 @@ export type Question = { readonly ask: "open"; readonly folder: string } | Query
 
 export type ToThread = Question & { readonly id: number };
 
-export type Rows = { readonly rows: unknown[]; readonly affectedRows: number | undefined };
+/** `command`: what the database says that it did, as `INSERT`. */
+export type Rows = {
+  readonly rows: unknown[];
+  readonly affectedRows: number | undefined;
+  readonly command: string;
+};
 
 /** A database error without the statement and its values, which may hold a secret. */
 export type Failure = { readonly message: string; readonly fields: Readonly<Record<string, string>> };

@@ -20,7 +20,7 @@ const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
 
 const WITH_VECTOR = { extensions: { vector } };
-const NO_ROWS: Rows = { rows: [], affectedRows: undefined };
+const NO_ROWS: Rows = { rows: [], affectedRows: undefined, command: "" };
 /** Of PostgreSQL's own error fields those that a caller may decide by or read. */
 const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
 
@@ -83,8 +83,8 @@ async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
   if (opened === undefined) throw new Error("the embedded database is not open");
   const { client } = opened;
   if (begins) await client.query("begin");
-  const { rows, rowCount } = await client.query({ name: preparedName(text), text, values: [...parameters] });
-  return { rows, affectedRows: rowCount ?? undefined };
+  const { rows, rowCount, command } = await client.query({ name: preparedName(text), text, values: [...parameters] });
+  return { rows, affectedRows: rowCount ?? undefined, command };
 }
 
 /** Its own file system throws these instead of errors, with the error numbers of WASI. */

@@ -36,7 +36,7 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
       if (!isClosed) onEnd(error);
     });
     return {
-      ping: () => alone(() => client.run("select 1")),
+      ping: async () => void (await alone(() => client.run("select 1"))),
       async close() {
         isClosed = true;
         await alone(() => client.unlisten(channel, onNotify));

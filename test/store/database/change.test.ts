@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { AbortedTransactionError, sql } from "kysely";
 import { expect, test } from "vitest";
 import { appendAudit } from "../../../store/audit.ts";
 import { change, type Tx, takeLeadership } from "../../../store/database/change.ts";
@@ -153,6 +153,24 @@ describeOnEachEngine("The change feed carries exactly what each writer changes",
     await deregisterReplica(store(), "r");
     await takeLeadership(store(), unique("cluster"));
     expect((await readSnapshot(store())).head).toBe(head);
+  });
+});
+
+describeOnEachEngine("A transaction", (store) => {
+  test("in which a statement failed is not taken for committed, though whoever asked it went on", async () => {
+    const name = unique("undone");
+    const write = store()
+      .db.transaction()
+      .execute(async (tx) => {
+        await saveTeam(tx, teamDraft({ name }));
+        await sql`select 1 / 0`.execute(tx).catch(() => {});
+      });
+    await expect(write).rejects.toThrow(AbortedTransactionError);
+    expect(await store().db.selectFrom("teams").where("name", "=", name).selectAll().execute()).toEqual([]);
+    await store()
+      .db.transaction()
+      .execute((tx) => saveTeam(tx, teamDraft({ name })));
+    expect(await store().db.selectFrom("teams").where("name", "=", name).selectAll().execute()).toHaveLength(1);
   });
 });
 
