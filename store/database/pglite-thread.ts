@@ -82,9 +82,20 @@ async function create(folder: string): Promise<void> {
 async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
   if (opened === undefined) throw new Error("the embedded database is not open");
   const { client } = opened;
-  if (begins) await client.query("begin");
-  const { rows, rowCount, command } = await client.query({ name: preparedName(text), text, values: [...parameters] });
+  if (begins) await whole(client.query("begin"));
+  const asked = client.query({ name: preparedName(text), text, values: [...parameters] });
+  const { rows, rowCount, command } = await whole(asked);
   return { rows, affectedRows: rowCount ?? undefined, command };
+}
+
+/**
+ * PGlite passes over what is thrown within it, and goes on with what is left of its memory: of such a statement it tells
+ * neither an end nor an error, and pg takes it for done.
+ */
+async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+  const result = await asked;
+  if (result.command !== null) return result;
+  throw Object.assign(new Error("the embedded database broke off a statement"), { severity: "PANIC" });
 }
 
 /** Its own file system throws these instead of errors, with the error numbers of WASI. */

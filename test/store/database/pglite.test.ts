@@ -56,6 +56,17 @@ describe("The embedded database", () => {
     expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
     await store.close();
   });
+
+  test("c62: ends where it breaks off a statement in itself, rather than take it for done and go on", async () => {
+    await copyEmbedded(join(folder, "db"));
+    const store = await openPGlite(join(folder, "db"));
+    await sql`create table kept (content jsonb)`.execute(store.db);
+    // More than the stack of its thread holds; PostgreSQL looks at its own alone.
+    const deep = "[".repeat(1_000_000) + "]".repeat(1_000_000);
+    await expect(sql`insert into kept values (${deep})`.execute(store.db)).rejects.toThrow("broke off a statement");
+    expect(await store.failed).toMatchObject({ cause: { message: expect.stringContaining("broke off a statement") } });
+    await store.close();
+  });
 });
 
 describe("The embedded database in use", () => {
