@@ -29,6 +29,9 @@ export async function faultsOf(page: Page): Promise<string[]> {
 const JUDGE = `axe.run({ resultTypes: ["violations"] }).then(({ violations }) => [
   ...violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")),
   ...(document.documentElement.scrollWidth > innerWidth ? ["it is wider than its window"] : []),
+  ...[...document.querySelectorAll(".panel")]
+    .filter((panel) => getComputedStyle(panel).overflowX === "hidden" && panel.scrollWidth > panel.clientWidth)
+    .map((panel) => "a panel cuts what is in it: " + panel.innerText.slice(0, 60)),
 ])`;
 
 /** Signs a browser in by the cookie that a sign-in would set. */

@@ -6,7 +6,7 @@ import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { table } from "../table.ts";
+import { type Column, table } from "../table.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
 /** What the list of gateways is asked for. */
@@ -28,7 +28,14 @@ export type GatewayList = GatewayFigures & {
 };
 
 const PATH = "/dashboard/gateways";
-const COLUMNS = ["Gateway", "Upstreams", "Routes", "Keys bound to it", "Team", "Declared in"];
+const COLUMNS: readonly Column[] = [
+  ["Gateway", "named"],
+  "Upstreams",
+  "Routes",
+  "Keys bound to it",
+  "Team",
+  "Declared in",
+];
 /** More upstreams of one gateway are on its own page. */
 const SHOWN_UPSTREAMS = 8;
 

@@ -35,14 +35,14 @@ const ORDERS: Readonly<Record<KeyOrder, string>> = {
   "ends-soonest": "Expires the soonest",
 };
 const COLUMNS: readonly Column[] = [
-  "Name",
+  ["Name", "named"],
   ["Prefix", "whole"],
   ["State", "whole"],
   "Scopes",
-  "Bound to",
+  ["Bound to", "named"],
   ["Last use", "whole"],
   ["Expires", "whole"],
-  "Declared in",
+  ["Declared in", "named"],
 ];
 
 export function listContent(list: KeyList): Html {

@@ -5,7 +5,7 @@ import { declaredIn } from "../declared-in.ts";
 import { type Html, html } from "../html.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
-import { table } from "../table.ts";
+import { type Column, table } from "../table.ts";
 import { ago } from "../times.ts";
 import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
 
@@ -25,7 +25,14 @@ export type LibraryList = {
   readonly now: number;
 };
 
-const COLUMNS = ["Library", "Description", "Team", "When it is deleted", "Created", "Declared in"];
+const COLUMNS: readonly Column[] = [
+  ["Library", "named"],
+  "Description",
+  "Team",
+  "When it is deleted",
+  "Created",
+  "Declared in",
+];
 
 export function librariesContent(list: LibraryList): Html {
   const { query, libraries, nextId, teams } = list;

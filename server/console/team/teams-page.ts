@@ -3,7 +3,7 @@ import { declaredIn } from "../declared-in.ts";
 import { type Content, type Html, html } from "../html.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlOf } from "../query-text.ts";
-import { table } from "../table.ts";
+import { type Column, table } from "../table.ts";
 
 /** What the list of teams is asked for. */
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
@@ -18,7 +18,7 @@ export type TeamList = {
 };
 
 const PATH = "/dashboard/team";
-const COLUMNS = ["Team", "Your role", "Members", "Namespaces", "Declared in"];
+const COLUMNS: readonly Column[] = [["Team", "named"], "Your role", "Members", "Namespaces", "Declared in"];
 
 export function teamsContent({ query, teams, nextId, roleIn }: TeamList): Html {
   const url = (afterId: string | undefined) => urlOf(PATH, { team: query.team, after: afterId ?? "" });

@@ -8,7 +8,8 @@ import { faultsOf, takeCookie } from "../../env/browser.ts";
 const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 
 export const THEMES = ["light", "dark"] as const;
-export const WIDTHS = [320, 390, 1_280] as const;
+/** A phone, half a screen, and a screen. */
+export const WIDTHS = [320, 900, 1_280] as const;
 
 type Server = { readonly url: string };
 type Visit = { readonly cookie: string; readonly look?: BrowserContextOptions };
