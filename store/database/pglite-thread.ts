@@ -24,6 +24,9 @@ const NO_ROWS: Rows = { rows: [], affectedRows: undefined, command: "" };
 /** Of PostgreSQL's own error fields those that a caller may decide by or read. */
 const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
 
+/** With such an error a server's connection ends, or the server: PGlite only never answers again. */
+const LAST: ReadonlySet<string | undefined> = new Set(["PANIC", "FATAL"]);
+
 /** The database, and how it is asked: by pg, which keeps statements for it as for a server. */
 type Opened = { readonly database: PGlite; readonly client: pg.Client };
 
@@ -37,8 +40,7 @@ main.on("message", async ({ id, ...question }: ToThread) => {
   } catch (error) {
     const failure = failureOf(error);
     tell({ told: "failure", id, failure });
-    // A server would have ended, as where its log of changes cannot be written: this one only never answers again.
-    if (failure.fields.severity === "PANIC") throw error;
+    if (LAST.has(failure.fields.severity)) throw error;
   }
 });
 

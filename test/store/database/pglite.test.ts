@@ -57,6 +57,16 @@ describe("The embedded database", () => {
     await store.close();
   });
 
+  test("c62: ends after what ends a connection of a server: it would never answer again", async () => {
+    await copyEmbedded(join(folder, "db"));
+    const store = await openPGlite(join(folder, "db"));
+    await rm(join(folder, "db/base/5/pg_filenode.map"));
+    const fatal = sql`vacuum full pg_class`.execute(store.db);
+    await expect(fatal).rejects.toMatchObject({ severity: "FATAL", message: expect.stringContaining("No such file") });
+    expect(await store.failed).toMatchObject({ cause: { message: expect.stringContaining("No such file") } });
+    await store.close();
+  });
+
   test("c62: ends where it breaks off a statement in itself, rather than take it for done and go on", async () => {
     await copyEmbedded(join(folder, "db"));
     const store = await openPGlite(join(folder, "db"));
