@@ -21,8 +21,8 @@ if (main === null) throw new Error("this file is a worker's, not a program");
 
 const WITH_VECTOR = { extensions: { vector } };
 const NO_ROWS: Rows = { rows: [], affectedRows: undefined, command: "" };
-/** Of PostgreSQL's own error fields those that a caller may decide by or read. */
-const FIELDS = ["code", "severity", "detail", "hint", "schema", "table", "column", "constraint", "routine"] as const;
+/** Of PostgreSQL's own error fields those that a caller may decide by; its detail shows the row. */
+const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "routine"] as const;
 
 /** With such an error a server's connection ends, or the server: PGlite only never answers again. */
 const LAST: ReadonlySet<string | undefined> = new Set(["PANIC", "FATAL"]);
