@@ -1,4 +1,4 @@
-import { specTypeSchemas } from "@modelcontextprotocol/server";
+import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/server";
 import { problem } from "../http/errors.ts";
 import { TOOLS } from "./server.ts";
 
@@ -30,11 +30,17 @@ export function toolOf({ method, params }: Message) {
 }
 
 /** Why a request is not what its method takes: in words that a model can mend it by. A notification is never told. */
-export function faultOf({ id, method, params = {} }: Message): string | undefined {
+export function faultOf(message: Message): string | undefined {
+  const { id, method, params = {} } = message;
   if (id === undefined || !isObject(params)) return undefined;
   if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;
-  if (method === "initialize") return faultOfInitialize(params);
+  if (method === "initialize") return isLegacy(message) ? faultOfInitialize(params) : undefined;
   return method === "tools/call" ? faultOfCall(params) : undefined;
+}
+
+/** Of an era that has this method: since 2026-07-28 there is none. */
+function isLegacy(body: Message): boolean {
+  return classifyInboundRequest({ httpMethod: "POST", body }).kind === "legacy";
 }
 
 /** The protocol library would take them for a failure of its own. */
