@@ -39,8 +39,9 @@ main.on("message", async ({ id, ...question }: ToThread) => {
     tell({ told: "answer", id, answer: await answer(question) });
   } catch (error) {
     const failure = failureOf(error);
-    tell({ told: "failure", id, failure });
+    // Whoever waits is told of its end, this one among them: a word of ours might come before that or behind it.
     if (LAST.has(failure.fields.severity)) throw error;
+    tell({ told: "failure", id, failure });
   }
 });
 
