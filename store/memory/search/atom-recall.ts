@@ -6,12 +6,12 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Atom, Reach } from "../atom.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
+import type { RankedRow } from "./ranked-row.ts";
 import { readTopic, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
   compareTexts,
   prepareComparison,
-  type RankedRow,
   type SimilarText,
   sampleTexts,
   similarTexts,

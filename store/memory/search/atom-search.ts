@@ -16,12 +16,12 @@ import {
   SOURCES,
   withMeaning,
 } from "./ranked-atoms.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { readSearch, type SearchWords, withoutWords } from "./search-words.ts";
 import {
   type Comparison,
   compareTexts,
   prepareComparison,
-  type RankedRow,
   type SimilarText,
   sampleTexts,
   similarTexts,
@@ -174,17 +174,9 @@ async function matchingAtoms(
       from ${found} a, wanted where ${matches(scope)}
       order by ${order} limit ${most * SOURCES}
     )
-    select a.id::text, a.importance, ${MILLISECONDS}, a.rank from (select distinct * from ranked) a order by ${order}
+    select ${RANKED_COLUMNS}, a.rank from (select distinct * from ranked) a order by ${order}
     limit ${most}`.execute(tx);
   return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
-}
-
-type RankedColumns = { id: string; importance: number; created_ms: number; updated_ms: number };
-const MILLISECONDS = sql`extract(epoch from created_at)::float8 * 1000 as created_ms,
-  extract(epoch from updated_at)::float8 * 1000 as updated_ms`;
-
-function toRankedRow({ id, importance, created_ms, updated_ms }: RankedColumns): RankedRow {
-  return { id, importance, createdMs: Math.round(created_ms), updatedMs: Math.round(updated_ms) };
 }
 
 /** The atoms that have the words in some form; where none has them all and `isFirst`, those that have some of them. */

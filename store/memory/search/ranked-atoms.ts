@@ -4,7 +4,7 @@ import { atomsById } from "../atoms.ts";
 import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
 import type { Scope, SearchFilter } from "./candidates.ts";
 import { fuse } from "./fuse.ts";
-import type { RankedRow } from "./similar-atoms.ts";
+import type { RankedRow } from "./ranked-row.ts";
 
 /**
  * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning

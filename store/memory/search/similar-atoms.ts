@@ -4,6 +4,7 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import { indexedTags } from "../atom-filter.ts";
 import { firstOfEach, isWanted, owners, type Scope, type SearchBounds } from "./candidates.ts";
 import { printTextQuery, type TextQuery } from "./index-condition.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { markedWords, type SearchWords } from "./search-words.ts";
 import {
   conditionOfAll,
@@ -15,15 +16,6 @@ import {
 } from "./similar-condition.ts";
 import { type Likeness, similarity } from "./similarity.ts";
 import { takeTurns } from "./turns.ts";
-
-/** An atom, as far as it is ranked by. */
-export type RankedRow = {
-  readonly id: string;
-  readonly importance: number;
-  /** Milliseconds since the epoch. */
-  readonly createdMs: number;
-  readonly updatedMs: number;
-};
 
 type SimilarAtom = RankedRow & Likeness;
 
@@ -103,24 +95,13 @@ export async function similarTexts(
     sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
     ...others.map((source) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`),
   ];
-  const { rows } = await sql<{
-    id: string;
-    text: string;
-    importance: number;
-    created_ms: number;
-    updated_ms: number;
-  }>`${preparedStatement}
-    select a.id::text, ${SEARCHED_TEXT} as text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
-      extract(epoch from a.updated_at)::float8 * 1000 as updated_ms
+  const { rows } = await sql<RankedColumns & { text: string }>`${preparedStatement}
+    select ${RANKED_COLUMNS}, ${SEARCHED_TEXT} as text
     from (
       select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
       from (${sql.join(sources, sql` union all `)}) a
     ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx);
-  return rows.map(({ created_ms, updated_ms, ...row }) => ({
-    ...row,
-    createdMs: Math.round(created_ms),
-    updatedMs: Math.round(updated_ms),
-  }));
+  return rows.map(({ text, ...row }) => ({ ...toRankedRow(row), text }));
 }
 
 /** How like what is searched for the atoms are, each once, in no order. */
