@@ -15,6 +15,12 @@ function options() {
 
 const names = (readings: { value: unknown }[]) => readings.map(({ value }) => JSON.stringify(value));
 
+/** Reads a folder a second later, when each of its files has been left alone for long enough. */
+function settledReader(root: string) {
+  const clock = { now: () => Date.now() + 1_000, monotonic: () => 0 };
+  return createFolderReader({ root, arrivals: createArrivals(), clock });
+}
+
 describe.concurrent("reading a folder of manifests", () => {
   it("does not look into a file that is being written before it has been left alone for a moment", async (context) => {
     const folder = await makeFolder(context);
@@ -48,22 +54,14 @@ describe.concurrent("reading a folder of manifests", () => {
   it("takes a file at once that was written a while ago", async (context) => {
     const folder = await makeFolder(context);
     await writeFile(join(folder, "a.yaml"), "a: 1\n");
-    const read = createFolderReader({
-      root: folder,
-      arrivals: createArrivals(),
-      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
-    });
+    const read = settledReader(folder);
     expect((await read()).files).toHaveLength(1);
   });
 
   it("c49: knows what came whole, by a rename, from what was written into the file that is there", async (context) => {
     const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
-    const read = createFolderReader({
-      root: folder,
-      arrivals: createArrivals(),
-      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
-    });
+    const read = settledReader(folder);
     const cameWhole = async () => (await read()).files.map((one) => one.cameWhole);
     await writeFile(file, "a: 1\n");
     expect(await cameWhole()).toEqual([false]);
@@ -93,11 +91,7 @@ describe.concurrent("reading a folder of manifests", () => {
       const file = join(folder, "a.yaml");
       await writeFile(file, "a: 1\n");
       await writeFile(join(folder, "b.yaml"), "b: 1\n");
-      const read = createFolderReader({
-        root: folder,
-        arrivals: createArrivals(),
-        clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
-      });
+      const read = settledReader(folder);
       const changed = async () => (await read()).changed.length > 0;
       expect([await changed(), await changed()]).toEqual([true, false]);
       await rm(file);
@@ -138,11 +132,7 @@ describe.concurrent("reading a folder of manifests", () => {
     for (const file of ["b.yml", "x/y/c.json", "a.yaml"]) await writeFile(join(folder, file), "{}\n");
     for (const file of [".git/d.yaml", ".e.yaml", "README.md", "f.yaml~", "g.yaml.tmp"])
       await writeFile(join(folder, file), "{");
-    const read = createFolderReader({
-      root: folder,
-      arrivals: createArrivals(),
-      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
-    });
+    const read = settledReader(folder);
     expect((await read()).files.map(({ path }) => path.slice(folder.length + 1))).toEqual([
       "a.yaml",
       "b.yml",
@@ -195,11 +185,7 @@ describe.concurrent("reading a folder of manifests", () => {
   it("notices a file that was exchanged for another of the same size and time", async (context) => {
     const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
-    const read = createFolderReader({
-      root: folder,
-      arrivals: createArrivals(),
-      clock: { now: () => Date.now() + 1_000, monotonic: () => 0 },
-    });
+    const read = settledReader(folder);
     const write = async (text: string) => {
       await writeFile(`${file}.new`, text);
       await utimes(`${file}.new`, 1, 1);
