@@ -9,7 +9,7 @@ import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.t
  * Of a process that files share: to look for garbage in it less often takes less of the processor, and more memory. Not
  * where files are apart, since some of them measure theirs.
  */
-const SHARED_PROCESS = ["--min-semi-space-size=32"];
+const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=1024"];
 
 export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.
@@ -25,13 +25,13 @@ export default defineConfig({
       const { apart, together } = halvesOfNpm();
       const parts = name === "npm" ? { npm: apart, "npm-together": together } : { [name]: filesOf(name) };
       // By night databases are large, and what V8 optimizes of PGlite pays off.
-      const short = name === "npm" ? { env: COMPILE_CACHE, execArgv: NIGHTLY ? [] : [...SHORT_LIVED] } : {};
-      const shared = { ...short, execArgv: [...(short.execArgv ?? []), ...SHARED_PROCESS] };
+      const short = name === "npm" && !NIGHTLY ? SHORT_LIVED : [];
       return Object.entries(parts).map(([part, files]) => ({
         extends: true as const,
         test: {
           ...{ name: part, ...files, isolate: files !== together, globalSetup: [...PROJECTS[name].shared] },
-          ...(files === together ? shared : short),
+          env: COMPILE_CACHE,
+          execArgv: files === together ? [...short, ...SHARED_PROCESS] : [...short],
         },
       }));
     }),

@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { UsageError } from "../../cli/usage-error.ts";
 import { runValidate } from "../../cli/validate.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
@@ -202,7 +201,6 @@ test("the items of a list are manifests, each fault at its own line, as kubectl 
 test("standard input is checked too, from a program that takes its time", async () => {
   const validating = spawn(process.execPath, [MAIN, "validate", "-f", "-"], {
     stdio: ["pipe", "pipe", "inherit"],
-    env: { ...process.env, ...COMPILE_CACHE },
   });
   const out = text(validating.stdout);
   validating.stdin.write(library("a"));

@@ -11,7 +11,6 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { keyShape } from "../../domain/key/key-format.ts";
 import { type Home, key, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
@@ -182,7 +181,6 @@ it("a process that is killed at any moment leaves every declared key working and
 /** A process that does not get to serve. */
 async function dieInStart(home: Home, after: number): Promise<void> {
   const child = spawn(process.execPath, [MAIN, ...upArgs(home)], {
-    env: { ...process.env, ...COMPILE_CACHE },
     stdio: "ignore",
   });
   const gone = once(child, "exit");
