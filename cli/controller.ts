@@ -13,7 +13,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerConfig } from "../server/config.ts";
 import { baseUrl } from "../server/http/base-url.ts";
-import { openPostgres } from "../store/database/postgres.ts";
+import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";

@@ -1,4 +1,4 @@
-import { migrateStoredVersions, readStoredVersions } from "../controller/cluster/kubernetes/stored-versions.ts";
+import { migrateStoredVersions, readStoredVersions } from "../controller/cluster/kubernetes/api/stored-versions.ts";
 import { KINDS } from "../domain/manifest/kinds.ts";
 import { systemClock } from "../runtime/clock.ts";
 import type { AddCommand } from "./command.ts";
@@ -18,8 +18,8 @@ export const addMigrateApiVersion: AddCommand = (program, { env, out }) => {
     .action(async (flags: Flags) => {
       // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
       const [{ connect }, { createApiClient }] = await Promise.all([
-        import("../controller/cluster/kubernetes/connection.ts"),
-        import("../controller/cluster/kubernetes/api-client.ts"),
+        import("../controller/cluster/kubernetes/api/connection.ts"),
+        import("../controller/cluster/kubernetes/api/api-client.ts"),
       ]);
       const connection = connect(setting(env, "kubeconfig", flags.kubeconfig), systemClock);
       const api = createApiClient({ connection, random: Math.random, log: (_level, text) => out(text) });

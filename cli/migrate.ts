@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { parseDuration } from "../domain/manifest/duration.ts";
-import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate.ts";
-import { openPostgres } from "../store/database/postgres.ts";
+import { type MigrationPlan, migrate, planMigration, titleOf } from "../store/database/migrate/migrate.ts";
+import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
 import { outputText, type StructuredFormat } from "./output/output.ts";
 import { UsageError } from "./usage-error.ts";

@@ -1,7 +1,7 @@
 /** The commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
 import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
-import { KubeconfigError } from "../controller/cluster/kubernetes/kubeconfig-error.ts";
+import { KubeconfigError } from "../controller/cluster/kubernetes/api/kubeconfig-error.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import { stopSignal } from "../runtime/stop-signal.ts";
 import type { Terminal } from "../runtime/terminal-log.ts";

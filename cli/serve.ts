@@ -4,7 +4,7 @@ import { createLog } from "../runtime/log.ts";
 import { parseServerConfig, type ServerFlags } from "../server/config.ts";
 import { allAddresses } from "../server/http/all-addresses.ts";
 import { assertPortsFree } from "../server/http/free-ports.ts";
-import { openPostgres } from "../store/database/postgres.ts";
+import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { FEED_CONNECTIONS } from "../store/feed/feed-connections.ts";
 import { type AddCommand, requiredDatabaseUrl } from "./command.ts";
 import { ENCRYPTION_KEY, requiredEncryptionKeys } from "./config.ts";

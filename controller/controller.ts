@@ -7,16 +7,17 @@ import type { Cluster } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
+import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
 import { reconcileKey } from "./key/reconcile-key.ts";
+import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
 import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
 import { type PeriodicTask, runPeriodically } from "./periodic.ts";
-import { reconcileGateway } from "./reconcile-gateway.ts";
-import { reconcileLibrary } from "./reconcile-library.ts";
+import { type BackgroundTask, createWorkQueue, type QueueMetrics } from "./queue/work-queue.ts";
 import { AT_REST, type ReconcileResult } from "./reconcile-result.ts";
-import { reconcileTeam } from "./reconcile-team.ts";
 import { isReconciled, roundRobin } from "./resync.ts";
 import { startupOrder } from "./startup-order.ts";
+import { reconcileTeam } from "./team/reconcile-team.ts";
 import {
   allObjects,
   createWatchMapping,
@@ -24,7 +25,6 @@ import {
   requestsForLibrary,
   requestsForMove,
 } from "./watch-mapping.ts";
-import { type BackgroundTask, createWorkQueue, type QueueMetrics } from "./work-queue.ts";
 
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;

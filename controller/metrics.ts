@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "@prometheus-io/client";
 import type { Kind } from "../domain/manifest/kinds.ts";
-import type { QueueMetrics } from "./work-queue.ts";
+import type { QueueMetrics } from "./queue/work-queue.ts";
 
 export type ControllerMetrics = {
   readonly registry: Registry;

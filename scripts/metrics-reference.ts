@@ -2,7 +2,7 @@ import type { Registry } from "@prometheus-io/client";
 import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
 import { observeCalls } from "../server/auth/call-metrics.ts";
-import { observeUpstreams } from "../server/gateway/upstream-metrics.ts";
+import { observeUpstreams } from "../server/gateway/upstream/upstream-metrics.ts";
 import { observeCertificate } from "../server/http/certificate.ts";
 import { observePipelining } from "../server/http/pipelining-metrics.ts";
 import { leakMetrics } from "../server/leaks/metrics.ts";

@@ -2,8 +2,8 @@ import { BlockList, isIP } from "node:net";
 import type { Environment } from "../domain/environment.ts";
 import { parseDuration } from "../domain/manifest/duration.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS, LEASE_RANGE_MS } from "../domain/protocol.ts";
-import { isTrustworthyUrl } from "./auth/issuer-http.ts";
 import { memoryResourceUrl } from "./auth/memory-resource.ts";
+import { isTrustworthyUrl } from "./auth/tokens/issuer-http.ts";
 import { type Placeholder, parsePlaceholders } from "./key-index/placeholders.ts";
 
 /** Whose JWTs open the management API and, each for its own audience, the memory over MCP. */

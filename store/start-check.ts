@@ -1,6 +1,6 @@
-import { assertListenWorks } from "./database/listen-check.ts";
-import { assertSchemaVersion } from "./database/migrate.ts";
-import { assertServerVersion } from "./database/server-version.ts";
+import { assertListenWorks } from "./database/migrate/listen-check.ts";
+import { assertSchemaVersion } from "./database/migrate/migrate.ts";
+import { assertServerVersion } from "./database/migrate/server-version.ts";
 import type { Store } from "./database/store.ts";
 import { assertKeyring } from "./encryption-key.ts";
 import type { Keyring } from "./keyring.ts";

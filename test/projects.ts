@@ -1,6 +1,6 @@
 /** What the test files of a run share, as far as one of them asks for it: vitest's global setups. */
 const POSTGRES = "test/env/global-setup.ts";
-const GO_PROGRAMS = "test/env/go-programs.ts";
+const GO_PROGRAMS = "test/env/go/go-programs.ts";
 const KUBERNETES = "test/env/kubernetes/global-setup.ts";
 const PULUMI = "test/env/pulumi/global-setup.ts";
 
@@ -67,10 +67,10 @@ const APART = [
   "test/controller/files/manifests/restless.test.ts",
   "test/controller/files/tree-watch.test.ts",
   "test/server/auth/abuse.test.ts",
-  "test/server/auth/verify-token.test.ts",
+  "test/server/auth/tokens/verify-token.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
-  "test/server/gateway/model-scan.test.ts",
+  "test/server/gateway/model/model-scan.test.ts",
   "test/server/gateway/streaming.test.ts",
   "test/server/http/json-body.test.ts",
   "test/server/http/json-scanner.test.ts",

@@ -1,6 +1,6 @@
 /** Whether the cluster has the kinds of Keyplane, as this build knows them. */
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { isForbidden, isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { isForbidden, isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { definitionName, definitionPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { SCHEMAS } from "../../domain/manifest/generated/schemas.ts";

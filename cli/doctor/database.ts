@@ -1,10 +1,10 @@
 /** Whether a PostgreSQL is there, of the right kind, and reached by a way that everything passes through. */
 import { errorText } from "../../domain/error-text.ts";
 import { ListenError, SchemaVersionError, ServerVersionError } from "../../store/database/errors.ts";
-import { assertListenWorks } from "../../store/database/listen-check.ts";
-import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
-import { assertServerVersion } from "../../store/database/server-version.ts";
+import { assertListenWorks } from "../../store/database/migrate/listen-check.ts";
+import { assertSchemaVersion, SCHEMA_VERSION, schemaVersion } from "../../store/database/migrate/migrate.ts";
+import { assertServerVersion } from "../../store/database/migrate/server-version.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";

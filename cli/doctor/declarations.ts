@@ -1,6 +1,6 @@
 /** Whether what is declared in a cluster is brought about. */
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { condition } from "../../domain/conditions.ts";
 import { errorText } from "../../domain/error-text.ts";

@@ -1,7 +1,7 @@
 /** Whether a controller runs: who leads renews a Lease every few seconds. */
 import { setTimeout as delay } from "node:timers/promises";
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { isForbidden } from "../../controller/cluster/kubernetes/api-error.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { isForbidden } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { ANSWER_TIMEOUT_MS, RENEW_DEADLINE_MS } from "../../controller/cluster/kubernetes/lease.ts";
 import { leaseName, readLease } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { leasesPath } from "../../controller/cluster/kubernetes/resources.ts";

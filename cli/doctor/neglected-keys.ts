@@ -1,5 +1,5 @@
 /** Whether somebody looks after the keys of a Kubernetes cluster: a controller that runs, in a namespace that lasts. */
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
 import { errorText } from "../../domain/error-text.ts";

@@ -1,6 +1,6 @@
 /** Whether the controller's account may do what the controller does: what infra/rbac grants. */
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { isNotServed } from "../../controller/cluster/kubernetes/api-error.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";

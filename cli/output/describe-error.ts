@@ -1,4 +1,4 @@
-import { KubeconfigError } from "../../controller/cluster/kubernetes/kubeconfig-error.ts";
+import { KubeconfigError } from "../../controller/cluster/kubernetes/api/kubeconfig-error.ts";
 import { errorMessage } from "../../domain/error-text.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { hasCode } from "../../runtime/error-code.ts";

@@ -1,6 +1,6 @@
-import { createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api-error.ts";
-import { connect } from "../../controller/cluster/kubernetes/connection.ts";
+import { createApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { ApiError, isNotServed, readError } from "../../controller/cluster/kubernetes/api/api-error.ts";
+import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../domain/manifest/kinds.ts";

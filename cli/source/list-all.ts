@@ -1,4 +1,4 @@
-import type { ApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
+import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isRecord } from "../../domain/manifest/identity.ts";
 
 /** Objects that are read at a time. */

@@ -2,8 +2,8 @@
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SchemaVersionError } from "../../store/database/errors.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPGlite } from "../../store/database/pglite.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPGlite } from "../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore } from "../../store/database/store.ts";
 import { type DeclaredCluster, declaredClusters } from "../../store/declared-clusters.ts";
 import { UsageError } from "../usage-error.ts";

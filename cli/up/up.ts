@@ -8,7 +8,7 @@ import type { Environment } from "../../domain/environment.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { terminalLines } from "../../runtime/terminal-log.ts";
-import { managementToken } from "../../server/auth/management-token.ts";
+import { managementToken } from "../../server/auth/management/management-token.ts";
 import { makeOneTimeLink } from "../../server/auth/session/one-time-link.ts";
 import { parseServerConfig, type ServerFlags } from "../../server/config.ts";
 import { baseUrl } from "../../server/http/base-url.ts";

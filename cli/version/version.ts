@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { API_VERSIONS, KINDS } from "../../domain/manifest/kinds.ts";
-import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate.ts";
+import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
 import type { AddCommand } from "../command.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
 import { COMMIT } from "./commit.ts";

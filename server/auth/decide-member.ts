@@ -10,9 +10,9 @@ import {
   STALE,
   unauthorized,
 } from "./decide.ts";
-import { type JudgeJwt, judgeOrWarn } from "./jwt.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
 import { protectedResource } from "./protected-resource.ts";
+import { type JudgeJwt, judgeOrWarn } from "./tokens/jwt.ts";
 
 /** What a team's name is made of, or its id. */
 const TEAM = /^[a-z0-9][-_.a-z0-9]{0,252}$/;

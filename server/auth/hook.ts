@@ -5,7 +5,7 @@ import type { OpenCall, ServerDeps } from "../deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
-import { authenticatePrincipal, authenticatePrincipalAgain } from "./management-hook.ts";
+import { authenticatePrincipal, authenticatePrincipalAgain } from "./management/management-hook.ts";
 import { keepBody } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
 import { declaredAccess, productOf } from "./route-config.ts";

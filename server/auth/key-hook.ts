@@ -11,9 +11,9 @@ import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, type HookOutcome, tell, tellNow } from "./hook-outcome.ts";
 import { TOO_MANY_CALLS, trackCall } from "./open-call.ts";
 import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
-import { recordRefusal } from "./record-refusal.ts";
+import { recordRefusal } from "./refusals/record-refusal.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
-import { lacksScope, TOKEN_PROBLEMS } from "./token-problems.ts";
+import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
 
 /**
  * Decides each request of a route, before anything of its body is read.

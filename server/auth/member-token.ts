@@ -1,8 +1,8 @@
 import { MAX_TOKEN_AGE_MS, memberScopes, standingNames } from "../../domain/access/member-access.ts";
 import type { MemberToken } from "../../domain/access/membership.ts";
-import { actorOf } from "./claims.ts";
 import { extractCredential, readBearer } from "./credential.ts";
-import { CLOCK_SKEW_S, type JudgedJwt, MAX_TOKEN_LENGTH } from "./jwt.ts";
+import { actorOf } from "./tokens/claims.ts";
+import { CLOCK_SKEW_S, type JudgedJwt, MAX_TOKEN_LENGTH } from "./tokens/jwt.ts";
 
 /** Three parts, and no key: one that was imported may have any characters behind its first four. */
 const JWT = /^(?!inf_)[\w-]+\.[\w-]+\.[\w-]+$/;

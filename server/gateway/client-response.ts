@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/errors.ts";
-import { CredentialMask, maskWhole, needleOf } from "./credential-mask.ts";
-import { terminalEvent } from "./dialect-errors.ts";
-import { MAX_ENCODED, mayBeShown } from "./encoded-error.ts";
-import { sendErrorResponse } from "./error-response.ts";
-import { readResponseHead, type UpstreamHead } from "./headers.ts";
-import type { UpstreamPool } from "./pools.ts";
+import { terminalEvent } from "./errors/dialect-errors.ts";
+import { MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
+import { sendErrorResponse } from "./errors/error-response.ts";
+import { CredentialMask, maskWhole, needleOf } from "./headers/credential-mask.ts";
+import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
+import type { UpstreamPool } from "./upstream/pools.ts";
 
 /** How long a client may take to read the end of an answer that was broken off. */
 const LAST_READ_MS = 1_000;

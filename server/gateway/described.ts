@@ -9,7 +9,7 @@ import { KEY_BODY_REFUSALS, KEY_REFUSALS } from "../openapi/route-refusals.ts";
 import { KEY_SECURITY } from "../openapi/security.ts";
 import { SERVED_PATHS, type ServedPath } from "./classify.ts";
 import { ERROR_SCHEMAS, errorSchema, MODEL_LIST_SCHEMAS, MODEL_SCHEMAS } from "./described-schemas.ts";
-import { ROUTE_ID_HEADER } from "./headers.ts";
+import { ROUTE_ID_HEADER } from "./headers/headers.ts";
 
 /** What every path under `/g/` refuses with. */
 const ALWAYS = [...KEY_REFUSALS, "upgrade_required"] as const satisfies readonly ProblemCode[];

@@ -5,13 +5,13 @@ import { judge } from "../auth/decide.ts";
 import type { Consumer, ServerDeps } from "../deps.ts";
 import type { EmbedRequest, EmbedResult } from "../embedding/embed-request.ts";
 import { Problem } from "../http/errors.ts";
-import { createAddressGuard } from "./addresses.ts";
 import { checkVectors, EMBEDDING_FORMATS, type EmbeddingFormat } from "./embedding-formats.ts";
-import { assertFewInterimAnswers } from "./interim-answers.ts";
-import { createUpstreamPools, type ReachableUpstream } from "./pools.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { type Candidate, resolve } from "./resolve.ts";
-import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream-outcomes.ts";
+import { createAddressGuard } from "./upstream/addresses.ts";
+import { assertFewInterimAnswers } from "./upstream/interim-answers.ts";
+import { createUpstreamPools, type ReachableUpstream } from "./upstream/pools.ts";
+import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 
 /** Embeds texts through a gateway, as the gateway's callers do. */
 export type TextEmbedder = {

@@ -8,16 +8,22 @@ import type { OpenCall } from "../deps.ts";
 import { Problem, problem } from "../http/errors.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { ClientResponse } from "./client-response.ts";
-import { type RequestHead, upstreamHeaders } from "./headers.ts";
-import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./pools.ts";
+import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
+import type { ForwardedBody } from "./model/requested-model.ts";
 import { collectBody, passOnBody } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
-import type { ForwardedBody } from "./requested-model.ts";
 import { type Candidate, isSameCandidate, isSameUpstream, type Resolved } from "./resolve.ts";
-import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream-attempt.ts";
-import { isFallbackStatus, isRedirect, SILENT, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
-import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
-import type { UpstreamTimes } from "./upstream-times.ts";
+import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
+import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
+import {
+  isFallbackStatus,
+  isRedirect,
+  SILENT,
+  type UpstreamFailure,
+  upstreamFailure,
+} from "./upstream/upstream-failure.ts";
+import type { UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
+import type { UpstreamTimes } from "./upstream/upstream-times.ts";
 
 /** What forwarding needs of the server. */
 export type ForwardingDeps = {

@@ -1,5 +1,5 @@
 import { problem } from "../http/errors.ts";
-import { canonical } from "./model-places.ts";
+import { canonical } from "./model/model-places.ts";
 
 /** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;

@@ -6,22 +6,22 @@ import { accessNow } from "../auth/key-hook.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem, problem, problemOf } from "../http/errors.ts";
-import { createAddressGuard } from "./addresses.ts";
-import { callerDialect } from "./caller-dialect.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { gatewayPaths } from "./described.ts";
-import { sendErrorResponse } from "./error-response.ts";
+import { callerDialect } from "./errors/caller-dialect.ts";
+import { sendErrorResponse } from "./errors/error-response.ts";
 import { type ForwardingDeps, forward } from "./forward.ts";
-import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers.ts";
-import { modelDescription, modelList, nameableRoutes } from "./models.ts";
-import { createUpstreamPools } from "./pools.ts";
+import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead } from "./headers/headers.ts";
+import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
+import { bodyNeed, type RequestedModel, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { bodyNeed, type RequestedModel, readModels } from "./requested-model.ts";
 import { type Resolved, resolve } from "./resolve.ts";
-import { observeUpstreams } from "./upstream-metrics.ts";
-import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream-outcomes.ts";
-import { type SlotLimits, slotLimits } from "./upstream-slots.ts";
-import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream-times.ts";
+import { createAddressGuard } from "./upstream/addresses.ts";
+import { createUpstreamPools } from "./upstream/pools.ts";
+import { observeUpstreams } from "./upstream/upstream-metrics.ts";
+import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
+import { type SlotLimits, slotLimits } from "./upstream/upstream-slots.ts";
+import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream/upstream-times.ts";
 
 declare module "fastify" {
   interface FastifyRequest {

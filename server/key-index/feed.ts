@@ -1,4 +1,4 @@
-import { assertSchemaVersion } from "../../store/database/migrate.ts";
+import { assertSchemaVersion } from "../../store/database/migrate/migrate.ts";
 import type { ListenConnection, Store } from "../../store/database/store.ts";
 import { CHANGES_CHANNEL, type Changes, changesAfter, type Snapshot, snapshot } from "../../store/feed/change-feed.ts";
 import type { ReplicaRegister } from "../../store/feed/replicas.ts";

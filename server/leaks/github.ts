@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../../domain/manifest/identity.ts";
-import { fetchJson } from "../auth/issuer-http.ts";
+import { fetchJson } from "../auth/tokens/issuer-http.ts";
 
 /** How old keys may get before they are asked for again, and how old where GitHub does not give them. */
 const FRESH_MS = 3_600_000;

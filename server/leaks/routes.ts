@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { identifyIfKnown } from "../auth/management-hook.ts";
+import { identifyIfKnown } from "../auth/management/management-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { clientAddress } from "../http/client-address.ts";
 import { Problem, problem, problemOf, sendProblem } from "../http/errors.ts";

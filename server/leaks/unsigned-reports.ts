@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 import { findSecrets } from "../../store/keys/key-leaks.ts";
-import { minuteOf, networkOf } from "../auth/refusal-rows.ts";
+import { minuteOf, networkOf } from "../auth/refusals/refusal-rows.ts";
 import type { ServerDeps } from "../deps.ts";
 import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { recordRefusal } from "../auth/record-refusal.ts";
+import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import type { ServerDeps } from "../deps.ts";
 import { Problem } from "../http/errors.ts";
 

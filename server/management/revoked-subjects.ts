@@ -4,7 +4,7 @@ import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { lockObject } from "../../store/objects.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
-import { actorOf } from "../auth/claims.ts";
+import { actorOf } from "../auth/tokens/claims.ts";
 import type { ServerConfig } from "../config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";

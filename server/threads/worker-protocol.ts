@@ -1,7 +1,7 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import type { Keyring } from "../../store/keyring.ts";
-import type { ManagementToken } from "../auth/management-token.ts";
+import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { ServerConfig } from "../config.ts";
 import type { RequestCounts } from "../request-counts.ts";
 import type { SeenConsumers } from "../usage.ts";

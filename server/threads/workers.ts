@@ -1,7 +1,7 @@
 import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import type { Keyring } from "../../store/keyring.ts";
-import type { ManagementToken } from "../auth/management-token.ts";
+import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { ServerConfig } from "../config.ts";
 import { answerWithin } from "../key-index/deadline.ts";
 import type { Broadcast } from "../key-index/index-messages.ts";

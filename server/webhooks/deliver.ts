@@ -3,7 +3,7 @@ import { isGone, pauseAfter } from "../../domain/webhook/retry.ts";
 import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
 import { type Keyring, openSealed } from "../../store/keyring.ts";
 import type { ClaimedDelivery, Settlement } from "../../store/webhooks/claims.ts";
-import type { GuardedPosts, PostOutcome } from "../gateway/guarded-post.ts";
+import type { GuardedPosts, PostOutcome } from "../gateway/upstream/guarded-post.ts";
 import { signedHeaders } from "./signature.ts";
 
 /** What a delivery is tried with. */

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { MemoryDatabase } from "../memory/memory-database.ts";
-import type { CopyQuestion } from "./copy.ts";
+import type { CopyQuestion } from "./postgres/copy.ts";
 import type { Database } from "./schema.ts";
 
 /** An open database. Whoever opens it closes it. */

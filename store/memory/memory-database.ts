@@ -6,7 +6,7 @@ import {
   MemoryTimeoutError,
   sqlState,
 } from "../database/errors.ts";
-import { CANCELLED } from "../database/impatient-client.ts";
+import { CANCELLED } from "../database/postgres/impatient-client.ts";
 import type { Database } from "../database/schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 

@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import type pg from "pg";
-import { awayOr, ImpatientClient } from "../database/impatient-client.ts";
+import { awayOr, ImpatientClient } from "../database/postgres/impatient-client.ts";
 import type { Database } from "../database/schema.ts";
 
 /**

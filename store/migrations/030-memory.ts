@@ -43,7 +43,7 @@ alter table atoms alter column sketch set statistics 0;
 
 -- By which model of which gateway a library's atoms are embedded, and the key that this is done with. \`space\` counts the
 -- models: vectors of two are not compared. Its table of vectors needs the extension vector, which may not be there
--- (store/database/vector-table.ts).
+-- (store/database/migrate/vector-table.ts).
 create table library_embeddings (
   library_id text primary key references libraries (id) on delete cascade,
   gateway_id text not null,

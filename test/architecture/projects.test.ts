@@ -24,7 +24,7 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/pulumi.ts": ["pulumi"],
   "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
-  "test/env/pgbouncer.ts": ["system", "e2e"],
+  "test/env/database/pgbouncer.ts": ["system", "e2e"],
   "test/env/node/namespaces.ts": ["system", "e2e"],
 };
 

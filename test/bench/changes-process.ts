@@ -4,7 +4,7 @@
  */
 import { sql } from "kysely";
 import { change } from "../../store/database/change.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 
 const [url = "", name = "", rate] = process.argv.slice(2);
 const store = await openPostgres(url, { maxConnections: 4 });

@@ -5,11 +5,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";
+import { startPostgres } from "../env/database/postgres.ts";
 import { startKubernetes } from "../env/kubernetes.ts";
-import { startPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 import { type Asked, followAuditLog } from "./audit-log.ts";
 

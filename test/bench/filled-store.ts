@@ -4,7 +4,7 @@ import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix } from "../../domain/key/key-format.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { toDigest } from "../../store/database/digest.ts";
-import { migrate } from "../../store/database/migrate.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import type { Keyring } from "../../store/keyring.ts";

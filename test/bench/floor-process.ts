@@ -4,8 +4,8 @@
  */
 import { createServer } from "node:http";
 import { Pool } from "undici";
-import { dialectError } from "../../server/gateway/dialect-errors.ts";
-import { INERT_HEADERS } from "../../server/gateway/headers.ts";
+import { dialectError } from "../../server/gateway/errors/dialect-errors.ts";
+import { INERT_HEADERS } from "../../server/gateway/headers/headers.ts";
 import { problem } from "../../server/http/errors.ts";
 import { REFUSED_PATH } from "./traffic.ts";
 

@@ -2,7 +2,7 @@
  * Replicas without a server: each follows the feed as `keyplane server` does, over connections of its own. Run by
  * `scale-world.ts` with the database's URL and how many; prints `ready` when each of them decides.
  */
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";

@@ -6,8 +6,8 @@
  */
 import { randomBytes } from "node:crypto";
 import { text } from "node:stream/consumers";
-import { createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { connect } from "../../controller/cluster/kubernetes/connection.ts";
+import { createApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { eventsPath, objectPath, objectsPath, secretsPath } from "../../controller/cluster/kubernetes/resources.ts";
 import { FINALIZER } from "../../controller/cluster/port.ts";
 import { PRESETS } from "../../domain/access/scopes.ts";
@@ -16,7 +16,7 @@ import { isRecord } from "../../domain/manifest/identity.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { change, takeLeadership } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
 import { policyOf } from "../store/fixtures.ts";

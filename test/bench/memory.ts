@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
@@ -9,7 +9,7 @@ import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
 import { countAtoms, importantAtoms } from "../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { startOwnPostgres } from "../env/postgres.ts";
+import { startOwnPostgres } from "../env/database/postgres.ts";
 import {
   COMMON_TAG,
   EVERYWHERE,

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { INERT_HEADERS } from "../../server/gateway/headers.ts";
+import { INERT_HEADERS } from "../../server/gateway/headers/headers.ts";
 import { ANSWER, PATH, PROVIDER_CREDENTIAL, STREAM_PATH } from "./traffic.ts";
 
 /** nginx as the upstream: every path answers 1 KB of JSON. It costs less than anything that stands before it. */

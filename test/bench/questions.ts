@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kysely, KyselyPlugin } from "kysely";
-import { openPGlite } from "../../store/database/pglite.ts";
+import { openPGlite } from "../../store/database/pglite/pglite.ts";
 import type { Database } from "../../store/database/schema.ts";
 import type { Store } from "../../store/database/store.ts";
 import { figure, quantile } from "./table.ts";

@@ -6,7 +6,7 @@ import { change } from "../../store/database/change.ts";
 import { reserveVersion } from "../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../store/keys/key-versions.ts";
 import { revokeKey } from "../../store/keys/keys.ts";
-import { describeOnPostgres } from "../env/engines.ts";
+import { describeOnPostgres } from "../env/database/engines.ts";
 import { makeTeam, reservationOf } from "../store/fixtures.ts";
 import { type Answer, BOUND, judge } from "./judgement.ts";
 import { newModel } from "./model.ts";

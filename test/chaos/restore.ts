@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { OwnPostgresServer } from "../env/postgres.ts";
+import type { OwnPostgresServer } from "../env/database/postgres.ts";
 import type { Random } from "../env/random.ts";
 import { MOVES } from "./moves.ts";
 import type { Report } from "./report.ts";

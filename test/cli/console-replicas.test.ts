@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LEASE_MS } from "../../domain/protocol.ts";
-import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
+import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { until, untilNoLonger } from "../env/until.ts";
 import { type Browser, ownPage, signIn } from "../server/auth/session/sign-in.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
 import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
-import { makeDatabaseFolder } from "../env/database-folder.ts";
+import { makeDatabaseFolder } from "../env/database/database-folder.ts";
 import { until } from "../env/until.ts";
 import { key, team } from "./up.ts";
 

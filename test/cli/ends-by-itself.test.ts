@@ -2,8 +2,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CreatedDatabase } from "../env/databases.ts";
-import { freshDatabase } from "../env/engines.ts";
+import type { CreatedDatabase } from "../env/database/databases.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { key, keyplaneProcess, makeHome, startUp, team, tokenOf, type Up, upArgs } from "./up.ts";
 

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { migrate, SCHEMA_VERSION } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
-import { freshDatabase } from "../env/engines.ts";
+import { migrate, SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { freePort } from "../env/free-port.ts";
 import { keyplane } from "./up.ts";
 

@@ -4,7 +4,7 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { encryptionKeyFile } from "../../cli/data/data-folder.ts";
-import { copyEmbedded } from "../env/embedded-database.ts";
+import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { key, keyplane, makeHome, startUp, team, upArgs } from "./up.ts";
 
 const home = makeHome();

@@ -1,7 +1,7 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { SCHEMA_VERSION } from "../../store/database/migrate.ts";
-import { freshDatabase } from "../env/engines.ts";
+import { SCHEMA_VERSION } from "../../store/database/migrate/migrate.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { keyplane } from "./up.ts";
 
 describe("c47: keyplane migrate", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { ROOT } from "../architecture/sources.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
-import { copyEmbedded } from "../env/embedded-database.ts";
+import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { until } from "../env/until.ts";
 import { key, makeHome, team } from "./up.ts";
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "v
 import { checkBootstrapToken } from "../../cli/doctor/database-contents.ts";
 import { mintKey } from "../../domain/key/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
-import { databaseUrl, describeOnPostgres } from "../env/engines.ts";
+import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { ask } from "../server/management/api.ts";

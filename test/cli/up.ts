@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { main } from "../../cli/program.ts";
 import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
-import { makeDatabaseFolder } from "../env/database-folder.ts";
-import { copyEmbedded, keepCompiled } from "../env/embedded-database.ts";
+import { makeDatabaseFolder } from "../env/database/database-folder.ts";
+import { copyEmbedded, keepCompiled } from "../env/database/embedded-database.ts";
 import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));

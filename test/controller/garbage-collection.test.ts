@@ -12,7 +12,7 @@ import type { Store } from "../../store/database/store.ts";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { saveLibrary } from "../../store/memory/libraries.ts";
-import { describeNightlyOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { takeLeadership } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/feed/replicas.ts";
-import { openMigrated } from "../env/engines.ts";
+import { openMigrated } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
 import { withCalls } from "./fixtures/cluster-calls.ts";

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openMigrated } from "../env/engines.ts";
+import { openMigrated } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 import { rowsOf } from "./fixtures/rows.ts";

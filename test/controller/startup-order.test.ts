@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createObjects } from "../../controller/cluster/kubernetes/objects.ts";
+import { createObjects } from "../../controller/cluster/kubernetes/watch/objects.ts";
 import type { ObjectRef } from "../../controller/cluster/port.ts";
 import { startupOrder } from "../../controller/startup-order.ts";
 

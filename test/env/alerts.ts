@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { RARE_COLLECTION } from "./go-program.ts";
+import { RARE_COLLECTION } from "./go/go-program.ts";
 import { findPromtool } from "./promtool.ts";
 
 export const ALERT_RULES = join(import.meta.dirname, "../../infra/chart/files/alerts.yaml");

@@ -1,12 +1,12 @@
 /** A global setup: one PostgreSQL for the test files of a project. */
 import type { TestProject } from "vitest/node";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
-import { hasVectorTable } from "../../store/database/vector-table.ts";
-import { makeDatabaseFolder, removeLeftDatabaseFolders } from "./database-folder.ts";
-import { type CreatedDatabase, createDatabase } from "./databases.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { hasVectorTable } from "../../store/database/migrate/vector-table.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
+import { makeDatabaseFolder, removeLeftDatabaseFolders } from "./database/database-folder.ts";
+import { type CreatedDatabase, createDatabase } from "./database/databases.ts";
+import { startPostgres } from "./database/postgres.ts";
 import { openDesk } from "./desk.ts";
-import { startPostgres } from "./postgres.ts";
 
 declare module "vitest" {
   export interface ProvidedContext {

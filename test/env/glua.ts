@@ -1,4 +1,4 @@
-import { findGoProgram } from "./go-program.ts";
+import { findGoProgram } from "./go/go-program.ts";
 
 /** The path of the interpreter of Lua that is in Argo CD, as {@link findGoProgram} finds it. */
 export function findGlua(): Promise<string> {

@@ -1,4 +1,4 @@
-import { findGoProgram } from "./go-program.ts";
+import { findGoProgram } from "./go/go-program.ts";
 
 /** The path of Helm's program, as {@link findGoProgram} finds it. */
 export function findHelm(): Promise<string> {

@@ -1,4 +1,4 @@
-import { findGoProgram } from "./go-program.ts";
+import { findGoProgram } from "./go/go-program.ts";
 
 /** The path of Prometheus' tool that checks and tests rules, as {@link findGoProgram} finds it. */
 export function findPromtool(): Promise<string> {

@@ -7,7 +7,7 @@ import { LocalWorkspace, PulumiCommand, type PulumiFn, type Stack } from "@pulum
 import { afterAll, describe, inject } from "vitest";
 import { COMPILE_CACHE } from "./compile-cache.ts";
 import { askDesk } from "./desk.ts";
-import { RARE_COLLECTION } from "./go-program.ts";
+import { RARE_COLLECTION } from "./go/go-program.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
 import { until } from "./until.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { downloadGoModule } from "../env/go-download.ts";
+import { downloadGoModule } from "../env/go/go-download.ts";
 import { installKinds } from "../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
 import { manifestsIn, openHelm } from "../infra/chart/helm.ts";

@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { read } from "../architecture/sources.ts";
 import { keyplane } from "../cli/up.ts";
 import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
-import { freshDatabase } from "../env/engines.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 
 describe("examples/kubernetes", () => {

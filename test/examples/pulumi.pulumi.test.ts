@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
-import { RARE_COLLECTION } from "../env/go-program.ts";
+import { RARE_COLLECTION } from "../env/go/go-program.ts";
 import { describeOnPulumi } from "../env/pulumi.ts";
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 /** A world on the pair of production whose controller reaches both of them through proxies that can go wrong. */
 import type { TestContext } from "vitest";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import type { WorldSetup } from "../controller/fixtures/world.ts";
-import { databaseUrl } from "../env/engines.ts";
+import { databaseUrl } from "../env/database/engines.ts";
 import { type ApiProxy, startApiProxy } from "../env/kubernetes/api-proxy.ts";
 import type { Kubernetes } from "../env/kubernetes/client.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";

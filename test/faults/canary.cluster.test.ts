@@ -4,12 +4,12 @@ import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keyDigest } from "../../domain/key/key-format.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";
+import { type OwnPostgresServer, startOwnPostgres } from "../env/database/postgres.ts";
 import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
-import { type OwnPostgresServer, startOwnPostgres } from "../env/postgres.ts";
 import { until } from "../env/until.ts";
 
 const manifest = (kind: string, name: string, spec: object, namespace?: string) =>

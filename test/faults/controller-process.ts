@@ -3,12 +3,12 @@
  * JSON in the environment, as `OPTIONS`. It says `leads`, and how it ended.
  */
 import { randomUUID } from "node:crypto";
-import { createApiClient } from "../../controller/cluster/kubernetes/api-client.ts";
-import { connect } from "../../controller/cluster/kubernetes/connection.ts";
+import { createApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
+import { connect } from "../../controller/cluster/kubernetes/api/connection.ts";
 import { runAsLeader } from "../../controller/cluster/kubernetes/lease.ts";
 import type { Cluster } from "../../controller/cluster/port.ts";
 import { startController } from "../../controller/main.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";

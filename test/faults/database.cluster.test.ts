@@ -1,11 +1,11 @@
 /** A database put back in time under a living controller on Kubernetes, and under the replica that serves. */
 import { it } from "vitest";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
+import { restorableDatabase } from "../env/database/restorable-database.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
-import { restorableDatabase } from "../env/restorable-database.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 

@@ -1,11 +1,11 @@
 /** A replica on a real PostgreSQL, reached through a proxy that can go wrong, and a way around it. */
 import type { TestContext } from "vitest";
 import { unusableBecause } from "../../domain/access/key-state.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
-import { freshDatabase } from "../env/engines.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 

@@ -8,8 +8,7 @@ import { expect, it, type TestContext } from "vitest";
 import { describeWorldsOnOwnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
-import { databaseUrl } from "../env/engines.ts";
+import { databaseUrl } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import type { ProcessOptions } from "./controller-process.ts";
 import { endState } from "./end-state.ts";
@@ -39,7 +38,7 @@ describeWorldsOnOwnKubernetes("a controller's process", (setup, kubernetes) => {
       databaseUrl: (await databaseUrl(setup().store)).href,
       encryptionKey: randomBytes(32).toString("base64"),
     };
-    const env = { ...process.env, ...COMPILE_CACHE, OPTIONS: JSON.stringify(rest) };
+    const env = { ...process.env, OPTIONS: JSON.stringify(rest) };
     const child = spawn(process.execPath, [PROGRAM], { env, stdio: ["ignore", "pipe", "inherit"] });
     context.onTestFinished(() => void child.kill("SIGKILL"));
     const lines: string[] = [];

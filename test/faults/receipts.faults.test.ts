@@ -1,7 +1,7 @@
 /** What a receipt says while a replica is out of reach, and what that replica does by then. */
 import { describe, expect, it, type TestContext } from "vitest";
 import { LEASE_MARGIN_MS, LEASE_MS } from "../../domain/protocol.ts";
-import { managementToken } from "../../server/auth/management-token.ts";
+import { managementToken } from "../../server/auth/management/management-token.ts";
 import { until } from "../env/until.ts";
 import { startCurrentServer } from "../server/current-server.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vit
 import packageJson from "../../package.json" with { type: "json" };
 import { OLDEST_NODE } from "../../runtime/node-version.ts";
 import { ROOT } from "../architecture/sources.ts";
-import { freshDatabase } from "../env/engines.ts";
+import { freshDatabase } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { COMMIT, install, pack, pathOfNode } from "../env/package.ts";
 import { until } from "../env/until.ts";

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { managementToken } from "../../server/auth/management-token.ts";
+import { managementToken } from "../../server/auth/management/management-token.ts";
 import { PRODUCTS } from "../../server/products.ts";
 import { until } from "../env/until.ts";
 import { upstreamOf } from "./gateway/gateway.ts";

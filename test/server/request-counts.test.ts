@@ -6,7 +6,7 @@ import { RequestCountBuffer } from "../../server/request-count-buffer.ts";
 import { RequestCounter } from "../../server/request-counts.ts";
 import type { Store } from "../../store/database/store.ts";
 import { readRequestCounts } from "../../store/keys/request-counts.ts";
-import { describeNightlyOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { NOW, unique } from "../store/fixtures.ts";
 import { indexedKey, keyRecord } from "./harness.ts";
 

@@ -7,7 +7,7 @@ import { UsageBuffer } from "../../server/usage.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts";
 import { readKnownUsage } from "../../store/keys/usage.ts";
-import { describeNightlyOnEachEngine } from "../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../store/fixtures.ts";
 import { indexedKey, keyRecord } from "./harness.ts";
 

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { type AuditPosition, type AuditSearch, searchAudit } from "../../store/audit-search.ts";
 import type { Database } from "../../store/database/schema.ts";
-import { describeNightlyOnEachEngine } from "../env/engines.ts";
-import { rowsRead } from "../env/rows-read.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
+import { rowsRead } from "../env/database/rows-read.ts";
 import { fillWithAudit, LOGGED_UNTIL } from "./filled-audit.ts";
 
 const EVENTS = 30_000;

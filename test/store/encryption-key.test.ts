@@ -14,7 +14,7 @@ import { deregisterReplica, registerReplica } from "../../store/feed/replicas.ts
 import { readUpstreamCredential, saveGateway } from "../../store/gateways.ts";
 import { isSealedByFirst, type Keyring, openSealed, parseKeyring } from "../../store/keyring.ts";
 import { saveTeam } from "../../store/teams.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import { gatewayDraft, makeTeam, run, teamDraft } from "./fixtures.ts";
 
 const LINES = [0, 1, 2].map(() => randomBytes(32).toString("base64"));

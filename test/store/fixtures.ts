@@ -9,7 +9,7 @@ import type { IndexedKey } from "../../store/keys/key-records.ts";
 import { type Reservation, reserveVersion } from "../../store/keys/key-reservations.ts";
 import type { LibraryDraft } from "../../store/memory/libraries.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams.ts";
-import { standingAt } from "../env/database-clock.ts";
+import { standingAt } from "../env/database/database-clock.ts";
 
 /** 14 November 2026: times of tests are given, never taken. */
 export const NOW = Date.UTC(2026, 10, 14, 12);

@@ -4,7 +4,7 @@ import { KeyringError, PublicIdTakenError } from "../../store/database/errors.ts
 import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../store/gateways.ts";
 import { type Keyring, parseKeyring } from "../../store/keyring.ts";
 import { findObject } from "../../store/objects.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../env/database/engines.ts";
 import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "./fixtures.ts";
 
 const line = (byte: number) => Buffer.alloc(32, byte).toString("base64");

@@ -10,7 +10,7 @@ import { saveLibrary } from "../../store/memory/libraries.ts";
 import { findObject } from "../../store/objects.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { findTeam, findTeamOfNamespace } from "../../store/teams.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import {
   gatewayDraft,
   libraryDraft,

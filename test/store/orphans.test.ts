@@ -4,7 +4,7 @@ import { parseKeyring } from "../../store/keyring.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deleteTeam, saveTeam } from "../../store/teams.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run, unique } from "./fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));

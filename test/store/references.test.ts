@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { findInTeam } from "../../store/references.ts";
-import { describeOnEitherEngine } from "../env/engines.ts";
+import { describeOnEitherEngine } from "../env/database/engines.ts";
 import { addLibrary, addTeamsWithLibraries } from "../server/memory/libraries.ts";
 
 describeOnEitherEngine("references to a team's libraries", (opened) => {

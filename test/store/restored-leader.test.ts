@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { describe, expect, type TestContext, test } from "vitest";
 import { change, type Fence, takeLeadership } from "../../store/database/change.ts";
 import { StaleLeaderError } from "../../store/database/errors.ts";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
-import { restorableDatabase } from "../env/restorable-database.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
+import { restorableDatabase } from "../env/database/restorable-database.ts";
 import { until } from "../env/until.ts";
 
 describe("c59: A leader that was paused while the database was restored", () => {

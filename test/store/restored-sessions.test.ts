@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { migrate } from "../../store/database/migrate.ts";
-import { openPostgres } from "../../store/database/postgres.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { beginSession, endSession, findSession } from "../../store/sessions.ts";
 import { addSignInLink, takeSignInLink } from "../../store/sign-in-links.ts";
-import { restorableDatabase } from "../env/restorable-database.ts";
+import { restorableDatabase } from "../env/database/restorable-database.ts";
 import { until } from "../env/until.ts";
 
 const HOUR = 3_600_000;

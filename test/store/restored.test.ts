@@ -3,7 +3,7 @@ import { change } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { changesAfter } from "../../store/feed/change-feed.ts";
 import { saveTeam } from "../../store/teams.ts";
-import { openEmbedded } from "../env/embedded-database.ts";
+import { openEmbedded } from "../env/database/embedded-database.ts";
 import { teamDraft } from "./fixtures.ts";
 import { feedHead } from "./questions.ts";
 

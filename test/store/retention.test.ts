@@ -7,7 +7,7 @@ import type { Store } from "../../store/database/store.ts";
 import { findKey, findKeyOfDigest, revokeKey } from "../../store/keys/keys.ts";
 import { recordUsage } from "../../store/keys/usage.ts";
 import { prune } from "../../store/retention.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "./fixtures.ts";
 

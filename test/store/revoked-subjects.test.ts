@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { change } from "../../store/database/change.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
 import { readTeams } from "../../store/team-records.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import { makeTeam, run } from "./fixtures.ts";
 
 const MAX_OF_TEAM = 1_000;

@@ -13,7 +13,7 @@ import {
   type SignedIn,
 } from "../../store/sessions.ts";
 import { addSignInLink, takeSignInLink } from "../../store/sign-in-links.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 
 const HOUR = 3_600_000;
 const newDigest = () => randomBytes(32).toString("latin1");

@@ -4,7 +4,7 @@ import { StaleDeclarationError } from "../../store/database/errors.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
 import { readTeams } from "../../store/team-records.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../env/database/engines.ts";
 import { libraryDraft, makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "./fixtures.ts";
 import { membersOfTeam } from "./questions.ts";
 

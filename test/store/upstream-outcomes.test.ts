@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { saveGateway } from "../../store/gateways.ts";
 import { parseKeyring } from "../../store/keyring.ts";
 import { recordOutcomes, upstreamStates } from "../../store/upstream-outcomes.ts";
-import { describeOnEachEngine } from "../env/engines.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
 import { gatewayDraft, makeTeam, NOW, run } from "./fixtures.ts";
 
 const NOTHING = { answeredAt: null, status: null, failedAt: null, failure: null };

@@ -2,8 +2,9 @@
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { Cluster, ClusterChange, ObjectRef } from "../port.ts";
-import { type ApiClient, createApiClient } from "./api-client.ts";
-import { connect } from "./connection.ts";
+import { type ApiClient, createApiClient } from "./api/api-client.ts";
+import { connect } from "./api/connection.ts";
+import { serviceAccountNamespace } from "./api/service-account.ts";
 import { createDoubts } from "./doubts.ts";
 import { createEndingNamespaces } from "./ending-namespaces.ts";
 import { REPORTER, recordEvent } from "./events.ts";
@@ -11,17 +12,16 @@ import { readIdentity } from "./identity.ts";
 import { tellInvalid } from "./invalid.ts";
 import { createLookUp } from "./look-up.ts";
 import { namespaceTerminates } from "./namespace.ts";
-import { createObjectWatches } from "./object-watches.ts";
 import { createObjectWrites } from "./object-writes.ts";
-import { createObjects } from "./objects.ts";
-import type { HeldObject } from "./read-object.ts";
-import { createReflectors } from "./reflectors.ts";
 import { objectPath, objectResource } from "./resources.ts";
-import { createSecretReferences } from "./secret-references.ts";
-import { createSecretNews } from "./secret-watch.ts";
-import { createSecretWatches } from "./secret-watches.ts";
-import { createSecrets } from "./secrets.ts";
-import { serviceAccountNamespace } from "./service-account.ts";
+import { createSecretReferences } from "./secrets/secret-references.ts";
+import { createSecretNews } from "./secrets/secret-watch.ts";
+import { createSecretWatches } from "./secrets/secret-watches.ts";
+import { createSecrets } from "./secrets/secrets.ts";
+import { createObjectWatches } from "./watch/object-watches.ts";
+import { createObjects } from "./watch/objects.ts";
+import type { HeldObject } from "./watch/read-object.ts";
+import { createReflectors } from "./watch/reflectors.ts";
 import { workloadRestarter } from "./workloads.ts";
 
 export type KubernetesClusterOptions = {

@@ -8,8 +8,8 @@ import { errorText } from "../../../domain/error-text.ts";
 import { exceedsDeletionLimit, LOOKS_APART_MS } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../log-line.ts";
 import type { DeclaredObject } from "../port.ts";
-import type { ApiClient } from "./api-client.ts";
-import { ApiError } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { ApiError } from "./api/api-error.ts";
 import { readNamespace } from "./namespace.ts";
 
 /** The time from one question of a look to the next, and between two looks. Milliseconds. */

@@ -3,8 +3,8 @@ import { API_VERSION } from "../../../domain/manifest/kinds.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterEvent, DeclaredObject } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import type { ApiClient } from "./api-client.ts";
-import { writeError } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { writeError } from "./api/api-error.ts";
 import { eventsPath } from "./resources.ts";
 
 /** Who reports them. */

@@ -4,10 +4,10 @@
  */
 import { isRecord } from "../../../domain/manifest/identity.ts";
 import type { LogLine } from "../../log-line.ts";
-import type { ApiClient } from "./api-client.ts";
-import { readError } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { readError } from "./api/api-error.ts";
+import type { ApiRequest } from "./api/transport.ts";
 import { KUBE_SYSTEM_PATH } from "./resources.ts";
-import type { ApiRequest } from "./transport.ts";
 
 /** Of a question in passing: without an answer by then it is not known who answers. Milliseconds. */
 const TIMEOUT_MS = 5_000;

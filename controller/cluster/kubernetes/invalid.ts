@@ -7,8 +7,8 @@ import { mergeConditions } from "../../object-status.ts";
 import type { ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
 import type { ObjectWrites } from "./object-writes.ts";
-import type { Objects } from "./objects.ts";
-import type { HeldObject } from "./read-object.ts";
+import type { Objects } from "./watch/objects.ts";
+import type { HeldObject } from "./watch/read-object.ts";
 
 /** How long to wait before a status that could not be written is tried again. Milliseconds. */
 const STATUS_RETRY_MS = 10_000;

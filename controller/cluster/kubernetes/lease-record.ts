@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { ApiClient } from "./api-client.ts";
-import { isConflict, isNotFound } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { isConflict, isNotFound } from "./api/api-error.ts";
 import { microTime } from "./events.ts";
 import { leaseResource, leasesPath } from "./resources.ts";
 

@@ -5,8 +5,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { MAX_LOOK_UPS_PER_SECOND, type Presence } from "../../../domain/garbage-collection.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { ApiClient } from "./api-client.ts";
-import { isNotFound, type ResourceName } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { isNotFound, type ResourceName } from "./api/api-error.ts";
 import type { Identity } from "./identity.ts";
 
 /** Without an answer by then nothing is known. Milliseconds. */

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { ApiClient } from "./api-client.ts";
-import { isForbidden, isNotFound, readError } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { isForbidden, isNotFound, readError } from "./api/api-error.ts";
 import { namespacePath, namespaceResource } from "./resources.ts";
 
 export type Namespace = {

@@ -5,10 +5,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import type { ApiClient } from "./api-client.ts";
-import { isConflict, isNotFound, writeError } from "./api-error.ts";
-import type { Objects } from "./objects.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { isConflict, isNotFound, writeError } from "./api/api-error.ts";
 import { objectPath, objectResource } from "./resources.ts";
+import type { Objects } from "./watch/objects.ts";
 
 /** How often a patch is made again at once; after that it is left to the queue's back-off. */
 const ATTEMPTS = 5;

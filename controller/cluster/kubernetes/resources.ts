@@ -1,6 +1,6 @@
 /** Where things are in the Kubernetes API. */
 import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/manifest/kinds.ts";
-import type { ResourceName } from "./api-error.ts";
+import type { ResourceName } from "./api/api-error.ts";
 
 const PLURALS: Readonly<Record<Kind, string>> = {
   PlatformKey: "platformkeys",

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Cluster } from "../port.ts";
 import { titleOf } from "../titles.ts";
-import type { ApiClient } from "./api-client.ts";
-import { writeError } from "./api-error.ts";
+import type { ApiClient } from "./api/api-client.ts";
+import { writeError } from "./api/api-error.ts";
 import { workloadPath } from "./resources.ts";
 
 /** How long what restarts one workload is gathered, in milliseconds: keys that rotate together roll it out once. */

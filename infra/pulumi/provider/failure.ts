@@ -3,11 +3,11 @@ import providerMessages from "@pulumi/pulumi/proto/provider_pb.js";
 import statusMessages from "@pulumi/pulumi/proto/status_pb.js";
 import { errorMessage } from "../../../domain/error-text.ts";
 import { redactKeys } from "../../../domain/redact.ts";
+import { explainRefusal, Refusal, type Subject } from "./api/refusal.ts";
 import { redact } from "./check.ts";
+import { Any, grpc } from "./engine/protocol.ts";
+import { structOf } from "./engine/structs.ts";
 import { HalfDoneError } from "./lifecycle.ts";
-import { Any, grpc } from "./protocol.ts";
-import { explainRefusal, Refusal, type Subject } from "./refusal.ts";
-import { structOf } from "./structs.ts";
 
 /** Longer texts do not fit the protocol's headers. */
 const MAX_LENGTH = 2_000;

@@ -1,9 +1,9 @@
 /** `getKey`, `getTeam`, `getGateway`: what is there, whoever has made it. */
 import type { FieldDiagnostic } from "../../../domain/manifest/check-spec.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import type { Api } from "./api.ts";
-import { type ApiObject, findObject, readObject } from "./api-object.ts";
-import { isGone } from "./creation.ts";
+import type { Api } from "./api/api.ts";
+import { type ApiObject, findObject, readObject } from "./api/api-object.ts";
+import { isGone } from "./api/creation.ts";
 import { shown } from "./outputs.ts";
 import { type Inputs, RESOURCES, type ResourceKind } from "./resources.ts";
 import type { Revealed, Value, Values } from "./values.ts";

@@ -3,7 +3,7 @@ import { hash, randomBytes } from "node:crypto";
 import { keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { parseDuration } from "../../../domain/manifest/duration.ts";
 import { isRecord } from "../../../domain/manifest/identity.ts";
-import { type ApiObject, readVersion, type Version } from "./api-object.ts";
+import { type ApiObject, readVersion, type Version } from "./api/api-object.ts";
 import type { Inputs } from "./resources.ts";
 import type { Update } from "./update.ts";
 import type { Values } from "./values.ts";

@@ -1,9 +1,10 @@
 /** What becomes of a resource: made, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
 import { managedByOf } from "../../../domain/key/managed-by.ts";
-import type { Api } from "./api.ts";
-import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api-object.ts";
-import { createOnce, isGone } from "./creation.ts";
+import type { Api } from "./api/api.ts";
+import { type ApiObject, findObject, readObject, readVersion, type Version } from "./api/api-object.ts";
+import { createOnce, isGone } from "./api/creation.ts";
+import { OUTRUN, Refusal, type Subject, UnreachableError } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
 import {
   deliveredSecrets,
@@ -16,7 +17,6 @@ import {
   versionReason,
 } from "./key-secret.ts";
 import { outputsOf } from "./outputs.ts";
-import { OUTRUN, Refusal, type Subject, UnreachableError } from "./refusal.ts";
 import { type Inputs, type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec } from "./spec.ts";
 import { revealUpdate, type Update } from "./update.ts";

@@ -3,4 +3,4 @@
 import { assertNodeVersion } from "../../../runtime/node-version.ts";
 
 assertNodeVersion("pulumi-resource-keyplane");
-await import("./process.ts");
+await import("./engine/process.ts");

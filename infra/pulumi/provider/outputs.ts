@@ -1,6 +1,6 @@
 /** What a program sees of a resource. */
 import schema from "../schema.json" with { type: "json" };
-import type { ApiObject } from "./api-object.ts";
+import type { ApiObject } from "./api/api-object.ts";
 import { credentialsOf, mapEntries } from "./credentials.ts";
 import type { Secrets } from "./key-secret.ts";
 import type { ResourceKind } from "./resources.ts";

@@ -1,12 +1,12 @@
 /** A resource as the management API has it, as the inputs that a program would give for it. */
 import { isDeepStrictEqual } from "node:util";
-import { type ApiObject, findObject } from "./api-object.ts";
-import { isGone } from "./creation.ts";
+import { type ApiObject, findObject } from "./api/api-object.ts";
+import { isGone } from "./api/creation.ts";
+import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
 import { deliveredSecrets, knownSecrets } from "./key-secret.ts";
 import type { Made, Resource } from "./lifecycle.ts";
 import { outputsOf } from "./outputs.ts";
-import { Refusal } from "./refusal.ts";
 import { type ResourceKind, specOf } from "./resources.ts";
 import { isSameSpec, minimalSpec } from "./spec.ts";
 import { markedAs, revealAll, type Value, type Values } from "./values.ts";

@@ -16,14 +16,14 @@ import { checkInputs } from "./check.ts";
 import { checkResponse } from "./check-response.ts";
 import { type Diff, diffResource } from "./diff.ts";
 import { propertyOf } from "./difference.ts";
+import { connected, type Session } from "./engine/session.ts";
+import { structOf, valuesOf } from "./engine/structs.ts";
 import { failureOf } from "./failure.ts";
 import { versionReason } from "./key-secret.ts";
 import { createResource, deleteResource, type Resource, updateResource } from "./lifecycle.ts";
 import { previewCreate, previewUpdate } from "./outputs.ts";
 import { readResource } from "./read-resource.ts";
 import { RESOURCES, type ResourceKind } from "./resources.ts";
-import { connected, type Session } from "./session.ts";
-import { structOf, valuesOf } from "./structs.ts";
 import { revealUpdate, type Update } from "./update.ts";
 import { revealAll, secretsIn, type Values } from "./values.ts";
 

@@ -1,9 +1,9 @@
 import type { Store } from "../../../store/database/store.ts";
 import { findSession, type Session } from "../../../store/sessions.ts";
 import type { ServerConfig } from "../../config.ts";
-import { principalOfIssuer } from "../claims.ts";
-import type { ManagementToken } from "../management-token.ts";
+import type { ManagementToken } from "../management/management-token.ts";
 import type { Principal } from "../principal.ts";
+import { principalOfIssuer } from "../tokens/claims.ts";
 import { readCookie } from "./cookies.ts";
 import { csrfTokenOf, secretDigest } from "./secret.ts";
 

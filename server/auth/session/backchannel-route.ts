@@ -4,8 +4,8 @@ import { endSessionsOnce, type LogoutRequest } from "../../../store/sessions.ts"
 import type { ServerDeps } from "../../deps.ts";
 import { problemOf, sendProblem } from "../../http/errors.ts";
 import { authorAs } from "../../management/author.ts";
-import { IssuerUnavailableError } from "../issuer-http.ts";
-import { recordRefusal } from "../record-refusal.ts";
+import { recordRefusal } from "../refusals/record-refusal.ts";
+import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { createLogoutJudge } from "./logout-token.ts";
 
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */

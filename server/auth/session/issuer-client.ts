@@ -2,8 +2,8 @@ import type { JWTPayload } from "jose";
 import * as openid from "openid-client";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { ConsoleClient } from "../../config.ts";
-import { type Discovered, discover, endpointOf, fetchWhole, IssuerUnavailableError } from "../issuer-http.ts";
-import { CLOCK_SKEW_S } from "../jwt.ts";
+import { type Discovered, discover, endpointOf, fetchWhole, IssuerUnavailableError } from "../tokens/issuer-http.ts";
+import { CLOCK_SKEW_S } from "../tokens/jwt.ts";
 import { readClientSecret } from "./client-secret.ts";
 
 /** The issuer has answered, and nobody is signed in by it. */

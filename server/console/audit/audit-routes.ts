@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import { searchAudit } from "../../../store/audit-search.ts";
-import { authenticateManagement } from "../../auth/authenticate-management.ts";
+import { authenticateManagement } from "../../auth/management/authenticate-management.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { ServerDeps } from "../../deps.ts";
 import { askedTeams } from "../../management/asked-teams.ts";

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { RevocationReason } from "../../../domain/key/stored-key.ts";
 import type { Db } from "../../database/change.ts";
-import { hasVectorTable } from "../../database/vector-table.ts";
+import { hasVectorTable } from "../../database/migrate/vector-table.ts";
 
 /** More are not counted. */
 export const MAX_COUNTED = 10_000;

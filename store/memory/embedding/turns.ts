@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Db } from "../../database/change.ts";
+import { hasVectorTable } from "../../database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
-import { hasVectorTable } from "../../database/vector-table.ts";
 import { UNEXPIRED } from "../expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 

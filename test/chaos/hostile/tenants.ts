@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { change } from "../../../store/database/change.ts";
-import { migrate } from "../../../store/database/migrate.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import type { Keyring } from "../../../store/keyring.ts";

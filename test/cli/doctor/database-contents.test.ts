@@ -18,7 +18,7 @@ import { parseKeyring } from "../../../store/keyring.ts";
 import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import { beginSession } from "../../../store/sessions.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { digestOf, makeTeam, reserveKey, run } from "../../store/fixtures.ts";
 
 describeNightlyOnEachEngine("keyplane doctor", (store) => {

@@ -7,8 +7,8 @@ import {
   type WatchedLease,
   watchLeases,
 } from "../../../cli/doctor/leases.ts";
-import type { ApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
-import { ApiError } from "../../../controller/cluster/kubernetes/api-error.ts";
+import type { ApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
+import { ApiError } from "../../../controller/cluster/kubernetes/api/api-error.ts";
 import { microTime } from "../../../controller/cluster/kubernetes/events.ts";
 import { leaseName } from "../../../controller/cluster/kubernetes/lease-record.ts";
 import { leaseResource } from "../../../controller/cluster/kubernetes/resources.ts";

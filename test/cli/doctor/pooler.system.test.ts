@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Finding } from "../../../cli/doctor/finding.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
-import { freshDatabase } from "../../env/engines.ts";
-import { startPgbouncer } from "../../env/pgbouncer.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
+import { startPgbouncer } from "../../env/database/pgbouncer.ts";
 import { keyplane } from "../up.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

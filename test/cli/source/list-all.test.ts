@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { listAll } from "../../../cli/source/list-all.ts";
-import type { ApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
+import type { ApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
 
 /** An API with a collection of these pages, each of which names the next one. */
 function pagesOf(...pages: readonly (readonly string[])[]): Pick<ApiClient, "request"> {

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 import { runUp } from "../../../cli/up/up.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
-import { copyEmbedded } from "../../env/embedded-database.ts";
+import { copyEmbedded } from "../../env/database/embedded-database.ts";
 import { until } from "../../env/until.ts";
 
 test("keyplane up ends, with the reason, when its database has ended by itself", async () => {

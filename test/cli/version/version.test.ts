@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { KINDS } from "../../../domain/manifest/kinds.ts";
 import packageJson from "../../../package.json" with { type: "json" };
-import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../../store/database/migrate.ts";
+import { MIN_SCHEMA_VERSION, SCHEMA_VERSION } from "../../../store/database/migrate/migrate.ts";
 import { filesBelow, read } from "../../architecture/sources.ts";
 import { keyplane } from "../up.ts";
 

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { describe, expect, it, type TestContext } from "vitest";
-import { createSecrets } from "../../../controller/cluster/kubernetes/secrets.ts";
+import { createSecrets } from "../../../controller/cluster/kubernetes/secrets/secrets.ts";
 import type { ClusterError } from "../../../controller/cluster/port.ts";
 import { type Call, configOf, startFakeApiServer, status } from "./fake-api-server.ts";
 

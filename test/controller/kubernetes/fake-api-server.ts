@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { type ApiClient, createApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
-import { connect } from "../../../controller/cluster/kubernetes/connection.ts";
+import { type ApiClient, createApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
+import { connect } from "../../../controller/cluster/kubernetes/api/connection.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 

@@ -4,8 +4,8 @@
  * still for 12 s.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
-import { connect } from "../../../controller/cluster/kubernetes/connection.ts";
+import { createApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
+import { connect } from "../../../controller/cluster/kubernetes/api/connection.ts";
 import { runAsLeader } from "../../../controller/cluster/kubernetes/lease.ts";
 import { clock } from "./fake-api-server.ts";
 

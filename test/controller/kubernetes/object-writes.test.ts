@@ -1,7 +1,7 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { createObjectWrites } from "../../../controller/cluster/kubernetes/object-writes.ts";
-import { createObjects } from "../../../controller/cluster/kubernetes/objects.ts";
-import { readObject } from "../../../controller/cluster/kubernetes/read-object.ts";
+import { createObjects } from "../../../controller/cluster/kubernetes/watch/objects.ts";
+import { readObject } from "../../../controller/cluster/kubernetes/watch/read-object.ts";
 import type { DeclaredObject } from "../../../controller/cluster/port.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { type ReflectorOptions, reflect } from "../../../controller/cluster/kubernetes/reflector.ts";
-import { readSecretVersion } from "../../../controller/cluster/kubernetes/secret-watch.ts";
+import { readSecretVersion } from "../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { type ReflectorOptions, reflect } from "../../../controller/cluster/kubernetes/watch/reflector.ts";
 import { until } from "../../env/until.ts";
 import { type Call, startFakeApiServer, status } from "./fake-api-server.ts";
 

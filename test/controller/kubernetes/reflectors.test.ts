@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createReflectors } from "../../../controller/cluster/kubernetes/reflectors.ts";
-import { readSecretVersion } from "../../../controller/cluster/kubernetes/secret-watch.ts";
+import { readSecretVersion } from "../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
+import { createReflectors } from "../../../controller/cluster/kubernetes/watch/reflectors.ts";
 import { until } from "../../env/until.ts";
 import { type Call, clock, startFakeApiServer } from "./fake-api-server.ts";
 

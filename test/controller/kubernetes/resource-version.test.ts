@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isLater } from "../../../controller/cluster/kubernetes/resource-version.ts";
+import { isLater } from "../../../controller/cluster/kubernetes/watch/resource-version.ts";
 
 test.each([
   ["1000", "999", true],

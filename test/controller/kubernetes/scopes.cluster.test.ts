@@ -4,12 +4,12 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { listKeys } from "../../../store/keys/key-lists.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";

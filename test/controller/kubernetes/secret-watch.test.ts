@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createSecretNews } from "../../../controller/cluster/kubernetes/secret-watch.ts";
+import { createSecretNews } from "../../../controller/cluster/kubernetes/secrets/secret-watch.ts";
 
 describe("what is heard of the Secrets of a namespace", () => {
   function open() {

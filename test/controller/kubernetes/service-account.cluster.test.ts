@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createApiClient } from "../../../controller/cluster/kubernetes/api-client.ts";
-import { connect } from "../../../controller/cluster/kubernetes/connection.ts";
-import { serviceAccountNamespace } from "../../../controller/cluster/kubernetes/service-account.ts";
+import { createApiClient } from "../../../controller/cluster/kubernetes/api/api-client.ts";
+import { connect } from "../../../controller/cluster/kubernetes/api/connection.ts";
+import { serviceAccountNamespace } from "../../../controller/cluster/kubernetes/api/service-account.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { clock } from "./fake-api-server.ts";
 

@@ -2,11 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REASONS } from "../../../domain/conditions.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { API, inNamespace, type Key } from "../../env/kubernetes/declarations.ts";
 import { kstatusOf } from "../../env/kubernetes/kstatus.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";

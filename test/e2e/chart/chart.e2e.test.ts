@@ -2,7 +2,7 @@
 import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { findHelm } from "../../env/helm.ts";
 import type { StartedKubernetes } from "../../env/kubernetes.ts";
 import { followService, startBalancer } from "../../env/node/balancer.ts";

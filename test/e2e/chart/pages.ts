@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { COMPILE_CACHE } from "../../env/compile-cache.ts";
-import { RARE_COLLECTION } from "../../env/go-program.ts";
+import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { KEYPLANE_IMAGE } from "../../env/node.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import packageJson from "../../../package.json" with { type: "json" };
-import { RARE_COLLECTION } from "../../env/go-program.ts";
+import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { findBinaries } from "../../env/kubernetes/binaries.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
 import { KEYPLANE_IMAGE, NODEJS_IMAGE, type StartedNode, startNode } from "../../env/node.ts";

@@ -7,7 +7,7 @@ import { globSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ProgramMissingError } from "../../env/go-program.ts";
+import { ProgramMissingError } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
 import { IMAGE_ROOT_VARIABLE, makeImageRoot } from "../../env/image-root.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";

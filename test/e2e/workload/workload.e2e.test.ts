@@ -4,7 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { followAnswers, type PodAnswers } from "./answers.ts";
 import type { Tally } from "./client.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fillOnce } from "../fill-once.ts";
-import { BuildError, cacheFolder, goBuild } from "../go-build.ts";
+import { fillOnce } from "../database/fill-once.ts";
+import { BuildError, cacheFolder, goBuild } from "../go/go-build.ts";
 import { buildKubernetes } from "./build.ts";
 
 const OF_KUBERNETES = ["kube-apiserver", "kube-controller-manager", "kubectl"] as const;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { goBuild, goModule } from "../go-build.ts";
+import { goBuild, goModule } from "../go/go-build.ts";
 
 /** Builds programs of Kubernetes into a folder. */
 export async function buildKubernetes(names: readonly string[], folder: string): Promise<void> {

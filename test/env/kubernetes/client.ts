@@ -4,7 +4,7 @@ import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { KINDS } from "../../../domain/manifest/kinds.ts";
-import { RARE_COLLECTION } from "../go-program.ts";
+import { RARE_COLLECTION } from "../go/go-program.ts";
 import { until } from "../until.ts";
 
 /** What it takes to reach a control plane, from any process of the run. */

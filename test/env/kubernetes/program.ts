@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { RARE_COLLECTION } from "../go-program.ts";
+import { RARE_COLLECTION } from "../go/go-program.ts";
 
 /** A program that runs until it is stopped, and never longer than this process. */
 export type Program = {

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { fillOnce } from "../fill-once.ts";
-import { BuildError, cacheFolder } from "../go-build.ts";
+import { fillOnce } from "../database/fill-once.ts";
+import { BuildError, cacheFolder } from "../go/go-build.ts";
 import { buildKubernetes } from "../kubernetes/build.ts";
 
 const run = promisify(execFile);

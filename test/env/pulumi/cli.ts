@@ -1,4 +1,4 @@
-import { findGoProgram } from "../go-program.ts";
+import { findGoProgram } from "../go/go-program.ts";
 
 /** The path of a Pulumi CLI, as {@link findGoProgram} finds it. */
 export function findPulumi(): Promise<string> {

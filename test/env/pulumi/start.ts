@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { copyEmbedded } from "../embedded-database.ts";
+import { copyEmbedded } from "../database/embedded-database.ts";
 import { startServing } from "../serving.ts";
 import { findPulumi } from "./cli.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { downloadGoModule } from "../../env/go-download.ts";
+import { downloadGoModule } from "../../env/go/go-download.ts";
 import { installKinds } from "../../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { CHART } from "./helm.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
-import { RARE_COLLECTION } from "../../env/go-program.ts";
+import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
 import type { Ended, Kubernetes } from "../../env/kubernetes/client.ts";
 

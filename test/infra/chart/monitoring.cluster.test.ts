@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
-import { downloadGoModule } from "../../env/go-download.ts";
+import { downloadGoModule } from "../../env/go/go-download.ts";
 import { installKinds } from "../../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { CHART, type Helm, type Manifest, manifestsIn, openHelm } from "./helm.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { Refusal } from "../../../infra/pulumi/provider/api/refusal.ts";
 import { failureOf } from "../../../infra/pulumi/provider/failure.ts";
-import { Refusal } from "../../../infra/pulumi/provider/refusal.ts";
 
 const subject = { type: "keyplane:index:PlatformKey", noun: "key", resource: "reader", name: "reader" };
 

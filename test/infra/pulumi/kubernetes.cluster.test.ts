@@ -10,11 +10,11 @@ import { keyDigest, keyShape } from "../../../domain/key/key-format.ts";
 import { parseManifests } from "../../../domain/manifest/parse.ts";
 import { readManifest } from "../../../domain/manifest/validate.ts";
 import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/resources.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { read } from "../../architecture/sources.ts";
 import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 
 const CREDENTIAL = "canary-of-a-provider";

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { type Api, startApi } from "../management/api.ts";
 

@@ -1,6 +1,6 @@
-import { managementToken } from "../../../server/auth/management-token.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { type Browser, ownPage, signIn } from "../auth/session/sign-in.ts";
 import { startApi, TOKEN } from "../management/api.ts";
 

@@ -2,10 +2,10 @@
 import { sql } from "kysely";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { openBrowser } from "../../env/browser.ts";
-import { freshDatabase } from "../../env/engines.ts";
+import { freshDatabase } from "../../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";

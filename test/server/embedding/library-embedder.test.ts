@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { findKey, revokeKey } from "../../../store/keys/keys.ts";
 import { correctAtom, deleteAtom } from "../../../store/memory/atom-writes.ts";
 import { endEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
-import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { PROVIDER_KEY, routeOf } from "../gateway/gateway.ts";

@@ -5,7 +5,7 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
 import { correctAtom } from "../../../store/memory/atom-writes.ts";
-import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
 import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { callTool } from "../mcp/tool-calls.ts";

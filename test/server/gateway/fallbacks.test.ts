@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { UpstreamTimes } from "../../../server/gateway/upstream-times.ts";
+import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";

@@ -1,8 +1,8 @@
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { type SlotLimits, slotLimits } from "../../../server/gateway/upstream-slots.ts";
-import { UPSTREAM_TIMES, type UpstreamTimes } from "../../../server/gateway/upstream-times.ts";
+import { type SlotLimits, slotLimits } from "../../../server/gateway/upstream/upstream-slots.ts";
+import { UPSTREAM_TIMES, type UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import { type HarnessOptions, startHarness } from "../harness.ts";
 
 /** The app with nothing but the gateway. `times`: shorter ones than a model is given; `slots`: fewer than an upstream. */

@@ -7,7 +7,7 @@ import { mintKey } from "../../../domain/key/key-format.ts";
 import { parseKeyring } from "../../../store/keyring.ts";
 import { fillStore } from "../../bench/filled-store.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
-import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { startServing } from "../../env/serving.ts";
 import { startUpstream } from "./upstream.ts";

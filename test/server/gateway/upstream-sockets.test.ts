@@ -1,7 +1,7 @@
 import { BlockList, type Socket } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createAddressGuard } from "../../../server/gateway/addresses.ts";
-import { createUpstreamPools } from "../../../server/gateway/pools.ts";
+import { createAddressGuard } from "../../../server/gateway/upstream/addresses.ts";
+import { createUpstreamPools } from "../../../server/gateway/upstream/pools.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";

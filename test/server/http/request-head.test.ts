@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { managementToken } from "../../../server/auth/management-token.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { PRODUCTS } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";

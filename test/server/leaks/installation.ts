@@ -2,7 +2,7 @@ import { createHash, generateKeyPairSync, type KeyObject, sign as signBytes } fr
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { startApi } from "../management/api.ts";
 import { makeSigner, sign, startIssuer } from "../management/issuer.ts";

@@ -4,7 +4,7 @@ import { mintKey } from "../../../domain/key/key-format.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { UnsignedReports } from "../../../server/leaks/unsigned-reports.ts";
 import { NO_VIEW } from "../../controller/fixtures/world.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openEmbedded } from "../../env/database/embedded-database.ts";
 
 test("b100: reports that wait for a database that is away hold up no server's end: it is asked once more", async () => {
   const store = await openEmbedded();

@@ -7,7 +7,7 @@ import { embeddingProgress } from "../../../store/memory/embedding/embedding-pro
 import { declareEmbedding } from "../../../store/memory/embedding/library-embedding.ts";
 import { type LibraryDraft, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { libraryDraft, makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";

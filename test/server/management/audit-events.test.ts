@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { fillWithAudit } from "../../store/filled-audit.ts";
 import { type Api, startApi } from "./api.ts";
 

@@ -1,7 +1,7 @@
 /** What an auditor asks of the changes that are made through the management API. */
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 

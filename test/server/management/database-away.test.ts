@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
-import { managementToken } from "../../../server/auth/management-token.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { describeOnPostgres, freshDatabase } from "../../env/engines.ts";
+import { describeOnPostgres, freshDatabase } from "../../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";

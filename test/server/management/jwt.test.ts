@@ -3,7 +3,7 @@ import { exportSPKI, importJWK } from "jose";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "./issuer.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/key-format.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "./api.ts";
 

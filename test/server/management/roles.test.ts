@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { managementToken } from "../../../server/auth/management-token.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, unique } from "../../store/fixtures.ts";
 import { auditOfKey } from "../../store/questions.ts";
 import { type Harness, startHarness } from "../harness.ts";

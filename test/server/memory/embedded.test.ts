@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { Mount } from "../../../server/app.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openEmbedded } from "../../env/database/embedded-database.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { startCurrentServer } from "../current-server.ts";

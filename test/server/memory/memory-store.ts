@@ -1,5 +1,5 @@
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "./libraries.ts";
 
 /** A database with two teams and their libraries. */

@@ -8,7 +8,7 @@ import { createLog } from "../../../runtime/log.ts";
 import { parseServerConfig } from "../../../server/config.ts";
 import { startServer } from "../../../server/main.ts";
 import { makeCertificate } from "../../env/certificate.ts";
-import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyring, storeKey } from "../key-index/replica-fixtures.ts";

@@ -10,7 +10,7 @@ import { sharedCells } from "../../../server/key-index/shared-cells.ts";
 import { type RunningServer, startServer } from "../../../server/main.ts";
 import { saveGateway } from "../../../store/gateways.ts";
 import { readRequestCounts } from "../../../store/keys/request-counts.ts";
-import { databaseUrl, describeOnPostgres } from "../../env/engines.ts";
+import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";
 import { until, untilNoLonger } from "../../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, policyOf, run, unique } from "../../store/fixtures.ts";
 import { testClock } from "../harness.ts";

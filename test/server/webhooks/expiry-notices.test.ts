@@ -5,7 +5,7 @@ import { change } from "../../../store/database/change.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { policyOf, reservationOf } from "../../store/fixtures.ts";
 import { deliveriesOf, makeToldTeam, SECRET } from "./fixtures.ts";
 

@@ -2,7 +2,7 @@ import { BlockList } from "node:net";
 import { sql } from "kysely";
 import type { WebhookEvent } from "../../../domain/webhook/webhook.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { type GuardedPosts, openGuardedPosts } from "../../../server/gateway/guarded-post.ts";
+import { type GuardedPosts, openGuardedPosts } from "../../../server/gateway/upstream/guarded-post.ts";
 import { startWebhooks } from "../../../server/webhooks/sender.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { revokeKey } from "../../../store/keys/keys.ts";
-import { describeOnEitherEngine } from "../../env/engines.ts";
-import { restorableDatabase } from "../../env/restorable-database.ts";
+import { describeOnEitherEngine } from "../../env/database/engines.ts";
+import { restorableDatabase } from "../../env/database/restorable-database.ts";
 import { until } from "../../env/until.ts";
 import { startCurrentServer } from "../current-server.ts";
 import { deliveriesOf, makeKey, makeToldTeam, SECRET, startSender } from "./fixtures.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/engines.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Api, startApi } from "../management/api.ts";

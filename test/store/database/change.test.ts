@@ -19,7 +19,7 @@ import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import {
   gatewayDraft,

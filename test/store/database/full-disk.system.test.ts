@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
-import { openPGlite } from "../../../store/database/pglite.ts";
+import { openPGlite } from "../../../store/database/pglite/pglite.ts";
 
 test("c62: the embedded database on a disk that fills up ends, says why, and has all that was committed once there is room", async () => {
   const disk = mkdtempSync("/tmp/keyplane-disk-");

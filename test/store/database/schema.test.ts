@@ -8,11 +8,11 @@ import {
   migrate,
   planMigration,
   SCHEMA_VERSION,
-} from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+} from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openEmbedded, openEmptyEmbedded } from "../../env/embedded-database.ts";
-import { describeOnEachEngine, type Engine, freshDatabase } from "../../env/engines.ts";
+import { openEmbedded, openEmptyEmbedded } from "../../env/database/embedded-database.ts";
+import { describeOnEachEngine, type Engine, freshDatabase } from "../../env/database/engines.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
 const V17 = await readFile(new URL("schema-17.sql", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { maintainTables } from "../../../store/database/table-upkeep.ts";
-import { openEmbedded } from "../../env/embedded-database.ts";
+import { openEmbedded } from "../../env/database/embedded-database.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 
 test("b87: the embedded database gathers statistics and frees space after enough changes, and rests without", async () => {

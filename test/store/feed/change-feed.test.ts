@@ -12,7 +12,7 @@ import { revokeKey } from "../../../store/keys/keys.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams.ts";
-import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import {

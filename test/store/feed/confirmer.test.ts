@@ -5,7 +5,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/feed/confirmer.ts";
 import { heartbeat, registerReplica, replicaRegister } from "../../../store/feed/replicas.ts";
 import { saveTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
 
 /** A confirmer on a clock that passes only when told to. */

@@ -7,7 +7,7 @@ import { findSecrets, recordLeak } from "../../../store/keys/key-leaks.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { findKey, releaseKey, requestRotation, revokeKey } from "../../../store/keys/keys.ts";
 import { pruneChanges } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";
 

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { afterEach, expect, test } from "vitest";
 import { LEASE_MARGIN_MS, LEASE_MS } from "../../../domain/protocol.ts";
-import { migrate } from "../../../store/database/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
+import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { watchReplicas } from "../../../store/feed/replica-watch.ts";
 import {
   deregisterReplica,
@@ -13,8 +13,8 @@ import {
   replicaRegister,
 } from "../../../store/feed/replicas.ts";
 import { pruneChanges } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
-import { startOwnPostgres } from "../../env/postgres.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { startOwnPostgres } from "../../env/database/postgres.ts";
 import { makeTeam, readSnapshot } from "../fixtures.ts";
 
 const LEASE_AND_MARGIN_MS = LEASE_MS + LEASE_MARGIN_MS;

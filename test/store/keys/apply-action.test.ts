@@ -22,7 +22,7 @@ import {
   requestRotation as storeRotationRequest,
   updateKeyPolicy,
 } from "../../../store/keys/keys.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { digestOf, HOUR, type Home, makeTeam, NOW, policyOf, run, unique } from "../fixtures.ts";
 

@@ -8,7 +8,7 @@ import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { recordKeySecret } from "../../../store/keys/key-secrets.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
 import { deleteTeam } from "../../../store/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, libraryDraft, makeTeam, nextVersion, reserveKey, run, unique } from "../fixtures.ts";
 import { findKeyByOwner } from "../questions.ts";
 

@@ -7,7 +7,7 @@ import { changesAfter } from "../../../store/feed/change-feed.ts";
 import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion, endRetiring, retireVersions } from "../../../store/keys/key-versions.ts";
 import { releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { examples } from "../../env/nightly.ts";
 import { HOUR, makeTeam, NOW, nextVersion, policyOf, reserveKey, run } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";

@@ -9,7 +9,7 @@ import type { IndexedKey } from "../../../store/keys/key-records.ts";
 import { type Reservation, reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import {
   HOUR,
   type Home,

@@ -5,7 +5,7 @@ import { LISTED_STATES, type ListedKey, listedState } from "../../../store/keys/
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { findKeys, type KeySearch, type SearchBounds, searchKeys } from "../../../store/keys/key-search.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12);
 const KEYS = 250;

@@ -3,8 +3,8 @@ import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../store/database/schema.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../store/keys/key-orders.ts";
 import { identifyKeys, type KeySearch, searchKeys } from "../../../store/keys/key-search.ts";
-import { describeNightlyOnEachEngine } from "../../env/engines.ts";
-import { rowsRead } from "../../env/rows-read.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
+import { rowsRead } from "../../env/database/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
 
 const KEYS = 20_000;

@@ -20,7 +20,7 @@ import { activateVersion, endRetiring, retireVersions } from "../../../store/key
 import { findKey, releaseKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
 import { recordUsage } from "../../../store/keys/usage.ts";
 import { findOrphans } from "../../../store/orphans.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/engines.ts";
+import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import {
   digestOf,
   HOUR,

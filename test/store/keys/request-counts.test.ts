@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { addRequestCounts, outcomeOf, readRequestCounts } from "../../../store/keys/request-counts.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../fixtures.ts";
 
 const SLOT = 5 * 60_000;

@@ -10,7 +10,7 @@ import { reserveVersion } from "../../../store/keys/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { findKey } from "../../../store/keys/keys.ts";
 import { type TakeOver, takeOverKey } from "../../../store/keys/take-over.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { digestOf, makeTeam, NOW, policyOf, unique } from "../fixtures.ts";
 
 describeOnEachEngine("A take-over", (store) => {

@@ -9,7 +9,7 @@ import {
   removeReplicas,
 } from "../../../store/feed/replicas.ts";
 import { markUsageWritten, readKnownUsage, recordUsage } from "../../../store/keys/usage.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../fixtures.ts";
 
 async function databaseNow(store: Store): Promise<number> {

@@ -9,8 +9,8 @@ import { expiredDeletion } from "../../../store/memory/expired-atoms.ts";
 import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
-import { rowsRead } from "../../env/rows-read.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { rowsRead } from "../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 

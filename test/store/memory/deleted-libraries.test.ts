@@ -7,7 +7,7 @@ import { listAtoms } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { run } from "../fixtures.ts";
 import { dropPartsIndex } from "./filled-library.ts";

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../../../store/database/change.ts";
-import { migrate } from "../../../store/database/migrate.ts";
+import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../fixtures.ts";
 
 describeOnEachEngine("A library", (store) => {

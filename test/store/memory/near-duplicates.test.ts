@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Reach } from "../../../store/memory/atom.ts";
 import { correctAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
 import { findNearDuplicates } from "../../../store/memory/near-duplicates.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 

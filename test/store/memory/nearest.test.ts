@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { nearestAtoms } from "../../../store/memory/embedding/nearest.ts";
 import { saveLibrary } from "../../../store/memory/libraries.ts";
-import { describeOnEachEngineWithVectors } from "../../env/engines.ts";
-import { rowsRead } from "../../env/rows-read.ts";
+import { describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
+import { rowsRead } from "../../env/database/rows-read.ts";
 import { libraryDraft, makeTeam, run } from "../fixtures.ts";
 
 const ATOMS = 1_500;

@@ -6,8 +6,8 @@ import type { Database } from "../../../store/database/schema.ts";
 import { saveTeam } from "../../../store/teams.ts";
 import { claimDeliveries } from "../../../store/webhooks/claims.ts";
 import { listDeliveries, listWebhooks, lockDelivery } from "../../../store/webhooks/delivery-log.ts";
-import { describeOnEachEngine } from "../../env/engines.ts";
-import { rowsRead } from "../../env/rows-read.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { rowsRead } from "../../env/database/rows-read.ts";
 import { makeKey } from "../../server/webhooks/fixtures.ts";
 import { makeTeam } from "../fixtures.ts";
 

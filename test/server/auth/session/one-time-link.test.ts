@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../../server/app.ts";
-import { managementToken } from "../../../../server/auth/management-token.ts";
+import { managementToken } from "../../../../server/auth/management/management-token.ts";
 import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
 import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { makeSecret } from "../../../../server/auth/session/secret.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { openMigrated } from "../../../env/engines.ts";
+import { openMigrated } from "../../../env/database/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { openBrowser } from "./browser.ts";
 import { ownPage, signIn } from "./sign-in.ts";

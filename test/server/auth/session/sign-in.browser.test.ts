@@ -9,7 +9,7 @@ import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { consoleRoutes } from "../../../../server/console/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { faultsOf, openBrowser } from "../../../env/browser.ts";
-import { openEmbedded } from "../../../env/embedded-database.ts";
+import { openEmbedded } from "../../../env/database/embedded-database.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { CLIENT_SECRET, startProvider, type TestProvider } from "./provider.ts";
 

@@ -10,7 +10,7 @@ import { sessionRoutes } from "../../../../server/auth/session/routes.ts";
 import { secretDigest } from "../../../../server/auth/session/secret.ts";
 import { refuseForeignHosts } from "../../../../server/http/host-check.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { openMigrated } from "../../../env/engines.ts";
+import { openMigrated } from "../../../env/database/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { sendRaw } from "../../raw-http.ts";
 import { openBrowser, type Page, type TestBrowser } from "./browser.ts";

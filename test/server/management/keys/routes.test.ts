@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { managementToken } from "../../../../server/auth/management-token.ts";
+import { managementToken } from "../../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { registerReplica } from "../../../../store/feed/replicas.ts";
@@ -8,7 +8,7 @@ import { activateVersion } from "../../../../store/keys/key-versions.ts";
 import { findKey, releaseKey, revokeKey } from "../../../../store/keys/keys.ts";
 import { recordUsage } from "../../../../store/keys/usage.ts";
 import { deleteTeam } from "../../../../store/teams.ts";
-import { openMigrated } from "../../../env/engines.ts";
+import { openMigrated } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { digestOf, HOUR, makeTeam, NOW, policyOf, reserveKey, run } from "../../../store/fixtures.ts";
 import { auditOfKey } from "../../../store/questions.ts";

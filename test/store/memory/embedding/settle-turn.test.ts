@@ -9,7 +9,7 @@ import { declareEmbedding, endEmbedding } from "../../../../store/memory/embeddi
 import { settleTurn } from "../../../../store/memory/embedding/settle-turn.ts";
 import { claimTurn, type EmbeddingTurn, takeBatch } from "../../../../store/memory/embedding/turns.ts";
 import { saveLibrary } from "../../../../store/memory/libraries.ts";
-import { describeOnEachEngineWithVectors } from "../../../env/engines.ts";
+import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { digestOf, gatewayDraft, libraryDraft, makeTeam, run, unique } from "../../fixtures.ts";
 import { PLAIN } from "../plain-atom.ts";
 

@@ -5,7 +5,7 @@ import { listAtoms } from "../../../../store/memory/atoms.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import type { SearchBounds } from "../../../../store/memory/search/candidates.ts";
-import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { type Asked, grouped, QUESTIONS, recallAtTen, storeCorpus } from "./corpus/measure.ts";
 

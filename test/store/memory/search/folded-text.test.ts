@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { foldText, identifierWords, partsOf, wordsOf } from "../../../../store/memory/search/folded-text.ts";
-import { describeOnEachEngine } from "../../../env/engines.ts";
+import { describeOnEachEngine } from "../../../env/database/engines.ts";
 
 test("folding takes case, accents, widths and letters of other keyboards away", () => {
   expect(foldText("ÜBER Größe Łódź Ødegård Ёлка ＦＡＸ ﾌﾟﾘﾝﾀｰ ﬁn ΣΟΦΌΣ 한글 が")).toBe(

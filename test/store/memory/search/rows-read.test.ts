@@ -6,7 +6,7 @@ import { listAtoms } from "../../../../store/memory/atoms.ts";
 import { countAtoms, importantAtoms } from "../../../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { describeNightlyOnEachEngine } from "../../../env/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "../filled-library.ts";
 
 const ATOMS = 20_000;

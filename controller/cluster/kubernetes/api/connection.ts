@@ -1,0 +1,118 @@
+/**
+ * Where the API server is and who we are there. Configuration and authentication (kubeconfig, in-cluster, exec plugins,
+ * tokens that rotate) are the Kubernetes client's; the requests are ours.
+ */
+import type { Agent } from "node:http";
+import type { RequestOptions } from "node:https";
+import { KubeConfig } from "@kubernetes/client-node";
+import { unreadableBecause } from "../../../../runtime/unreadable-because.ts";
+import { KubeconfigError } from "./kubeconfig-error.ts";
+
+/** How long credentials are used before they are asked for again, which reads files. Milliseconds. */
+const CREDENTIALS_LAST = 5_000;
+
+/** What the client calls the context that it makes of a pod's service account. */
+const IN_CLUSTER = "inClusterContext";
+
+export type TlsOptions = Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized">;
+
+/** What a request is made with. */
+export type Credentials = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsOptions;
+  /** Of the proxy that the kubeconfig names. */
+  readonly proxyAgent: Agent | undefined;
+};
+
+export type Connection = {
+  readonly server: URL;
+  /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
+  readonly namespace: string | undefined;
+  /** That of the pod that this runs in; undefined elsewhere, whatever a kubeconfig names. */
+  readonly podNamespace: string | undefined;
+  credentials(): Promise<Credentials>;
+  /** Has everything read again, since the API server refused what there is. */
+  renew(): void;
+};
+
+/**
+ * Reads the configuration.
+ *
+ * @param kubeconfig a file; where it is undefined, KUBECONFIG, the user's own or the pod's service account
+ * @param contextName one of its contexts; where it is undefined, the current one
+ * @throws KubeconfigError where none of them says which cluster is meant
+ */
+export function connect(
+  kubeconfig: string | undefined,
+  clock: { monotonic(): number },
+  contextName?: string,
+): Connection {
+  let config = load(kubeconfig, contextName);
+  let known: { readonly until: number; readonly credentials: Promise<Credentials> } | undefined;
+  const address = config.getCurrentCluster()?.server;
+  if (address === undefined || !URL.canParse(address)) throw new KubeconfigError("its current context names no server");
+  const context = config.getCurrentContext();
+  const namespace = config.getContextObject(context)?.namespace?.trim();
+  return {
+    server: new URL(address),
+    namespace,
+    podNamespace: context === IN_CLUSTER ? namespace : undefined,
+    credentials() {
+      if (known === undefined || clock.monotonic() > known.until) {
+        const credentials = readCredentials(config);
+        known = { until: clock.monotonic() + CREDENTIALS_LAST, credentials };
+        credentials.catch(() => {
+          known = undefined;
+        });
+      }
+      return known.credentials;
+    },
+    renew() {
+      config = load(kubeconfig, contextName);
+      known = undefined;
+    },
+  };
+}
+
+function load(kubeconfig: string | undefined, contextName: string | undefined): KubeConfig {
+  const config = new KubeConfig();
+  try {
+    if (kubeconfig === undefined) config.loadFromDefault();
+    else config.loadFromFile(kubeconfig);
+  } catch (error) {
+    const file = kubeconfig === undefined ? "" : `${kubeconfig}: `;
+    const why = error instanceof Error && "syscall" in error ? unreadableBecause(error) : "it is no kubeconfig in YAML";
+    throw new KubeconfigError(`${file}${why}`);
+  }
+  // What the client makes up when it finds nothing.
+  if (kubeconfig === undefined && config.getCurrentContext() === "loaded-context") {
+    throw new KubeconfigError("no cluster is configured: give --kubeconfig FILE, or set KUBECONFIG");
+  }
+  if (contextName !== undefined) {
+    if (config.getContextObject(contextName) === null) {
+      const names = config.getContexts().map(({ name }) => name);
+      throw new KubeconfigError(`it has no context ${contextName}: it has ${names.join(", ") || "none"}`);
+    }
+    config.setCurrentContext(contextName);
+  }
+  return config;
+}
+
+async function readCredentials(config: KubeConfig): Promise<Credentials> {
+  const options: RequestOptions = { headers: {} };
+  await config.applyToHTTPSOptions(options);
+  const { ca, cert, key, servername, rejectUnauthorized, auth } = options;
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = String(value).trim();
+  if (auth) headers.Authorization = `Basic ${Buffer.from(auth).toString("base64")}`;
+  const agent = config.getCurrentCluster()?.proxyUrl === undefined ? undefined : options.agent;
+  return {
+    headers,
+    tls: withoutUndefined({ ca, cert, key, servername, rejectUnauthorized }),
+    proxyAgent: typeof agent === "object" ? agent : undefined,
+  };
+}
+
+function withoutUndefined(options: { [K in keyof TlsOptions]: TlsOptions[K] | undefined }): TlsOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as TlsOptions;
+}

@@ -1,0 +1,47 @@
+/** Who else has a hand in a Secret, as its metadata tells: what a person needs who looks for whoever deletes it. */
+import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { sanitizeUntrusted } from "../../../../domain/redact.ts";
+
+/** More than any tools leave together, and longer than their names are; the rest is cut. Characters. */
+const MAX_MARKS = 8;
+const MAX_MARK = 120;
+
+/** By which Argo CD, Flux and Helm know what is theirs, and prune it. */
+const ANNOTATIONS = [
+  "argocd.argoproj.io/tracking-id",
+  "meta.helm.sh/release-name",
+  "meta.helm.sh/release-namespace",
+] as const;
+const LABELS = [
+  "argocd.argoproj.io/instance",
+  "app.kubernetes.io/instance",
+  "app.kubernetes.io/managed-by",
+  "kustomize.toolkit.fluxcd.io/name",
+  "kustomize.toolkit.fluxcd.io/namespace",
+  "helm.toolkit.fluxcd.io/name",
+  "helm.toolkit.fluxcd.io/namespace",
+] as const;
+
+/**
+ * The marks on an object, sorted, without anything that may be a key.
+ *
+ * @param metadata as the API server answers it
+ * @param fieldManager our own, which is no mark
+ */
+export function secretMarks(metadata: Readonly<Record<string, unknown>>, fieldManager: string): string[] {
+  const { managedFields, labels, annotations } = metadata;
+  const managers = (Array.isArray(managedFields) ? managedFields : [])
+    .map((entry: unknown) => (isRecord(entry) ? entry.manager : undefined))
+    .filter((manager) => typeof manager === "string" && manager !== fieldManager)
+    .map((manager) => `field manager ${manager}`);
+  const marks = [...managers, ...texts("annotation", annotations, ANNOTATIONS), ...texts("label", labels, LABELS)];
+  return [...new Set(marks.map((mark) => sanitizeUntrusted(mark, MAX_MARK)))].sort().slice(0, MAX_MARKS);
+}
+
+function texts(what: string, map: unknown, names: readonly string[]): string[] {
+  const values = isRecord(map) ? map : {};
+  return names.flatMap((name) => {
+    const value = values[name];
+    return typeof value === "string" ? [`${what} ${name}=${value}`] : [];
+  });
+}

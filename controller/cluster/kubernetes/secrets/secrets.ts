@@ -1,0 +1,198 @@
+/** Secrets: read by GET and never kept, written under exactly the uid and resourceVersion that were read. */
+import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { PREFERRED_API_VERSION } from "../../../../domain/manifest/kinds.ts";
+import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
+import { titleOf } from "../../titles.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { type ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
+import { secretPath, secretResource, secretsPath } from "../resources.ts";
+import { secretMarks } from "./secret-marks.ts";
+import type { SecretNews } from "./secret-watch.ts";
+
+export type Secrets = {
+  read(namespace: string, name: string): Promise<SecretObject | undefined>;
+  create(draft: SecretDraft): Promise<SecretObject>;
+  replace(read: SecretObject, draft: SecretDraft): Promise<SecretObject>;
+  remove(read: SecretObject): Promise<void>;
+};
+
+/** What a Secret has besides what the port speaks of: it is others', and written back as it was. */
+type Others = {
+  readonly metadata: Record<string, unknown>;
+  readonly owners: readonly unknown[];
+  readonly type: unknown;
+};
+
+/**
+ * @param news told of each version that is read or written
+ * @param confirm rejects where it is another cluster that answers, in which there is none of our Secrets
+ */
+export function createSecrets(
+  api: ApiClient,
+  fieldManager: string,
+  news: Pick<SecretNews, "seen" | "forbidden" | "writing">,
+  confirm: () => Promise<void> = async () => {},
+): Secrets {
+  const others = new WeakMap<SecretObject, Others>();
+
+  function take(raw: unknown): SecretObject {
+    const { secret, rest } = readSecret(raw, fieldManager);
+    others.set(secret, rest);
+    news.seen(secret.namespace, secret.name, secret.resourceVersion);
+    return secret;
+  }
+
+  async function read(namespace: string, name: string): Promise<SecretObject | undefined> {
+    const ref = { namespace, name };
+    try {
+      return take(await api.request({ method: "GET", path: secretPath(ref) }));
+    } catch (error) {
+      if (isNotFound(error, secretResource(name))) {
+        await confirm();
+        news.seen(namespace, name, null);
+        return undefined;
+      }
+      const failed = readError(error, `reading ${title(ref)}`);
+      if (failed instanceof ClusterError && failed.code === "Forbidden") news.forbidden(namespace, name);
+      throw failed;
+    }
+  }
+
+  async function create(draft: SecretDraft): Promise<SecretObject> {
+    const { namespace, name, labels, annotations } = draft;
+    const metadata = { namespace, name, labels, annotations, ownerReferences: ownerReferences(draft, []) };
+    const path = secretsPath(namespace);
+    const body = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encode(draft.data) };
+    try {
+      return take(await api.request({ method: "POST", path, query: { fieldManager }, body }));
+    } catch (error) {
+      throw writeError(error, `creating ${title(draft)}`, publicMessage);
+    }
+  }
+
+  async function replace(secret: SecretObject, draft: SecretDraft): Promise<SecretObject> {
+    const { metadata, owners, type } = others.get(secret) ?? { metadata: {}, owners: [], type: "Opaque" };
+    const { namespace, name, uid, resourceVersion, labels, annotations } = secret;
+    const body = {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: {
+        ...metadata,
+        namespace,
+        name,
+        uid,
+        resourceVersion,
+        labels: { ...labels, ...draft.labels },
+        annotations: { ...annotations, ...draft.annotations },
+        ownerReferences: ownerReferences(draft, owners),
+      },
+      type,
+      data: encode(draft.data),
+    };
+    try {
+      return take(await api.request({ method: "PUT", path: secretPath(secret), query: { fieldManager }, body }));
+    } catch (error) {
+      throw writeError(error, `replacing ${title(secret)}`, publicMessage);
+    }
+  }
+
+  async function remove(secret: SecretObject): Promise<void> {
+    const { uid, resourceVersion } = secret;
+    const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid, resourceVersion } };
+    try {
+      await api.request({ method: "DELETE", path: secretPath(secret), body });
+    } catch (error) {
+      if (isNotFound(error, secretResource(secret.name))) return;
+      // Another by the same name means that this one is gone.
+      if (isConflict(error) && (await read(secret.namespace, secret.name))?.uid !== uid) return;
+      throw writeError(error, `deleting ${title(secret)}`, publicMessage);
+    }
+  }
+
+  /** So that what is heard of it meanwhile is no news. */
+  async function writing<T>({ namespace, name }: SecretDraft, write: () => Promise<T>): Promise<T> {
+    const written = news.writing(namespace, name);
+    try {
+      return await write();
+    } finally {
+      written();
+    }
+  }
+
+  return {
+    read,
+    create: (draft) => writing(draft, () => create(draft)),
+    replace: (secret, draft) => writing(secret, () => replace(secret, draft)),
+    remove: (secret) => writing(secret, () => remove(secret)),
+  };
+}
+
+/** @throws ClusterError when the answer is no Secret: what was asked for may have been done */
+function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject; rest: Others } {
+  const { metadata, data, type, immutable } = isRecord(raw) ? raw : {};
+  if (!isRecord(metadata) || typeof metadata.name !== "string" || typeof metadata.namespace !== "string") {
+    throw new ClusterError("Unclear", "the API server's answer is no Secret");
+  }
+  const { name, namespace, uid, resourceVersion, labels, annotations, ownerReferences: owners, ...more } = metadata;
+  const { finalizers } = more;
+  const ownerList = Array.isArray(owners) ? owners : [];
+  const owner = ownerList
+    .filter(isOurs)
+    .sort((a, b) => Number(b.controller === true) - Number(a.controller === true))[0];
+  return {
+    secret: {
+      namespace,
+      name,
+      data: decode(data),
+      labels: texts(labels),
+      annotations: texts(annotations),
+      owner: owner === undefined ? null : { uid: String(owner.uid), name: String(owner.name) },
+      uid: String(uid),
+      resourceVersion: String(resourceVersion),
+      immutable: immutable === true,
+      marks: secretMarks(metadata, fieldManager),
+    },
+    rest: {
+      metadata: finalizers === undefined ? {} : { finalizers },
+      owners: ownerList.filter((one) => one !== owner),
+      type,
+    },
+  };
+}
+
+function isOurs(owner: unknown): owner is Record<string, unknown> {
+  return isRecord(owner) && owner.kind === "PlatformKey" && String(owner.apiVersion).startsWith("keyplane.dev/");
+}
+
+/**
+ * Kubernetes' garbage collector asks for an owner that is named by another version than the one it watches, and takes
+ * the 404 of a kind that is not served for its end (docs/decisions/kubernetes.md).
+ */
+function ownerReferences({ owner }: SecretDraft, others: readonly unknown[]): unknown[] {
+  if (owner === null) return [...others];
+  const isControlled = others.some((one) => isRecord(one) && one.controller === true);
+  return [...others, { apiVersion: PREFERRED_API_VERSION, kind: "PlatformKey", ...owner, controller: !isControlled }];
+}
+
+const encode = (data: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")]));
+
+const decode = (data: unknown) =>
+  Object.fromEntries(Object.entries(texts(data)).map(([key, text]) => [key, Buffer.from(text, "base64").toString()]));
+
+function texts(map: unknown): Record<string, string> {
+  const entries = Object.entries(isRecord(map) ? map : {});
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+}
+
+/** What the API server's own authorizer says, which names verb, resource and namespace. */
+const FORBIDDEN =
+  /^secrets( "[^"]*")? is forbidden: User "[^"]*" cannot \w+ resource "secrets" in API group "" in the namespace "[^"]*"/;
+
+/** A refusal by anybody else (an admission webhook) may quote the Secret: only its kind is passed on. */
+function publicMessage({ status, reason, message }: ApiError): string {
+  if (status === null || status === 0) return message;
+  return FORBIDDEN.exec(message)?.[0] ?? `the API server answered ${status} ${reason}`.trim();
+}
+
+const title = (ref: { namespace: string; name: string }) => titleOf({ kind: "Secret", ...ref });

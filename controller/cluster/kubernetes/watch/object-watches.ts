@@ -1,0 +1,78 @@
+/** The watches of our kinds, and which of their lists can be believed. */
+import { isClusterScoped, type Kind } from "../../../../domain/manifest/kinds.ts";
+import type { LogLine } from "../../../log-line.ts";
+import type { ObjectRef } from "../../port.ts";
+import { titleOf } from "../../titles.ts";
+import { isForbidden, isNotServed } from "../api/api-error.ts";
+import { objectsPath, watchedCollections } from "../resources.ts";
+import type { Objects } from "./objects.ts";
+import type { Reflectors } from "./reflectors.ts";
+
+export type ObjectWatches = {
+  /** Watches until the signal. Resolves once all that does not refuse us has been listed. */
+  start(signal: AbortSignal): Promise<void>;
+  /** As the port has it. */
+  listedNamespaces(kind: Kind): readonly string[] | null;
+  /** A list lacked this object, which is there: all of its kind are listed again. */
+  lacked(ref: ObjectRef): void;
+};
+
+type ObjectWatchesOptions = {
+  readonly reflectors: Pick<Reflectors, "start">;
+  readonly objects: Pick<Objects, "read" | "sink">;
+  /** The namespaces that are served; null for all. */
+  readonly namespaces: readonly string[] | null;
+  readonly log: LogLine;
+  /** Told of each complete list. */
+  readonly onListed: () => void;
+};
+
+export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatches {
+  const { reflectors, objects, namespaces, log } = options;
+  /** What has been listed, by kind and namespace. */
+  const listed = new Set<string>();
+  /** Those whose last list lacked what is there. */
+  const wronglyListed = new Set<string>();
+
+  function watch(kind: Kind, namespace: string, signal: AbortSignal): Promise<void> {
+    const { promise: attempted, resolve } = Promise.withResolvers<void>();
+    const collection = {
+      path: objectsPath(kind, namespace),
+      what: namespace === "" ? kind : `${kind} in ${namespace}`,
+      read: (raw: unknown) => objects.read(kind, raw),
+      sink: objects.sink(kind, namespace),
+      mustList: () => wronglyListed.delete(collectionOf(kind, namespace)),
+      onFailed(error: unknown) {
+        // One namespace that refuses us holds up no other, nor does a kind that is gone, as they go one by one.
+        if ((namespace !== "" && isForbidden(error)) || isNotServed(error)) resolve();
+      },
+      onListed() {
+        listed.add(collectionOf(kind, namespace));
+        options.onListed();
+        resolve();
+      },
+    };
+    return Promise.race([attempted, reflectors.start(collection, signal)]);
+  }
+
+  return {
+    async start(signal) {
+      await Promise.all(watchedCollections(namespaces).map(({ kind, namespace }) => watch(kind, namespace, signal)));
+    },
+    listedNamespaces(kind) {
+      const isListed = (namespace: string) => listed.has(collectionOf(kind, namespace));
+      if (namespaces === null || isClusterScoped(kind)) return isListed("") ? namespaces : [];
+      return namespaces.filter(isListed);
+    },
+    lacked(ref) {
+      const collection = collectionOf(ref.kind, namespaces === null ? "" : ref.namespace);
+      if (!wronglyListed.has(collection)) {
+        log("warn", `a list lacked ${titleOf(ref)}, which is there: all of its kind are listed again`);
+      }
+      wronglyListed.add(collection);
+    },
+  };
+}
+
+/** Names what one reflector lists. */
+const collectionOf = (kind: Kind, namespace: string): string => `${kind}/${isClusterScoped(kind) ? "" : namespace}`;

@@ -1,0 +1,133 @@
+/** An object of the API server as the port has it. */
+
+import { isDeepStrictEqual } from "node:util";
+import { findCondition } from "../../../../domain/conditions.ts";
+import { type Complaint, formatPath } from "../../../../domain/manifest/diagnostic.ts";
+import { SCHEMAS } from "../../../../domain/manifest/generated/schemas.ts";
+import { isRecord } from "../../../../domain/manifest/identity.ts";
+import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/manifest/kinds.ts";
+import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
+import type { Schema } from "../../../../domain/manifest/schema.ts";
+import { takeOverOf } from "../../../../domain/manifest/take-over-annotation.ts";
+import { readManifest } from "../../../../domain/manifest/validate.ts";
+import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
+
+/** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */
+export type HeldObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
+
+/** The least of a spec that is valid. Removing what an object stands for needs no more than its policies. */
+const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
+  PlatformKey: { scopes: ["memory:read"] },
+  PlatformTeam: {},
+  ModelGateway: {
+    upstreams: [{ name: "none", dialect: "openai", baseURL: "https://none.invalid", credentialRef: { name: "none" } }],
+  },
+  MemoryLibrary: {},
+};
+
+/** Fields of a spec that say how its object ends: kept where they are valid. */
+const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
+
+/**
+ * Reads an object. Its spec was valid when it was stored, by the schema of that day: defaults that are new are filled
+ * in, fields that this version does not know are left out, and what is not valid by this version is a problem, unless
+ * the object is being removed. A spec that a controller took before is not judged by rules that came later.
+ *
+ * @param known the object as it was last read: a spec that is the same is not judged again
+ * @throws Error for what is no object of a kind of ours
+ */
+export function readObject(
+  kind: Kind,
+  raw: unknown,
+  known: (ref: ObjectRef) => HeldObject | undefined = () => undefined,
+): HeldObject {
+  const { metadata, spec, status } = isRecord(raw) ? raw : {};
+  if (!isRecord(metadata)) throw new Error(`the API server gave a ${kind} without metadata`);
+  const ref = { kind, namespace: textOf(metadata.namespace), name: textOf(metadata.name) };
+  const deleting = metadata.deletionTimestamp !== undefined;
+  const { finalizers } = metadata;
+  const rest = {
+    ...ref,
+    uid: textOf(metadata.uid),
+    generation: typeof metadata.generation === "number" ? metadata.generation : 0,
+    resourceVersion: textOf(metadata.resourceVersion),
+    createdAt: Date.parse(textOf(metadata.creationTimestamp)),
+    deleting,
+    finalizers: Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [],
+    takeOver: takeOverOf(kind, metadata),
+    status: isRecord(status) ? (status as ObjectStatus) : undefined,
+  };
+  const before = known(ref);
+  if (before !== undefined && before.problem === undefined && isDeepStrictEqual(spec, before.object.spec)) {
+    return { object: { ...rest, spec: before.object.spec }, problem: undefined };
+  }
+  const read = readSpec(ref, spec, wasTaken(rest) && isRecord(spec) ? spec : undefined);
+  if (read.spec !== undefined) return { object: { ...rest, spec: read.spec }, problem: undefined };
+  return { object: { ...rest, spec: ending(ref, spec) }, problem: deleting ? undefined : read.problem };
+}
+
+type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;
+
+/** Whether a controller found this generation of the spec valid. */
+function wasTaken({ status, generation }: Pick<DeclaredObject, "status" | "generation">): boolean {
+  const accepted = findCondition(status?.conditions, "Accepted");
+  return status?.observedGeneration === generation && accepted !== undefined && accepted.reason !== "Invalid";
+}
+
+/** @param taken the spec that was taken before, where it was this one */
+function readSpec(
+  ref: Ref,
+  spec: unknown,
+  taken?: object,
+): { spec: DeclaredObject["spec"] } | { spec: undefined; problem: string } {
+  const first = readManifest(documentOf(ref, spec), taken);
+  if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
+  const schema = SCHEMAS[ref.kind].properties?.spec;
+  const { manifest, diagnostics } = readManifest(
+    documentOf(ref, schema === undefined ? spec : withKnownFields(schema, spec)),
+    taken,
+  );
+  if (manifest !== undefined && manifest.kind !== "Secret") return { spec: manifest.spec };
+  const errors = diagnostics.filter(({ severity }) => severity === "error");
+  return { spec: undefined, problem: errors.map(({ path, message }) => `${path}: ${message}`).join("; ") };
+}
+
+/** What of a spec that is not valid says how its object ends. Its name is not judged: it may be what is not valid. */
+function ending({ kind }: Ref, spec: unknown): DeclaredObject["spec"] {
+  const ref = { kind, namespace: isClusterScoped(kind) ? "" : "any", name: "any" };
+  let kept = LEAST[kind];
+  for (const [field, value] of Object.entries(isRecord(spec) ? spec : {})) {
+    const more = { ...kept, [field]: value };
+    if (ENDINGS.includes(field) && readSpec(ref, more).spec !== undefined) kept = more;
+  }
+  const read = readSpec(ref, kept);
+  if (read.spec === undefined) throw new Error(`the least ${kind} is not valid: ${read.problem}`);
+  return read.spec;
+}
+
+/** The object as a manifest: what the cluster adds to it is not looked at. */
+function documentOf({ kind, namespace, name }: Ref, spec: unknown): ManifestDocument {
+  const metadata = { name, ...(namespace === "" ? {} : { namespace }) };
+  return {
+    file: "",
+    value: { apiVersion: API_VERSION, kind, metadata, spec },
+    diagnostic: (path, message, { severity = "error" }: Partial<Complaint> = {}) => ({
+      severity,
+      file: "",
+      line: 1,
+      column: 1,
+      path: formatPath(path),
+      message,
+    }),
+  };
+}
+
+function withKnownFields(schema: Schema, value: unknown): unknown {
+  if (Array.isArray(value))
+    return schema.items ? value.map((item) => withKnownFields(schema.items as Schema, item)) : value;
+  if (!isRecord(value) || schema.properties === undefined) return value;
+  const known = Object.entries(schema.properties).filter(([name]) => value[name] !== undefined);
+  return Object.fromEntries(known.map(([name, field]) => [name, withKnownFields(field, value[name])]));
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,0 +1,218 @@
+/**
+ * Keeps up with one collection of the API server: a list in pages, then one watch at a time from where the list ended,
+ * reopened for ever. A watch lives for some 20 s, so that one that has silently died is noticed within 30 s, whatever
+ * is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { errorText } from "../../../../domain/error-text.ts";
+import { isRecord } from "../../../../domain/manifest/identity.ts";
+import type { LogLine } from "../../../log-line.ts";
+import { backoffMs } from "../../../queue/backoff.ts";
+import type { ApiClient } from "../api/api-client.ts";
+import { ApiError, errorOfStatus, isExpired } from "../api/api-error.ts";
+import { isLater } from "./resource-version.ts";
+import { eachInTurns } from "./turns.ts";
+
+const PAGE = 500;
+const LIST_TIMEOUT_MS = 60_000;
+/** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
+const WATCH_SECONDS = 20;
+const WATCH_JITTER_SECONDS = 5;
+const WATCH_GRACE_SECONDS = 3;
+/** The longest wait after the first failure. */
+const FIRST_RETRY_MS = 250;
+/** After so many refusals of a watch in a row everything is listed again. */
+const REFUSALS = 3;
+
+export type ReflectorOptions<T> = {
+  readonly api: ApiClient;
+  readonly path: string;
+  /** For messages: what is watched. */
+  readonly what: string;
+  /** The media types of a list and of a watch's events, where they are not plain JSON. */
+  readonly accept?: { readonly list: string; readonly watch: string };
+  /** What is kept of an object. Throws for what is none. */
+  readonly read: (raw: unknown) => T;
+  readonly sink: Sink<T>;
+  readonly random: () => number;
+  readonly log: LogLine;
+  /** Told whenever the server said anything. */
+  readonly onHeard: () => void;
+  /** Told whenever it did not, or refused. */
+  readonly onFailed?: (error: unknown) => void;
+  /** Rejects where it is not the right server that answers: nothing of what it has just said is taken. */
+  readonly confirm?: () => Promise<void>;
+  /** Told that the server's store is older than what was heard of it: it was restored from a backup. */
+  readonly onRestored?: () => void;
+  /** Whether the last list was found to be wrong: asked before each watch, and answered with yes once. */
+  readonly mustList?: () => boolean;
+};
+
+/** Takes what was read, in the server's order. */
+export type Sink<T> = {
+  /** Everything there is, as one list has it. */
+  replace(items: readonly T[], version: string): void | Promise<void>;
+  put(item: T): void;
+  /** With the item as it was when it went. */
+  remove(item: T): void;
+};
+
+/** Up to where a watch has heard, and how it has fared. */
+type WatchState = {
+  version: string | undefined;
+  failures: number;
+  refusals: number;
+  fresh: boolean;
+  complaint: string;
+};
+
+/**
+ * Keeps up until the signal.
+ *
+ * @param onListed called after each complete list
+ */
+export async function reflect<T>(
+  options: ReflectorOptions<T>,
+  onListed: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { what, log, random } = options;
+  const state: WatchState = { version: undefined, failures: 0, refusals: 0, fresh: false, complaint: "" };
+  while (!signal.aborted) {
+    try {
+      if (options.mustList?.() === true) state.version = undefined;
+      if (state.version === undefined) {
+        state.version = await list(options, signal);
+        onListed();
+      }
+      await watchOnce(options, state, signal);
+      state.failures = 0;
+      state.fresh = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      state.fresh = true;
+      options.onFailed?.(error);
+      if (isExpired(error)) state.version = undefined;
+      else if (error instanceof ApiError && error.status !== null) state.refusals++;
+      if (state.refusals >= REFUSALS) state.version = undefined;
+      const message = errorText(error);
+      if (message !== state.complaint) log("warn", `while watching ${what}: ${message}`);
+      state.complaint = message;
+      await delay(backoffMs(FIRST_RETRY_MS, state.failures++, random()), undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
+async function list<T>(
+  { api, path, accept, read, sink, onHeard, confirm }: ReflectorOptions<T>,
+  signal: AbortSignal,
+): Promise<string> {
+  const items: T[] = [];
+  let next: string | undefined;
+  for (;;) {
+    const page = await api.request({
+      method: "GET",
+      path,
+      query: { limit: String(PAGE), continue: next },
+      timeoutMs: LIST_TIMEOUT_MS,
+      signal,
+      ...(accept === undefined ? {} : { accept: accept.list }),
+    });
+    onHeard();
+    // An empty list of metadata has null for its items.
+    const raws = isRecord(page) ? (page.items ?? []) : undefined;
+    if (!isRecord(page) || !Array.isArray(raws)) throw new Error(`${path} is no list`);
+    await eachInTurns(raws, (raw) => items.push(read(raw)));
+    const { resourceVersion, continue: token } = isRecord(page.metadata) ? page.metadata : {};
+    if (typeof token === "string" && token !== "") {
+      next = token;
+      continue;
+    }
+    if (typeof resourceVersion !== "string") throw new Error(`the list at ${path} has no version`);
+    await confirm?.();
+    await sink.replace(items, resourceVersion);
+    return resourceVersion;
+  }
+}
+
+/** One watch, from where the last one was to its end. */
+async function watchOnce<T>(options: ReflectorOptions<T>, state: WatchState, signal: AbortSignal): Promise<void> {
+  const { api, path, accept, random, onHeard, confirm } = options;
+  const seconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
+  let heard = false;
+  await api.stream(
+    {
+      method: "GET",
+      path,
+      query: {
+        watch: "1",
+        allowWatchBookmarks: "true",
+        resourceVersion: state.version,
+        timeoutSeconds: String(seconds),
+      },
+      timeoutMs: (seconds + WATCH_GRACE_SECONDS) * 1_000,
+      signal,
+      ...(accept === undefined ? {} : { accept: accept.watch }),
+    },
+    state.fresh,
+    {
+      async onOpen() {
+        if (state.fresh) {
+          await confirm?.();
+          await checkStore(options, state, signal);
+        }
+        onHeard();
+      },
+      onValue(event) {
+        take(options, state, event);
+        heard = true;
+        state.failures = 0;
+        state.refusals = 0;
+        state.complaint = "";
+        onHeard();
+      },
+    },
+  );
+  if (heard || signal.aborted) return;
+  await checkStore(options, state, signal);
+}
+
+function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: unknown): void {
+  const { type, object } = isRecord(event) ? event : {};
+  if (type === "ERROR") throw errorOfStatus(object, null);
+  const { metadata } = isRecord(object) ? object : {};
+  const { resourceVersion } = isRecord(metadata) ? metadata : {};
+  if (typeof resourceVersion !== "string") throw new Error(`an event of type ${String(type)} has no version`);
+  if (type === "ADDED" || type === "MODIFIED") sink.put(read(object));
+  else if (type === "DELETED") sink.remove(read(object));
+  state.version = resourceVersion;
+}
+
+/**
+ * A watch that begins later than its server's store has come, one restored from a backup, stays silent until that has
+ * caught up, and then goes on as if nothing had been. So the store's version is asked for where that may be: after a
+ * failure, and after a watch that ended without a word, not even a bookmark.
+ *
+ * @throws Error when the store is older than what was heard of it: everything is to be listed again
+ */
+async function checkStore<T>(
+  { api, path, accept, onHeard, onRestored }: ReflectorOptions<T>,
+  state: WatchState,
+  signal: AbortSignal,
+): Promise<void> {
+  const page = await api.request({
+    method: "GET",
+    path,
+    query: { limit: "1" },
+    signal,
+    ...(accept === undefined ? {} : { accept: accept.list }),
+  });
+  onHeard();
+  const { resourceVersion } = isRecord(page) && isRecord(page.metadata) ? page.metadata : {};
+  const now = typeof resourceVersion === "string" ? resourceVersion : "";
+  if (state.version === undefined || now === state.version || !isLater(state.version, now)) return;
+  state.version = undefined;
+  onRestored?.();
+  throw new Error("the API server's store is older than what was heard of it, as after a restore: all is listed again");
+}

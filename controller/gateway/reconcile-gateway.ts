@@ -1,0 +1,111 @@
+import { condition, type StatedCondition } from "../../domain/conditions.ts";
+import { generatedPublicId } from "../../domain/public-id.ts";
+import { change } from "../../store/database/change.ts";
+import { PublicIdTakenError } from "../../store/database/errors.ts";
+import { type GatewayDraft, releaseGateway, saveGateway } from "../../store/gateways.ts";
+import { findObject } from "../../store/objects.ts";
+import { findTeamOfNamespace } from "../../store/teams.ts";
+import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { readIfAllowed } from "../key/secret-reading.ts";
+import { declaredStatus, unclaimedStatus } from "../object-status.ts";
+import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
+import { writeStatus } from "../status-write.ts";
+
+/**
+ * Brings a gateway into the store with its providers' credentials, which are stored encrypted.
+ *
+ * @param moved told, as soon as it is committed, that whoever refers to it has to be looked at
+ */
+export async function reconcileGateway(
+  deps: ControllerDeps,
+  object: DeclaredObject<"ModelGateway">,
+  moved: () => void,
+): Promise<ReconcileResult> {
+  const { cluster, store, fence } = deps;
+  if (object.deleting) {
+    await change(store, fence, (tx) => releaseGateway(tx, cluster.uid, object.uid));
+    moved();
+    await cluster.removeFinalizer(object);
+    return AT_REST;
+  }
+  if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
+  const team = await findTeamOfNamespace(store.db, cluster.uid, object.namespace);
+  if (team === undefined) {
+    await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
+    return AT_REST;
+  }
+  const publicId = object.spec.publicID ?? generatedPublicId(object.uid, team.id);
+  const read = await readUpstreams(deps, object);
+  if ("why" in read) {
+    // What is served stays as it is: the right was withdrawn, not the credential.
+    const unreadable = condition(
+      "ResolvedRefs",
+      "False",
+      "SecretUnreadable",
+      `No credential can be read: ${read.why}. The gateway goes on as it was.`,
+    );
+    await writeStatus(deps, object, { ...object.status, ...declaredStatus(object, [unreadable], deps.clock.now()) });
+    return AT_REST;
+  }
+  const { upstreams, missing } = read;
+  const place = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
+  const before = await findObject(store.db, "gateway", place);
+  const saved = await save(deps, {
+    ...place,
+    ownerUid: object.uid,
+    publicId,
+    routesOnly: object.spec.routesOnly,
+    upstreams,
+    routes: object.spec.routes.map(({ routeID, ...route }) => ({ ...route, routeId: routeID })),
+  });
+  if (saved !== undefined && before?.id !== saved.gatewayId) moved();
+  await writeStatus(deps, object, {
+    ...declaredStatus(object, [accepted(publicId, saved), resolvedRefs(missing)], deps.clock.now()),
+    ...(saved === undefined ? {} : { gatewayID: saved.gatewayId, publicID: publicId }),
+    team: team.name,
+  });
+  return AT_REST;
+}
+
+/** Undefined when the public id is another's. */
+async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewayId: string } | undefined> {
+  try {
+    return (await change(deps.store, deps.fence, (tx) => saveGateway(tx, draft, deps.keyring))).result;
+  } catch (error) {
+    if (error instanceof PublicIdTakenError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The upstreams with their credentials; one that is not there leaves its upstream without, which forwards nothing.
+ * Where we have no right to read them: why.
+ */
+async function readUpstreams(
+  deps: ControllerDeps,
+  object: DeclaredObject<"ModelGateway">,
+): Promise<{ upstreams: GatewayDraft["upstreams"]; missing: string[] } | { why: string }> {
+  const missing: string[] = [];
+  const upstreams: GatewayDraft["upstreams"][number][] = [];
+  for (const { name, dialect, baseURL, credentialRef } of object.spec.upstreams) {
+    const read = await readIfAllowed(deps.cluster, object.namespace, credentialRef.name);
+    if ("why" in read) return read;
+    const credential = read.secret?.data[credentialRef.key]?.trim();
+    if (!credential) missing.push(`Secret ${credentialRef.name} with data key ${credentialRef.key} (upstream ${name})`);
+    upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credential || null });
+  }
+  return { upstreams, missing };
+}
+
+function accepted(publicId: string, saved: object | undefined): StatedCondition {
+  return saved === undefined
+    ? condition("Accepted", "False", "PublicIDTaken", `The public id ${publicId} belongs to another gateway.`)
+    : condition("Accepted", "True", "Serving", `Served at /g/${publicId}.`);
+}
+
+function resolvedRefs(missing: readonly string[]): StatedCondition {
+  return missing.length > 0
+    ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${missing.join(", and no ")}.`)
+    : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
+}

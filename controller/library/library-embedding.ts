@@ -1,0 +1,110 @@
+import { condition, type StatedCondition } from "../../domain/conditions.ts";
+import { REVOCATION_MESSAGES } from "../../domain/key/key-conditions.ts";
+import { keyDigest, keyPrefix, mintKey } from "../../domain/key/key-format.ts";
+import { change } from "../../store/database/change.ts";
+import {
+  type EmbeddingProgress,
+  embeddingProgress,
+  MAX_COUNTED,
+} from "../../store/memory/embedding/embedding-progress.ts";
+import { declareEmbedding, endEmbedding } from "../../store/memory/embedding/library-embedding.ts";
+import { findInTeam } from "../../store/references.ts";
+import type { DeclaredObject } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
+
+/** Until the progress is looked at again, while atoms are being embedded and while none is. */
+const UNDER_WAY_MS = 5_000;
+const AT_REST_MS = 60_000;
+
+type LibraryEmbedding = {
+  /** What Ready depends on. */
+  readonly refs: readonly StatedCondition[];
+  readonly progress: readonly StatedCondition[];
+  readonly result: ReconcileResult;
+};
+
+/** Has a library embedded as it declares, or no longer. */
+export async function reconcileEmbedding(
+  deps: ControllerDeps,
+  { namespace, name, generation, spec: { embedding } }: DeclaredObject<"MemoryLibrary">,
+  library: { readonly id: string; readonly teamId: string },
+): Promise<LibraryEmbedding> {
+  const { cluster, store, fence } = deps;
+  if (embedding === undefined) {
+    if ((await embeddingProgress(store.db, library.id)) !== undefined) {
+      await change(store, fence, (tx) => endEmbedding(tx, library.id));
+    }
+    return { refs: [], progress: [], result: AT_REST };
+  }
+  const { gatewayRef, model, dimensions = null } = embedding;
+  const ref = { namespace: gatewayRef.namespace ?? namespace, name: gatewayRef.name };
+  const [found] = await findInTeam(store.db, "gateways", library.teamId, [ref], cluster.uid);
+  const gatewayId = typeof found === "object" ? found.id : undefined;
+  const draft = {
+    library: { ...library, cluster: cluster.uid, namespace, name },
+    ...{ gatewayId, model, dimensions, generation },
+    // The plaintext ends here: nobody presents this key.
+    mint() {
+      const plaintext = mintKey(deps.randomBytes);
+      return { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext) };
+    },
+  };
+  await change(store, fence, (tx) => declareEmbedding(tx, draft));
+  const progress = await embeddingProgress(store.db, library.id);
+  return {
+    refs: [resolvedRefs(gatewayId !== undefined, `${ref.namespace}/${ref.name}`)],
+    progress: progress === undefined ? [] : [embeddedCondition(progress)],
+    result: { requeueAfterMs: nextLookMs(progress) },
+  };
+}
+
+function resolvedRefs(isThere: boolean, gateway: string): StatedCondition {
+  return isThere
+    ? condition("ResolvedRefs", "True", "Resolved", "The gateway to embed through is there.")
+    : condition(
+        "ResolvedRefs",
+        "False",
+        "ReferenceNotFound",
+        `spec.embedding.gatewayRef: the team has no ModelGateway ${gateway}, so that nothing is embedded.`,
+      );
+}
+
+/** Where nothing can be embedded until somebody acts, there is no hurry: there may be many such libraries, for long. */
+export function nextLookMs(progress: EmbeddingProgress | undefined): number {
+  const canGoOn = progress?.hasVectors === true && progress.revoked === null;
+  return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;
+}
+
+function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {
+  return waiting === 0 && !isMore && failure === null;
+}
+
+/** How far the embedding is, in words. */
+export function embeddedCondition(progress: EmbeddingProgress): StatedCondition {
+  const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
+  const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
+  if (revoked !== null) {
+    return not("EmbeddingKeyRevoked", `Nothing is embedded by key ${keyId}. ${REVOCATION_MESSAGES[revoked]}`);
+  }
+  if (!hasVectors)
+    return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");
+  if (failure !== null) return not("EmbeddingFailed", `${waitingInWords(progress)}. The last try failed: ${failure}.`);
+  if (!isAtRest(progress)) return not("Embedding", `${waitingInWords(progress)}.`);
+  if (setAside > 0)
+    return not("EmbeddingRefused", `${setAsideInWords(setAside)} were refused, each alone: ${refusal}.`);
+  return condition("Embedded", "True", "Embedded", `All atoms are embedded, by key ${keyId}.`);
+}
+
+function setAsideInWords(setAside: number): string {
+  const count = Math.min(setAside, MAX_COUNTED).toLocaleString("en");
+  return setAside > MAX_COUNTED ? `More than ${count} atoms` : `${count} atoms`;
+}
+
+/** In round numbers, so that a library of many atoms is told of in few words. */
+function waitingInWords({ waiting, isMore }: EmbeddingProgress): string {
+  if (isMore && waiting === 0) return "The atoms are about to be looked through";
+  if (isMore) return `More than ${waiting.toLocaleString("en")} atoms wait to be embedded`;
+  const step = waiting < 1_000 ? 1 : 1_000;
+  return `${(Math.ceil(waiting / step) * step).toLocaleString("en")} atoms wait to be embedded`;
+}

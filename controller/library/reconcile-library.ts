@@ -1,0 +1,111 @@
+import { condition } from "../../domain/conditions.ts";
+import { change } from "../../store/database/change.ts";
+import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../store/memory/deleted-libraries.ts";
+import { removeLibrary, saveLibrary } from "../../store/memory/libraries.ts";
+import { findObject } from "../../store/objects.ts";
+import { findTeamOfNamespace } from "../../store/teams.ts";
+import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { declaredStatus, mergeConditions, unclaimedStatus } from "../object-status.ts";
+import { AT_REST, type ReconcileResult } from "../reconcile-result.ts";
+import { writeStatus } from "../status-write.ts";
+import { reconcileEmbedding } from "./library-embedding.ts";
+
+/** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
+const SLICES_A_ROUND = 20;
+const NEXT_ROUND_MS = 1_000;
+
+/**
+ * Brings a library into the store, as its namespace's team's.
+ *
+ * @param moved told, as soon as it is committed, that whoever refers to it has to be looked at
+ */
+export async function reconcileLibrary(
+  deps: ControllerDeps,
+  object: DeclaredObject<"MemoryLibrary">,
+  moved: () => void,
+): Promise<ReconcileResult> {
+  const { cluster, store, fence } = deps;
+  const { namespace, name, uid: ownerUid, spec } = object;
+  if (object.deleting) return endLibrary(deps, object, moved);
+  if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
+  const team = await findTeamOfNamespace(store.db, cluster.uid, namespace);
+  if (team === undefined) {
+    await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
+    return AT_REST;
+  }
+  const place = { cluster: cluster.uid, namespace, name, teamId: team.id };
+  const before = await findObject(store.db, "library", place);
+  const { result } = await change(store, fence, (tx) =>
+    saveLibrary(tx, {
+      ...place,
+      ownerUid,
+      displayName: spec.displayName ?? name,
+      description: spec.description ?? "",
+      deletionPolicy: spec.deletionPolicy,
+    }),
+  );
+  if (before?.id !== result.libraryId) moved();
+  const accepted = condition(
+    "Accepted",
+    "True",
+    "Accepted",
+    "The library is there, and its namespace belongs to a team.",
+  );
+  const embedding = await reconcileEmbedding(deps, object, { id: result.libraryId, teamId: team.id });
+  const now = deps.clock.now();
+  const { conditions = [], ...status } = declaredStatus(object, [accepted, ...embedding.refs], now);
+  await writeStatus(deps, object, {
+    ...status,
+    // No part of Ready: what is not embedded yet is found by its words.
+    conditions: [...conditions, ...mergeConditions(object, embedding.progress, now)],
+    libraryID: result.libraryId,
+    team: team.name,
+  });
+  return embedding.result;
+}
+
+/**
+ * Out of reach at once; with `Delete` the declaration stays until its atoms are gone, and tells how far that is
+ * (threats c52).
+ */
+async function endLibrary(
+  deps: ControllerDeps,
+  object: DeclaredObject<"MemoryLibrary">,
+  moved: () => void,
+): Promise<ReconcileResult> {
+  const { cluster, store, fence } = deps;
+  const { namespace, name, uid: ownerUid } = object;
+  const progress = () => deletionProgress(store.db, cluster.uid, ownerUid);
+  let under = await progress();
+  if (under === undefined) {
+    const removal = { cluster: cluster.uid, namespace, name, ownerUid, policy: object.spec.deletionPolicy };
+    await change(store, fence, (tx) => removeLibrary(tx, removal));
+    moved();
+    under = await progress();
+  }
+  if (under !== undefined) {
+    const deletion = libraryDeletion(store, { libraryId: under.libraryId });
+    for (let slices = 0; slices < SLICES_A_ROUND && (await deletion.next()); slices++);
+    under = await progress();
+  }
+  if (under === undefined) {
+    await cluster.removeFinalizer(object);
+    return AT_REST;
+  }
+  const deleting = condition(
+    "Accepted",
+    "False",
+    "Deleting",
+    `The library's atoms are being deleted: ${inWords(under)}.`,
+  );
+  await writeStatus(deps, object, declaredStatus(object, [deleting], deps.clock.now()));
+  return { requeueAfterMs: NEXT_ROUND_MS };
+}
+
+/** In round numbers: a million is told in a hundred of them. */
+function inWords({ deleted, left, isMore }: DeletionProgress): string {
+  const step = deleted < 10_000 ? 1_000 : 10_000;
+  const done = deleted < step ? `${deleted}` : `more than ${(Math.floor(deleted / step) * step).toLocaleString("en")}`;
+  return `${done} are gone, ${isMore ? "more than " : ""}${left.toLocaleString("en")} are left`;
+}

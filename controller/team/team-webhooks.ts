@@ -1,0 +1,49 @@
+import { parseWebhookSecrets } from "../../domain/webhook/webhook.ts";
+import { namespacesOfOthers } from "../../store/teams.ts";
+import type { WebhookDraft } from "../../store/webhooks/team-webhooks.ts";
+import type { DeclaredObject } from "../cluster/port.ts";
+import type { ControllerDeps } from "../deps.ts";
+import { readIfAllowed } from "../key/secret-reading.ts";
+
+type ReadWebhooks = {
+  readonly webhooks: readonly WebhookDraft[];
+  /** The Secrets that are not there, or hold no signing secret. */
+  readonly missing: readonly string[];
+  /** Why one of them may not be read; undefined where all may. */
+  readonly why: string | undefined;
+};
+
+/**
+ * A team's webhooks with their signing secrets: one that is not there leaves its webhook without, and one that may not
+ * be read as it was. No Secret is read but in a namespace that is the team's, or nobody's yet.
+ *
+ * @param reserved namespaces that are no team's
+ */
+export async function readWebhooks(
+  { cluster, store }: ControllerDeps,
+  { name, spec }: DeclaredObject<"PlatformTeam">,
+  reserved: readonly string[],
+): Promise<ReadWebhooks> {
+  const webhooks: WebhookDraft[] = [];
+  const missing: string[] = [];
+  let why: string | undefined;
+  if (spec.webhooks.length === 0) return { webhooks, missing, why };
+  const others = await namespacesOfOthers(store.db, cluster.uid, name);
+  for (const { url, events, secretRef } of spec.webhooks) {
+    const { namespace } = secretRef;
+    const isOurs = !reserved.includes(namespace) && !others.includes(namespace);
+    const read = isOurs ? await readIfAllowed(cluster, namespace, secretRef.name) : { secret: undefined };
+    if ("why" in read) {
+      why ??= read.why;
+      webhooks.push({ url, events, secret: undefined });
+      continue;
+    }
+    const text = read.secret?.data[secretRef.key]?.trim();
+    const secret = text !== undefined && parseWebhookSecrets(text) !== undefined ? text : null;
+    if (secret === null) {
+      missing.push(`Secret ${namespace}/${secretRef.name} with data key ${secretRef.key} (webhook ${url})`);
+    }
+    webhooks.push({ url, events, secret });
+  }
+  return { webhooks, missing, why };
+}

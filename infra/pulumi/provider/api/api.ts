@@ -1,0 +1,126 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { connectionErrorText } from "../../../../domain/error-text.ts";
+import { rfc3339 } from "../../../../domain/rfc3339.ts";
+import type { ProviderConfig } from "../config.ts";
+import { Refusal, UnreachableError } from "./refusal.ts";
+import { TokenError, tokenEnd, tokenSource } from "./token.ts";
+
+/** The management API under `/api/v1` (docs/api.md). */
+export type Api = {
+  /**
+   * With an Idempotency-Key it is sent again where the connection broke before an answer was there.
+   *
+   * @throws Refusal, UnreachableError, TokenError
+   */
+  send(method: Method, path: string, body?: object, headers?: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+};
+
+type Method = "GET" | "POST" | "PUT" | "DELETE";
+
+export type ApiAnswer = {
+  readonly body: unknown;
+  readonly etag: string;
+  /** Whether an Idempotency-Key was known, and nothing has been done. */
+  readonly replayed: boolean;
+};
+
+/** An answer waits for all replicas, 10 s at the most; with hundreds of changes at once there is a queue besides. */
+const TIMEOUT_MS = 120_000;
+/** How often, and after how long at most, a server that says 503 is asked again, or one whose answer was lost. */
+const TRIES = 4;
+const MAX_WAIT_MS = 5_000;
+
+export function openApi(config: ProviderConfig): Api {
+  const { url } = config;
+  const tokens = tokenSource(config);
+
+  async function once(method: Method, path: string, body: object | undefined, headers: Record<string, string>) {
+    const token = await tokens.read();
+    const answer = await ask(token);
+    if (answer.status !== 401) return answer;
+    const fresh = await tokens.read();
+    const again = fresh === token ? answer : await ask(fresh);
+    if (again.status === 401) throw new TokenError(refusedToken(fresh));
+    return again;
+
+    function ask(token: string): Promise<Response> {
+      return fetch(`${url}/api/v1/${path}`, {
+        method,
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        headers: { ...headers, authorization: `Bearer ${token}` },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }).catch((error: unknown) => {
+        throw new UnreachableError(
+          `no answer from ${url} (${connectionErrorText(error)}): see that the server runs there and that keyplane:url is right, then run it again`,
+          { cause: error },
+        );
+      });
+    }
+  }
+
+  function refusedToken(token: string): string {
+    const end = tokenEnd(token);
+    const why = end !== undefined && end <= Date.now() ? `: it ended at ${rfc3339(end)}` : "";
+    return `${url} refuses the token of ${tokens.where}${why}. Get a new one, and run it again`;
+  }
+
+  async function whole(ask: () => Promise<Response>): Promise<{ answer: Response; text: string }> {
+    const answer = await ask();
+    const text = await answer.text().catch((error: unknown) => {
+      throw new UnreachableError(`the answer of ${url} broke off (${connectionErrorText(error)}): run it again`, {
+        cause: error,
+      });
+    });
+    return { answer, text };
+  }
+
+  /** Asks again where the connection has broken, and what is repeated is done once. */
+  async function insist(ask: () => Promise<Response>, isRepeatable: boolean): ReturnType<typeof whole> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await whole(ask);
+      } catch (error) {
+        if (!isRepeatable || tries === TRIES || !isBroken(error)) throw error;
+        await delay(1_000 * tries);
+      }
+    }
+  }
+
+  return {
+    async send(method, path, body, headers = {}) {
+      const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+      for (let tries = 1; ; tries++) {
+        const { answer, text } = await insist(() => once(method, path, body, all), "idempotency-key" in headers);
+        const json = parse(text);
+        if (answer.ok && json !== undefined) {
+          const replayed = answer.headers.get("idempotency-replayed") === "true";
+          return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
+        }
+        if (json === undefined) {
+          throw new UnreachableError(
+            `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
+          );
+        }
+        if (answer.status !== 503 || tries === TRIES) throw new Refusal(answer.status, json);
+        await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
+      }
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What becomes of a request whose connection ends before its answer, by Node's and undici's codes. */
+const BROKEN: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+function isBroken(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = one.cause) if ("code" in one && BROKEN.has(one.code)) return true;
+  return false;
+}

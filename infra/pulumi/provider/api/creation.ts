@@ -1,0 +1,65 @@
+import { createHash } from "node:crypto";
+import type { Inputs, ResourceKind } from "../resources.ts";
+import type { Api } from "./api.ts";
+import { type ApiObject, findObject, readObject } from "./api-object.ts";
+import { Refusal } from "./refusal.ts";
+
+type Creation = {
+  readonly urn: string;
+  readonly inputs: Inputs;
+  readonly body: object;
+};
+
+/** More than anybody destroys and makes one resource again within a day. */
+const MAX_ROUNDS = 500;
+
+/**
+ * Makes an object, or finds the one that a killed `up` has made and did not live to write down. Both send the same
+ * Idempotency-Key, which follows from the URN and from what says which object it is; one whose object is gone by now
+ * is spent, and the next one is taken.
+ *
+ * @returns `adopted` where the object was there before this call: its spec, and its secret, may be others
+ * @throws Refusal with code `exists` for an object that somebody else has made
+ */
+export async function createOnce(
+  api: Api,
+  kind: ResourceKind,
+  creation: Creation,
+): Promise<{ object: ApiObject; adopted: boolean }> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const made = await tryCreate(api, kind, creation, { "idempotency-key": idempotencyKey(kind, creation, round) });
+    if (made !== undefined) return made;
+  }
+  throw new Error(`it was made and deleted ${MAX_ROUNDS} times today: choose another name, or wait for a day`);
+}
+
+/** Undefined where the Idempotency-Key is spent. */
+async function tryCreate(
+  api: Api,
+  kind: ResourceKind,
+  { body }: Creation,
+  headers: { readonly "idempotency-key": string },
+): Promise<{ object: ApiObject; adopted: boolean } | undefined> {
+  try {
+    const answer = await api.send("POST", kind.path, body, headers);
+    const object = readObject(answer);
+    if (!answer.replayed) return { object, adopted: false };
+    return isGone(object) ? undefined : { object, adopted: true };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // The answer to a repetition is the object as it is now.
+    if (error.code === "not_found") return undefined;
+    if (error.code !== "idempotency_mismatch" || error.id === undefined) throw error;
+    const object = await findObject(api, kind, error.id);
+    return object === undefined || isGone(object) ? undefined : { object, adopted: true };
+  }
+}
+
+export function isGone({ revocation }: ApiObject): boolean {
+  return revocation !== undefined;
+}
+
+function idempotencyKey({ identity }: ResourceKind, { urn, inputs }: Creation, round: number): string {
+  const which = [urn, ...identity.map((property) => inputs[property] ?? ""), round];
+  return `pulumi-${createHash("sha256").update(JSON.stringify(which)).digest("base64url")}`;
+}

@@ -1,0 +1,74 @@
+import type { FieldDiagnostic } from "../../../../domain/manifest/check-spec.ts";
+import { isRecord } from "../../../../domain/manifest/identity.ts";
+
+/** The API's answer to what it does not do: a problem document (docs/api.md). */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Empty for what no server of ours answers. */
+  readonly code: string;
+  /** The object that is in the way, where there is one. */
+  readonly id: string | undefined;
+  /** What is wrong with which property. */
+  readonly diagnostics: readonly FieldDiagnostic[];
+
+  constructor(status: number, body: unknown) {
+    const { code, detail, id, errors }: Record<string, unknown> = isRecord(body) ? body : {};
+    super(typeof detail === "string" ? detail : `it answers with ${status}`);
+    this.status = status;
+    this.code = typeof code === "string" ? code : "";
+    this.id = typeof id === "string" ? id : undefined;
+    this.diagnostics = Array.isArray(errors) ? errors.flatMap(readFault) : [];
+  }
+}
+
+/** The API speaks of `spec.scopes[0]`, a program of `scopes[0]`. */
+function readFault(error: unknown): FieldDiagnostic[] {
+  if (!isRecord(error) || typeof error.path !== "string" || typeof error.message !== "string") return [];
+  return [{ path: error.path.replace(/^spec\./, ""), message: error.message }];
+}
+
+/** The API cannot be reached, or is none; the message says what to do. What was asked for may have been done. */
+export class UnreachableError extends Error {}
+
+/** What an operation was about, for messages. */
+export type Subject = {
+  /** `keyplane:index:PlatformKey` */
+  readonly type: string;
+  /** `key` */
+  readonly noun: string;
+  /** The resource's name in the program. */
+  readonly resource: string;
+  /** The object's name. */
+  readonly name: string;
+};
+
+type Explain = (refusal: Refusal, subject: Subject) => string;
+
+/** What to do about a refusal, by its code. */
+const ADVICE: Readonly<Record<string, Explain>> = {
+  invalid: ({ diagnostics, message }) =>
+    diagnostics.length === 0 ? message : diagnostics.map(({ path, message }) => `${path}: ${message}`).join("; "),
+  exists: ({ id }, { type, resource, name }) =>
+    `there is one named "${name}" already, which this stack did not make: choose another name, or take it up by \`pulumi import ${type} ${resource} ${id}\``,
+  in_use: ({ id }, { type, resource, name }) =>
+    `a key named "${name}" was made for this URN within the last day, and its secret is in use: another stack of this project and name may have it. Choose another name, or take the key up by \`pulumi import ${type} ${resource} ${id}\``,
+  managed: ({ message }) => `${message} Remove it from this program, or from there.`,
+  conflict: ({ message }) => `${message} Run \`pulumi refresh\`, then \`pulumi up\`.`,
+  too_many_versions: ({ message }) => `${message} In a program the latter is \`rotation.overlap: "0s"\`.`,
+  gone: () => "it is not there any more: run `pulumi refresh`, then `pulumi up` makes a new one",
+  precondition_failed: () => OUTRUN,
+  forbidden: ({ message }) =>
+    `${message} Ask an admin of the team for a role that may, or use the token of one who may.`,
+  not_found: () =>
+    "it is not there, or not to be seen with this token: see that the token is of this installation and team; if it is gone, run `pulumi refresh`, then `pulumi up`",
+  unavailable: () => "the server cannot work at the moment: run it again in a while",
+};
+
+/** Somebody else has changed the object since this stack last looked. */
+export const OUTRUN =
+  "somebody has changed it since this stack last looked: run `pulumi refresh`, see in `pulumi preview` what would be undone, then `pulumi up`";
+
+/** A refusal as a person should read it, who runs `pulumi up`. */
+export function explainRefusal(refusal: Refusal, subject: Subject): string {
+  return ADVICE[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
+}

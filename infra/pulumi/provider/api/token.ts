@@ -1,0 +1,60 @@
+import { readFile } from "node:fs/promises";
+import type { ProviderConfig } from "../config.ts";
+
+/** Where the token of each request comes from. */
+type TokenSource = {
+  /** For messages: the file, or the variable. */
+  readonly where: string;
+  /**
+   * The token as it is now. A file is read each time: whoever writes it may write a new one at any moment.
+   *
+   * @throws TokenError where there is none
+   */
+  read(): Promise<string>;
+};
+
+/** There is no token to be had; the message says what to do. It never holds what was read. */
+export class TokenError extends Error {}
+
+export function tokenSource({ tokenFile, token = "" }: ProviderConfig): TokenSource {
+  if (tokenFile === undefined) {
+    const where = "the variable KEYPLANE_TOKEN";
+    return { where, read: async () => parseToken(token, where) };
+  }
+  return {
+    where: tokenFile,
+    async read() {
+      try {
+        return parseToken(await readFile(tokenFile, "utf8"), tokenFile);
+      } catch (error) {
+        if (error instanceof TokenError) throw error;
+        const why = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+        throw new TokenError(`the token's file ${tokenFile} cannot be read (${why}): see that it is there`);
+      }
+    },
+  };
+}
+
+function parseToken(text: string, where: string): string {
+  const token = text.trim();
+  if (token.startsWith("inf_")) {
+    throw new TokenError(
+      `${where} holds an API key, which manages nothing: give a token of an issuer, or the installation's`,
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new TokenError(`${where} holds no token: it must be one word on one line`);
+  return token;
+}
+
+/**
+ * When a JWT says that it ends, in milliseconds since the epoch; undefined for anything else. For messages alone:
+ * nothing is verified.
+ */
+export function tokenEnd(token: string): number | undefined {
+  try {
+    const { exp }: { exp?: unknown } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    return typeof exp === "number" ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}

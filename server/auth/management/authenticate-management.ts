@@ -1,0 +1,52 @@
+import type { IncomingMessage } from "node:http";
+import type { Logger } from "../../../runtime/log.ts";
+import { presentsCredential, readBearer } from "../credential.ts";
+import type { Principal } from "../principal.ts";
+import { authenticateSession, type ConsoleSession, type SessionDeps } from "../session/authenticate-session.ts";
+import { principalOfIssuer } from "../tokens/claims.ts";
+import { type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "../tokens/jwt.ts";
+import { ISSUER_UNAVAILABLE } from "../tokens/token-problems.ts";
+import { isManagementToken } from "./management-token.ts";
+
+const NOBODY = { cause: "no_management_token" } as const;
+
+/** What the decision reads. */
+type AuthenticationDeps = SessionDeps & {
+  /** Null where no issuer is configured. */
+  readonly judgeJwt: JudgeJwt | null;
+  readonly log: Logger;
+};
+
+/** Who a management request comes from, or the cause of a 401. */
+export type Authenticated =
+  | { readonly principal: Principal; readonly session: ConsoleSession | null }
+  | { readonly cause: string };
+
+/**
+ * Decides who a management request comes from: the bearer of a token or, where it presents no credential in any carrier,
+ * whoever is signed in by the session of its cookie. An API key is neither (threats b10, b11).
+ *
+ * @throws Problem `unavailable` while the issuer's keys cannot be had
+ */
+export async function authenticateManagement(
+  deps: AuthenticationDeps,
+  { rawHeaders, url = "" }: Pick<IncomingMessage, "rawHeaders" | "url">,
+): Promise<Authenticated> {
+  const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
+  if (presented !== undefined) return authenticateBearer(deps, presented);
+  return presentsCredential(rawHeaders, url, deps.config.vendorHeader) ? NOBODY : authenticateSession(deps, rawHeaders);
+}
+
+async function authenticateBearer(
+  { managementToken, judgeJwt, config: { oidc }, log }: AuthenticationDeps,
+  presented: string,
+): Promise<Authenticated> {
+  if (managementToken !== null && isManagementToken(managementToken, presented)) {
+    return { principal: { actor: managementToken.actor, as: managementToken.role }, session: null };
+  }
+  if (judgeJwt === null || oidc === null) return NOBODY;
+  const judged = await judgeOrWarn({ judgeJwt, log }, presented, oidc.audience);
+  if (judged === undefined) throw ISSUER_UNAVAILABLE;
+  if ("cause" in judged) return judged;
+  return { principal: principalOfIssuer(oidc, judged.issuer, judged.names), session: null };
+}

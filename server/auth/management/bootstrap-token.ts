@@ -1,0 +1,107 @@
+/** The token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
+import { readFile, stat } from "node:fs/promises";
+import type { Logger } from "../../../runtime/log.ts";
+import { ConfigError, type ServerConfig } from "../../config.ts";
+import type { InstallationRole } from "../principal.ts";
+import { type ManagementToken, tokenDigest } from "./management-token.ts";
+
+const MIN_LENGTH = 32;
+/** 32 random hexadecimal digits have fewer once in a million. */
+const MIN_DISTINCT = 8;
+/**
+ * The share of characters next to the one before them in the alphabet: 32 random digits of ten have more once in 10^8.
+ */
+const MAX_IN_ROW = 0.75;
+/** How often the file is read: a changed or removed one takes hold within this and a moment. */
+const READ_MS = 1_000;
+
+type BootstrapToken = ManagementToken & { close(): void };
+
+/**
+ * Opens the configured bootstrap token, which may less as soon as there is an issuer whose tokens may do the rest.
+ *
+ * @param log told what becomes of the file; left out in all threads but one
+ * @returns undefined where none is configured
+ * @throws ConfigError as {@link openBootstrapToken}
+ */
+export async function openConfiguredToken(config: TokenConfig, log?: Logger): Promise<BootstrapToken | undefined> {
+  if (config.bootstrapTokenFile === null) return undefined;
+  return openBootstrapToken(config.bootstrapTokenFile, config.oidc === null ? "bootstrap" : "emergency", log);
+}
+
+type TokenConfig = Pick<ServerConfig, "oidc" | "bootstrapTokenFile">;
+
+/**
+ * Opens the file of the bootstrap token, and reads it again every second, however it is replaced. While it is gone or
+ * holds no usable token, there is none.
+ *
+ * @throws ConfigError where it holds none at the start
+ */
+async function openBootstrapToken(file: string, role: InstallationRole, log?: Logger): Promise<BootstrapToken> {
+  const first = await readToken(file);
+  if ("fault" in first) throw new ConfigError([`--bootstrap-token-file: ${file} ${first.fault}`]);
+  let known: Read = first;
+  if (log !== undefined) await warnOfReaders(file, log);
+  const timer = setInterval(async () => {
+    const now = await readToken(file);
+    if (isSame(known, now)) return;
+    known = now;
+    if (log === undefined) return;
+    if ("fault" in now) log.error({}, `no bootstrap token is taken: ${file} ${now.fault}`);
+    else log.info({}, `the bootstrap token in ${file} has changed: the one before is no longer taken`);
+  }, READ_MS).unref();
+  return {
+    actor: "bootstrap-token",
+    role,
+    get digest() {
+      return "digest" in known ? known.digest : null;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+async function warnOfReaders(file: string, log: Logger): Promise<void> {
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && (there.mode & 0o004) !== 0)
+    log.warn(
+      {},
+      `${file} can be read by everybody on this machine: chmod o-r '${file}', or defaultMode 0440 of a mounted Secret`,
+    );
+}
+
+type Read = { readonly digest: Uint8Array } | { readonly fault: string };
+
+function isSame(one: Read, other: Read): boolean {
+  if ("fault" in one) return "fault" in other && other.fault === one.fault;
+  return "digest" in other && Buffer.compare(one.digest, other.digest) === 0;
+}
+
+async function readToken(file: string): Promise<Read> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    return { fault: `cannot be read (${error instanceof Error && "code" in error ? error.code : "unknown"})` };
+  }
+  const token = text.trim();
+  const fault = faultOf(token);
+  return fault === undefined ? { digest: tokenDigest(token) } : { fault };
+}
+
+/** What is wrong with a token. It is never quoted. */
+export function faultOf(token: string): string | undefined {
+  if (token.startsWith("inf_")) return "holds an API key: make a token of its own, such as by openssl rand -base64 32";
+  if (!/^[\x21-\x2b\x2d-\x7e]*$/.test(token)) return "must hold one word of visible ASCII characters, without a comma";
+  if (token.length < MIN_LENGTH) {
+    return `holds ${token.length} characters: at least ${MIN_LENGTH} random ones are needed (openssl rand -base64 32)`;
+  }
+  return isRandom(token) ? undefined : "holds no random token: make one, such as by openssl rand -base64 32";
+}
+
+/** Refuses what a person types: few characters, a word again and again, a row of the alphabet. */
+function isRandom(token: string): boolean {
+  const codes = Array.from(token, (character) => character.charCodeAt(0));
+  const inRow = codes.filter((code, i) => i > 0 && Math.abs(code - (codes[i - 1] ?? 0)) <= 1).length;
+  const repeats = codes.some((_, i) => i > 0 && i <= token.length / 2 && token.startsWith(token.slice(i)));
+  return new Set(codes).size >= MIN_DISTINCT && inRow < MAX_IN_ROW * token.length && !repeats;
+}

@@ -1,0 +1,153 @@
+import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
+import { appendAudit } from "../../../store/audit.ts";
+import type { ServerDeps } from "../../deps.ts";
+import { hasBody } from "../../http/body-framing.ts";
+import { problem } from "../../http/errors.ts";
+import { authorOf } from "../../management/author.ts";
+import { presentsCredential } from "../credential.ts";
+import { meetExpectation } from "../expect-continue.ts";
+import { ANSWERED, type HookOutcome, tell } from "../hook-outcome.ts";
+import type { Principal } from "../principal.ts";
+import { recordRefusal } from "../refusals/record-refusal.ts";
+import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
+import { refusalOfForeignPage } from "../session/own-page.ts";
+import { SIGN_IN, signInUrl } from "../session/return-to.ts";
+import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
+
+const NO_PRINCIPAL = problem(
+  "unauthorized",
+  "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key is none.",
+);
+
+/** Where it is no page that was asked for, which could be the sign-in page; htmx goes there by the header. */
+const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
+  "hx-redirect": SIGN_IN,
+});
+
+/** Whoever sends it anew, after signing in once more, sends the same: such as what a proxy adds by itself. */
+const OTHER_CREDENTIAL = problem(
+  "unauthorized",
+  "The console takes its session alone, and this request presents another credential: as `key` in its address, or in a header such as Authorization, which something between you and the server may add.",
+);
+
+/**
+ * Lets through whom {@link authenticateManagement} knows; to the console by a session alone. It does not ask for a current
+ * index: a revocation must go through on a replica that has lost sight of the feed.
+ */
+export function authenticatePrincipal(
+  deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
+  url: string,
+): onRequestHookHandler {
+  const { allow } = access;
+  const unserved = allow === undefined ? undefined : problem("method_not_allowed", undefined, { allow });
+  return (request, reply, done) => {
+    const { raw } = request;
+    const admit = async () => {
+      const found = await identifyPrincipal(deps, access, request, "head");
+      if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found });
+      await recordIfBootstrap(deps, request, url, found.principal);
+      return meetExpectation(raw, reply.raw) ?? unserved;
+    };
+    tell(admit(), done);
+  };
+}
+
+/** A body was waited for, and meanwhile a token may have expired, or a session have ended (spec §2.8). */
+export function authenticatePrincipalAgain(
+  deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
+  url: string,
+): preValidationHookHandler {
+  return (request, reply, done) => {
+    if (!hasBody(request.raw)) return done();
+    const admitAgain = async () => {
+      const found = await identifyPrincipal(deps, access, request, "body");
+      return "cause" in found ? refuseNobody(deps, { access, url, request, reply, ...found }) : undefined;
+    };
+    tell(admitAgain(), done);
+  };
+}
+
+/**
+ * Notes who a request comes from where that is known, and lets everybody through: of whoever is not,
+ * `managementPrincipal` is null, and a credential that does not do is recorded as refused. To be asked once the head is
+ * read, and again once the body is.
+ */
+export function identifyIfKnown(deps: ServerDeps, read: "head" | "body") {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    request.managementPrincipal = null;
+    const found = await identifyPrincipal(deps, { management: true }, request, read);
+    if (read === "body") return;
+    const { raw } = request;
+    const { url = "" } = request.routeOptions;
+    if ("cause" in found) {
+      // Nobody tries out here, without a trace, which token does.
+      const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
+      if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
+    } else await recordIfBootstrap(deps, request, url, found.principal);
+    const unmet = meetExpectation(raw, reply.raw);
+    if (unmet !== undefined) throw unmet;
+  };
+}
+
+type Nobody = {
+  readonly access: ManagedAccess | ConsoleAccess;
+  readonly url: string;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly cause: string;
+};
+
+/** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
+function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause }: Nobody): HookOutcome {
+  const { method, url: target = "", headers, rawHeaders } = request.raw;
+  const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
+  if ("console" in access && !isOther && method === "GET" && headers["hx-request"] === undefined) {
+    reply
+      .code(303)
+      .headers({ location: signInUrl(target), "cache-control": "no-store" })
+      .send();
+    return ANSWERED;
+  }
+  recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
+  if (isOther) return OTHER_CREDENTIAL;
+  return "console" in access ? NO_SESSION : NO_PRINCIPAL;
+}
+
+/**
+ * Whose a management request is, as it is noted on it; or why it is nobody's.
+ *
+ * @param read how far the request has been read
+ * @throws Problem for a request that another's page may have sent with the session's cookie
+ */
+async function identifyPrincipal(
+  deps: ServerDeps,
+  access: ManagedAccess | ConsoleAccess,
+  request: FastifyRequest,
+  read: "head" | "body",
+): Promise<Authenticated> {
+  const found = await authenticateManagement(deps, request.raw);
+  if ("cause" in found) return found;
+  const { principal, session } = found;
+  if ("console" in access && session === null) return { cause: "no_session" };
+  const foreign = session && refusalOfForeignPage(request, read, session, deps.config.publicUrl);
+  if (foreign) throw foreign;
+  request.managementPrincipal = principal;
+  request.session = session;
+  return found;
+}
+
+/** Each use of the bootstrap token is in the audit log before it has an effect; where it cannot be, it has none. */
+async function recordIfBootstrap(
+  { store }: ServerDeps,
+  request: FastifyRequest,
+  route: string,
+  { as }: Principal,
+): Promise<void> {
+  if (as !== "bootstrap" && as !== "emergency") return;
+  const by = authorOf(request, undefined);
+  await appendAudit(store.db, [
+    { at: null, kind: "bootstrap_token.used", by, detail: { method: request.method, route } },
+  ]);
+}

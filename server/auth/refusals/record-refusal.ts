@@ -1,0 +1,33 @@
+import type { FastifyRequest } from "fastify";
+import type { ServerDeps } from "../../deps.ts";
+import type { Refused } from "../decide.ts";
+
+/** Why a request is refused, and with which key; with whose token where they are known. */
+type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
+
+/**
+ * Counts a refusal by its cause, and tells the audit log of it.
+ *
+ * @param route the pattern that was matched
+ */
+export function recordRefusal(
+  { clock, index, metrics, refusals }: ServerDeps,
+  client: FastifyRequest,
+  route: string | undefined,
+  { code, cause, key, principal }: RecordedRefusal,
+): void {
+  const membership = key?.membership;
+  metrics.countRefusal(cause);
+  refusals.record({
+    client,
+    at: clock.now(),
+    code,
+    cause,
+    seq: index.lastSeq(),
+    route,
+    // A member's record has the place of a key, and is none.
+    keyId: membership === undefined ? (key?.keyId ?? null) : null,
+    teamId: key?.teamId ?? null,
+    principal: principal ?? membership?.token.actor,
+  });
+}

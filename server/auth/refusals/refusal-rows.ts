@@ -1,0 +1,114 @@
+import { isIPv6 } from "node:net";
+import type { RefusalEvent } from "../../deps.ts";
+import { clientAddress } from "../../http/client-address.ts";
+
+const MINUTE_MS = 60_000;
+
+/** The number of the minute that a time in milliseconds is in. */
+export function minuteOf(at: number): number {
+  return Math.floor(at / MINUTE_MS);
+}
+
+/** Refusals of one cause, route and network within one minute: one row of the audit log. */
+export type RefusalRow = {
+  /** The first of them. */
+  readonly first: Omit<RefusalEvent, "client">;
+  readonly minute: number;
+  /** Of the client that was refused first. */
+  readonly address: string;
+  readonly network: string;
+  /** How many there were so far. */
+  count: number;
+};
+
+/**
+ * The rows of the present minute, bounded. A flood costs a look-up in three maps for each refusal.
+ */
+export class RefusalRows {
+  readonly #max: number;
+  #minute = Number.NaN;
+  #kept = 0;
+  #keptOf = new Map<string, number>();
+  /** One that comes again over one connection makes nothing anew. */
+  #last = { address: "", key: "" };
+  /** By cause, route and network. */
+  #rows = new Map<string, Map<string | undefined, Map<string, RefusalRow>>>();
+
+  /** @param max rows in a minute */
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /**
+   * Counts a refusal in its row.
+   *
+   * @returns the row where it is a new one; false where there is no room for it
+   */
+  add(refusal: RefusalEvent): RefusalRow | boolean {
+    const { at, cause, route } = refusal;
+    const minute = minuteOf(at);
+    if (minute !== this.#minute) this.#begin(minute);
+    const byNetwork = this.#rows.get(cause)?.get(route);
+    if (byNetwork === undefined && !this.#hasRoom(cause)) return false;
+    const address = clientAddress(refusal.client);
+    if (address !== this.#last.address) this.#last = { address, key: networkKey(address) };
+    const { key } = this.#last;
+    const known = byNetwork?.get(key);
+    if (known !== undefined) {
+      known.count++;
+      return true;
+    }
+    if (!this.#hasRoom(cause)) return false;
+    const { client, ...first } = refusal;
+    const row = { first, minute, address, network: networkOf(address), count: 1 };
+    this.#keep(row, key);
+    return row;
+  }
+
+  #begin(minute: number): void {
+    this.#minute = minute;
+    this.#kept = 0;
+    this.#keptOf = new Map();
+    this.#rows = new Map();
+  }
+
+  /** No cause takes more than half of what the others leave: a flood of one kind, or of many, hides no other. */
+  #hasRoom(cause: string): boolean {
+    return (this.#keptOf.get(cause) ?? 0) < (this.#max - this.#kept) / 2;
+  }
+
+  #keep(row: RefusalRow, key: string): void {
+    const { cause, route } = row.first;
+    this.#kept++;
+    this.#keptOf.set(cause, (this.#keptOf.get(cause) ?? 0) + 1);
+    const byRoute = this.#rows.get(cause) ?? new Map<string | undefined, Map<string, RefusalRow>>();
+    this.#rows.set(cause, byRoute);
+    const byNetwork = byRoute.get(route) ?? new Map<string, RefusalRow>();
+    byRoute.set(route, byNetwork.set(key, row));
+  }
+}
+
+/** What stands for the network of an address in a map: of IPv4 as cheap as can be, since a flood asks for each. */
+function networkKey(address: string): string {
+  const last = address.lastIndexOf(".");
+  return last === -1 ? networkOf(address) : address.slice(0, last);
+}
+
+/** The network that one client may well have all of: a /24 of IPv4, a /64 of IPv6. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  if (!isIPv6(mapped)) {
+    const last = mapped.lastIndexOf(".");
+    return last === -1 ? mapped : `${mapped.slice(0, last)}.0/24`;
+  }
+  const [head = "", tail] = mapped.replace(/%.*$/, "").split("::");
+  const [first, rest] = [groupsOf(head), groupsOf(tail ?? "")];
+  const groups =
+    tail === undefined ? first : [...first, ...Array(Math.max(0, 8 - first.length - rest.length)).fill("0"), ...rest];
+  return `${groups.slice(0, 4).join(":")}::/64`;
+}
+
+/** An IPv4 address at the end stands for two groups; none of them is among the first four. */
+function groupsOf(text: string): string[] {
+  return text === "" ? [] : text.split(":").flatMap((group) => (group.includes(".") ? ["0", "0"] : [group]));
+}

@@ -1,0 +1,129 @@
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/log.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { appendRefusals, countRefusals } from "../../../store/refusals.ts";
+import type { RefusalEvent, RefusalRecorder } from "../../deps.ts";
+import type { LostAudit, ServerMetrics } from "../../metrics.ts";
+import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
+
+/** How often refusals are written to the audit log. */
+export const AUDIT_FLUSH_MS = 1_000;
+/** Rows that one process adds to the audit log in a minute, all its threads together. */
+export const MAX_REFUSAL_ROWS = 60;
+
+/** A row that was written, or could not be. */
+type Entry = {
+  readonly row: RefusalRow;
+  /** Why the audit log does not have it; the row's id where it does. */
+  readonly place: number | LostAudit;
+  /** As many as are written, or counted as lost. */
+  readonly told: number;
+};
+
+/** What the sampler works with. */
+type RefusalDeps = {
+  readonly store: Store;
+  readonly metrics: ServerMetrics;
+  readonly log: Logger;
+  /** By which the replica is known. */
+  readonly replica: string;
+  readonly clock: Pick<Clock, "now">;
+  /** That serve this process's requests, each with a sampler of its own. */
+  readonly threads: number;
+};
+
+/**
+ * Writes refusals to the audit log, off the request's path: a row for those that are alike, within a second of the
+ * first, and how many they were once their minute is over. What is beyond the bounds is dropped, and so is what cannot
+ * be written: both are counted, and requests are decided all the same (threats b88, c44).
+ */
+export class RefusalSampler implements RefusalRecorder {
+  readonly #deps: RefusalDeps;
+  readonly #rows: RefusalRows;
+  #fresh: RefusalRow[] = [];
+  #entries: Entry[] = [];
+  #flushing: Promise<void> | undefined;
+
+  constructor(deps: RefusalDeps) {
+    this.#deps = deps;
+    this.#rows = new RefusalRows(Math.max(1, Math.floor(MAX_REFUSAL_ROWS / deps.threads)));
+  }
+
+  record(refusal: RefusalEvent): void {
+    const kept = this.#rows.add(refusal);
+    if (kept === false) this.#deps.metrics.countLostAudit("sampled", 1);
+    else if (kept !== true) this.#fresh.push(kept);
+  }
+
+  /** Writes new rows, and the counts of those that are complete. */
+  flush(): Promise<void> {
+    this.#flushing ??= this.#write(minuteOf(this.#deps.clock.now())).finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+
+  /** Writes what there is: nothing more is recorded. */
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.#write(Number.POSITIVE_INFINITY);
+  }
+
+  /** @param now the minute whose rows are still being counted */
+  async #write(now: number): Promise<void> {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    if (fresh.length > 0) this.#entries.push(...(await this.#append(fresh)));
+    const ended = this.#entries.filter(({ row }) => row.minute < now);
+    this.#entries = this.#entries.filter(({ row }) => row.minute >= now);
+    await this.#count(ended.filter(({ row, told }) => row.count > told));
+  }
+
+  async #append(rows: readonly RefusalRow[]): Promise<Entry[]> {
+    const { store, replica } = this.#deps;
+    try {
+      const ids = await appendRefusals(
+        store,
+        rows.map(({ first: { at, cause, code, route, seq, keyId, teamId, principal }, address, network, count }) => ({
+          ...{ at, keyId, teamId, actor: `replica:${replica}` },
+          detail: {
+            ...{ decision: code, reason: cause, route: route ?? null, seq, replica, address, network, count },
+            ...(principal === undefined ? {} : { principal }),
+          },
+        })),
+      );
+      return rows.map((row, i) => this.#entryOf(row, ids[i] ?? "limited"));
+    } catch (error) {
+      this.#warn(error, rows.length);
+      return rows.map((row) => this.#entryOf(row, "unwritten"));
+    }
+  }
+
+  #entryOf(row: RefusalRow, place: Entry["place"]): Entry {
+    const told = row.count;
+    if (typeof place === "string") this.#deps.metrics.countLostAudit(place, told);
+    return { row, place, told };
+  }
+
+  async #count(entries: readonly Entry[]): Promise<void> {
+    const counts: { id: number; count: number }[] = [];
+    let more = 0;
+    for (const { row, place, told } of entries) {
+      if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - told);
+      else {
+        counts.push({ id: place, count: row.count });
+        more += row.count - told;
+      }
+    }
+    try {
+      await countRefusals(this.#deps.store, counts);
+    } catch (error) {
+      this.#deps.metrics.countLostAudit("unwritten", more);
+      this.#warn(error, counts.length);
+    }
+  }
+
+  #warn(error: unknown, count: number): void {
+    this.#deps.log.warn({ error, count }, "could not write refusals to the audit log; they are dropped");
+  }
+}

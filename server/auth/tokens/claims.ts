@@ -1,0 +1,45 @@
+import type { JWTPayload } from "jose";
+import type { MemberNames } from "../../../domain/team-member.ts";
+import type { OidcConfig } from "../../config.ts";
+import type { Principal } from "../principal.ts";
+
+/** What a subject may be (OpenID Connect Core §2). */
+const SUBJECT = /^[ -~]{1,255}$/;
+const MAX_GROUPS = 1_024;
+
+/** By what the claims of a verified token name somebody; undefined where they name nobody. */
+export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
+  // As it was signed, whatever the library's type says of it.
+  const subject: unknown = claims.sub;
+  if (typeof subject !== "string" || !SUBJECT.test(subject)) return undefined;
+  const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, MAX_GROUPS) : [];
+  return { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
+}
+
+/** As whom somebody acts whom an issuer names so, by a JWT or in a session. */
+export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, names: MemberNames): Principal {
+  const isAdmin = names.groups.some((group) => adminGroups.includes(group));
+  return { actor: actorOf(issuer, names), as: isAdmin ? "everything" : names };
+}
+
+/** As the audit log names somebody. */
+export function actorOf(issuer: string, { subject }: Pick<MemberNames, "subject">): string {
+  return `${issuer}#${subject}`;
+}
+
+/** A text that no database can be asked for is no member's. */
+function isGroup(group: unknown): group is string {
+  return typeof group === "string" && !group.includes("\0") && group.isWellFormed();
+}
+
+/** By the claim that Kubernetes writes: no subject alone, which another issuer may let its people choose. */
+function serviceAccountOf(subject: string, claims: JWTPayload): string | null {
+  const { namespace, serviceaccount } = record(claims["kubernetes.io"]);
+  const { name } = record(serviceaccount);
+  if (typeof namespace !== "string" || typeof name !== "string") return null;
+  return subject === `system:serviceaccount:${namespace}:${name}` ? `${namespace}/${name}` : null;
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}

@@ -1,0 +1,102 @@
+import { decodeJwt, errors, type JWTPayload } from "jose";
+import type { MemberNames } from "../../../domain/team-member.ts";
+import type { Clock } from "../../../runtime/clock.ts";
+import type { Logger } from "../../../runtime/log.ts";
+import type { OidcConfig } from "../../config.ts";
+import { memberNamesOf } from "./claims.ts";
+import { IssuerUnavailableError } from "./issuer-http.ts";
+import { createIssuerKeys } from "./issuer-keys.ts";
+import { createTokenVerifier } from "./verify-token.ts";
+
+/** Who a token is of, or why it is refused: for counting, never for the caller. */
+export type JudgedJwt =
+  | { readonly issuer: string; readonly names: MemberNames; readonly claims: JWTPayload }
+  | { readonly cause: JwtCause };
+
+/**
+ * Judges a token of the configured issuers.
+ *
+ * @param audience what it must be meant for
+ * @throws IssuerUnavailableError where the issuer's keys cannot be had
+ */
+export type JudgeJwt = (token: string, audience: string) => Promise<JudgedJwt>;
+
+/** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
+export const MAX_TOKEN_LENGTH = 8_192;
+
+type JwtCause =
+  | "jwt_malformed"
+  | "jwt_type"
+  | "jwt_issuer"
+  | "jwt_key"
+  | "jwt_signature"
+  | "jwt_expired"
+  | "jwt_claims";
+
+/** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
+export const SIGNATURE_ALGORITHMS = ["RS256", "ES256", "EdDSA"];
+/** Media types of a token that says who its bearer is. One of another use (RFC 8725 §3.11) opens nothing. */
+const TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt"]);
+/** How far the issuer's clock may be off ours, in seconds. */
+export const CLOCK_SKEW_S = 60;
+
+const CAUSES: Readonly<Record<string, JwtCause>> = {
+  [errors.JWSSignatureVerificationFailed.code]: "jwt_signature",
+  [errors.JWKSNoMatchingKey.code]: "jwt_key",
+  [errors.JWKSMultipleMatchingKeys.code]: "jwt_key",
+  [errors.JWTExpired.code]: "jwt_expired",
+  [errors.JWTClaimValidationFailed.code]: "jwt_claims",
+};
+
+/** Makes what judges tokens of the configured issuers (docs/decisions/management-api.md). */
+export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
+  const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));
+  const verify = createTokenVerifier();
+  return async (token, audience) => {
+    try {
+      const { iss: issuer = "" } = decodeJwt(token);
+      const keys = keysOf.get(issuer);
+      if (keys === undefined) return { cause: "jwt_issuer" };
+      const { payload, protectedHeader } = await verify(token, keys, {
+        issuer,
+        audience,
+        algorithms: SIGNATURE_ALGORITHMS,
+        clockTolerance: CLOCK_SKEW_S,
+        currentDate: new Date(clock.now()),
+        requiredClaims: ["exp", "sub", "aud"],
+      });
+      return isOfThisUse(protectedHeader.typ) ? judgeClaims(issuer, payload) : { cause: "jwt_type" };
+    } catch (error) {
+      if (error instanceof IssuerUnavailableError) throw error;
+      if (error instanceof errors.JOSEError) return { cause: CAUSES[error.code] ?? "jwt_malformed" };
+      // A key that does not fit the algorithm that the token names; and what is published as a key, and is none.
+      if (error instanceof TypeError || error instanceof DOMException) return { cause: "jwt_key" };
+      throw error;
+    }
+  };
+}
+
+/** As {@link JudgeJwt} does; undefined where the issuer's keys cannot be had, which the log then says. */
+export async function judgeOrWarn(
+  { judgeJwt, log }: { readonly judgeJwt: JudgeJwt; readonly log: Logger },
+  token: string,
+  audience: string,
+): Promise<JudgedJwt | undefined> {
+  try {
+    return await judgeJwt(token, audience);
+  } catch (error) {
+    if (!(error instanceof IssuerUnavailableError)) throw error;
+    log.warn({ error }, "no token of an issuer can be judged");
+    return undefined;
+  }
+}
+
+/** @param typ left out by issuers that sign nothing else; as a media type it may stand without `application/` */
+function isOfThisUse(typ: unknown): boolean {
+  return typ === undefined || (typeof typ === "string" && TYPES.has(typ.toLowerCase().replace(/^application\//, "")));
+}
+
+function judgeClaims(issuer: string, claims: JWTPayload): JudgedJwt {
+  const names = memberNamesOf(claims);
+  return names === undefined ? { cause: "jwt_claims" } : { issuer, names, claims };
+}

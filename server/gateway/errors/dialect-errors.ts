@@ -1,0 +1,67 @@
+import type { Dialect } from "../../../domain/access/key-record.ts";
+import type { Problem, ProblemCode } from "../../http/errors.ts";
+
+/** The word that each format has for a problem; a code that is not listed takes its status's class. */
+type Words = { readonly [code in ProblemCode]?: string } & { readonly client: string; readonly server: string };
+
+const OPENAI_TYPES: Words = {
+  unauthorized: "authentication_error",
+  forbidden: "permission_error",
+  rate_limited: "rate_limit_error",
+  client: "invalid_request_error",
+  server: "server_error",
+};
+const GEMINI_STATUSES: Words = {
+  unauthorized: "UNAUTHENTICATED",
+  forbidden: "PERMISSION_DENIED",
+  not_found: "NOT_FOUND",
+  method_not_allowed: "UNIMPLEMENTED",
+  rate_limited: "RESOURCE_EXHAUSTED",
+  bad_gateway: "UNAVAILABLE",
+  unavailable: "UNAVAILABLE",
+  gateway_timeout: "DEADLINE_EXCEEDED",
+  client: "INVALID_ARGUMENT",
+  server: "INTERNAL",
+};
+const ANTHROPIC_TYPES: Words = {
+  unauthorized: "authentication_error",
+  forbidden: "permission_error",
+  not_found: "not_found_error",
+  payload_too_large: "request_too_large",
+  rate_limited: "rate_limit_error",
+  gateway_timeout: "timeout_error",
+  client: "invalid_request_error",
+  server: "api_error",
+};
+
+/**
+ * The body of each format, as its official SDK reads it. Where there is no place for our code, the message begins with
+ * it.
+ */
+const BODIES: Readonly<Record<Dialect, (shown: Problem) => object>> = {
+  openai: (shown) => ({
+    error: { message: shown.detail, type: word(OPENAI_TYPES, shown), code: shown.code, param: null },
+  }),
+  gemini: (shown) => ({
+    error: { code: shown.status, message: `${shown.code}: ${shown.detail}`, status: word(GEMINI_STATUSES, shown) },
+  }),
+  anthropic: (shown) => ({
+    type: "error",
+    error: { type: word(ANTHROPIC_TYPES, shown), message: `${shown.code}: ${shown.detail}` },
+  }),
+};
+
+/** The body of an error that the gateway itself makes, in the caller's format (spec §4). */
+export function dialectError(dialect: Dialect, shown: Problem): string {
+  return JSON.stringify(BODIES[dialect](shown));
+}
+
+/** The last event of a stream that is broken off: what the format's SDK raises as an error. */
+export function terminalEvent(dialect: Dialect, shown: Problem): string {
+  const name = dialect === "anthropic" ? "event: error\n" : "";
+  return `${name}data: ${dialectError(dialect, shown)}\n\n`;
+}
+
+function word(words: Words, { code, status }: Problem): string {
+  return words[code] ?? (status < 500 ? words.client : words.server);
+}

@@ -1,0 +1,108 @@
+/**
+ * Finds the model names in a JSON body without parsing and writing it anew: what is not replaced stays byte by byte,
+ * and a body that two parsers could read in two ways is refused instead of being guessed at (spec §4, architecture §4).
+ */
+import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/json-scanner.ts";
+import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
+
+/** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included. */
+export type ModelSpan = { readonly value: string; readonly start: number; readonly end: number };
+
+/** A million tokens can be embedded with one call; nothing that a model reads is nested as deep. */
+const BODY_BOUNDS: JsonBounds = { values: 1_000_000, depth: 256 };
+/** Members of the objects that may name a model: their names are looked at one by one, and there are few. */
+const MAX_NAMES = 20_000;
+/** Gemini takes 100 requests in a batch. */
+const MAX_MODELS = 1_000;
+/** No model's name is longer, escapes included. In bytes. */
+const MAX_MODEL_NAME = 2_048;
+
+/** What is looked for at a place of the body. */
+type Context = {
+  readonly place: ModelPlace;
+  /** The places that this object has had, a bit each. */
+  seen: number;
+  /** Whether an array is being looked through. An array within it is no place of ours. */
+  readonly inArray: boolean;
+};
+
+/** A search for the model names at the given places. Its `models`, in the body's order, are all of them at the end. */
+export class ModelScan {
+  readonly models: ModelSpan[] = [];
+  readonly #body: Buffer;
+  readonly #scanner: JsonScanner<Context>;
+  #names = 0;
+
+  constructor(body: Buffer, places: ModelPlaces) {
+    this.#body = body;
+    const visitor: JsonVisitor<Context> = {
+      open: (context, isObject) => this.#open(context, isObject),
+      member: (object, start, end) => this.#member(object, start, end),
+      scalar: (context, start, end) => this.#scalar(context, start, end),
+    };
+    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, { place: places, seen: ROOT, inArray: false });
+  }
+
+  /**
+   * Goes on for about so many steps.
+   *
+   * @returns whether the body's end was reached
+   * @throws BodyFault where the body is no JSON object; a member that is looked for is there twice or is spelt in
+   * another
+   *   way; a model is not a string, or is named where none may be; or there is more in the body than any client sends
+   */
+  run(steps: number): boolean {
+    return this.#scanner.run(steps);
+  }
+
+  #open(context: Context, isObject: boolean): Context | undefined {
+    const { place, inArray } = context;
+    if (place === "model") throw NOT_TEXT;
+    if (context.seen === ROOT && !isObject) throw NO_OBJECT;
+    if (isObject) return { place, seen: 0, inArray: false };
+    return inArray ? undefined : { place, seen: 0, inArray: true };
+  }
+
+  #member(object: Context, start: number, end: number): Context | undefined {
+    if (typeof object.place === "string") return undefined;
+    if (++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
+    const found = placeAt(this.#body, start, end, object.place);
+    if (found === undefined) return undefined;
+    const { bytes, place, bit } = found;
+    if (place === "refused") throw new BodyFault(`The body's \`${bytes}\` names models beside the one of the request.`);
+    if ((object.seen & bit) !== 0) throw new BodyFault(`The body has the member \`${bytes}\` twice.`);
+    object.seen |= bit;
+    return { place, seen: 0, inArray: false };
+  }
+
+  #scalar(context: Context, start: number, end: number): void {
+    if (context.seen === ROOT) throw NO_OBJECT;
+    if (context.place !== "model") return;
+    if (this.#body[start] !== QUOTE) throw NOT_TEXT;
+    if (end - start > MAX_MODEL_NAME) throw new BodyFault(`A model's name is longer than ${MAX_MODEL_NAME} bytes.`);
+    if (this.models.length >= MAX_MODELS) throw new BodyFault(`The body names more than ${MAX_MODELS} models.`);
+    this.models.push({ value: decodeString(this.#body, start, end), start, end });
+  }
+}
+
+const QUOTE = 0x22;
+/** Of the context that stands for the whole body. */
+const ROOT = -1;
+const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
+const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
+const NO_OBJECT = new BodyFault("The body is not a JSON object.");
+
+/** The body with each of the given names replaced, all other bytes as they were. */
+export function replaceModels(
+  body: Buffer,
+  models: readonly ModelSpan[],
+  replacement: (old: string) => string,
+): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { value, start, end } of models) {
+    parts.push(body.subarray(from, start), Buffer.from(JSON.stringify(replacement(value))));
+    from = end;
+  }
+  return Buffer.concat([...parts, body.subarray(from)]);
+}

@@ -1,0 +1,104 @@
+import type { IncomingMessage } from "node:http";
+import type { GatewayRecord } from "../../../domain/access/key-record.ts";
+import type { OpenCall } from "../../deps.ts";
+import { problem } from "../../http/errors.ts";
+import { BodyFault } from "../../http/json-scanner.ts";
+import { inSlices } from "../../http/slices.ts";
+import type { GatewayCall } from "../classify.ts";
+import type { RequestHead } from "../headers/headers.ts";
+import { requireNoModel } from "../query.ts";
+import { isSmallBody, readBody } from "../request-body.ts";
+import { type Candidate, needsModel } from "../resolve.ts";
+import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
+import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
+
+/** What is sent as the body: passed on as it comes, collected first as it is small, or made for each candidate. */
+export type ForwardedBody = "stream" | "small" | ((candidate: Candidate) => Buffer);
+
+/** The model that a request names, and its body for each upstream that it may go to. */
+export type RequestedModel = { readonly model: string | undefined; readonly body: ForwardedBody };
+
+/**
+ * How much of a request's body its model needs (spec §4): nothing where no model can matter, else the whole body, since
+ * it may name one even where the path does.
+ */
+export function bodyNeed(
+  head: RequestHead,
+  gateway: GatewayRecord,
+  allowedModels: readonly string[] | null,
+): "stream" | "small" | "inspect" {
+  if (needsModel(gateway, allowedModels)) return "inspect";
+  return isSmallBody(head.contentLength) ? "small" : "stream";
+}
+
+/** A request whose body is inspected. */
+type InspectedRequest = {
+  readonly request: IncomingMessage;
+  readonly call: GatewayCall;
+  readonly head: RequestHead;
+  /** As it came off the wire. */
+  readonly query: string;
+};
+
+/**
+ * Reads a body that is inspected.
+ * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
+ */
+export async function readModels(
+  openCall: OpenCall | null,
+  { request, call, head, query }: InspectedRequest,
+): Promise<RequestedModel> {
+  requireReadable(head);
+  requireNoModel(query);
+  const body = await readBody(request, openCall, head.contentLength);
+  const spans = await modelsIn(body, call.model !== undefined);
+  if (call.model === undefined) {
+    return { model: spans[0]?.value, body: ({ model }) => replaced(body, spans, () => model) };
+  }
+  const { model: named } = call;
+  if (spans.some(({ value }) => bare(value) !== named)) {
+    throw problem("invalid_request", "The body names another model than the path.");
+  }
+  return {
+    model: named,
+    // Each keeps the form that it had: with the collection's name in front, or without.
+    body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`)),
+  };
+}
+
+/** A body is inspected only where every reader would take it for the same JSON text. */
+function requireReadable({ contentType, contentEncoding }: RequestHead): void {
+  if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
+    throw problem("unsupported_media_type", "A compressed body cannot be read for its model: send it uncompressed.");
+  }
+  if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {
+    throw problem("unsupported_media_type", "The body must be JSON: send it with Content-Type: application/json.");
+  }
+  if (contentType?.match(CHARSET)?.some((charset) => !UTF8.test(charset))) {
+    throw problem("invalid_request", "The body must be UTF-8, which is what JSON is: name no other charset.");
+  }
+}
+
+/** Each charset that a media type names, in whatever notation. */
+const CHARSET = /charset[^;]*/gi;
+const UTF8 = /^charset[ \t]*=[ \t]*(?:utf-?8|"utf-?8")[ \t]*$/i;
+
+async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSpan[]> {
+  const scan = new ModelScan(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);
+  try {
+    await inSlices((steps) => scan.run(steps));
+  } catch (error) {
+    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+  }
+  return scan.models;
+}
+
+function replaced(body: Buffer, spans: readonly ModelSpan[], name: (old: string) => string | undefined): Buffer {
+  return spans.every(({ value }) => (name(value) ?? value) === value)
+    ? body
+    : replaceModels(body, spans, (old) => name(old) ?? old);
+}
+
+function bare(model: string): string {
+  return model.startsWith("models/") ? model.slice("models/".length) : model;
+}

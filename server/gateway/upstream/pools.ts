@@ -1,0 +1,145 @@
+import { type buildConnector, Pool } from "undici";
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { type Needle, needleOf } from "../headers/credential-mask.ts";
+import { SeenNames } from "../headers/header-names.ts";
+import { credentialHeader } from "../headers/headers.ts";
+import { basePathOf } from "../request-target.ts";
+import type { AddressGuard } from "./addresses.ts";
+import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
+import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
+
+/** The sockets to one upstream, and what all requests to it have in common. */
+export type UpstreamPool = {
+  readonly pool: Pool;
+  /** The path of its base URL, without a slash at its end. */
+  readonly basePath: string;
+  /** Name and value of the header that carries the provider's credential. */
+  readonly credentialHeader: readonly [string, string];
+  /** The same credential, to be taken out of what comes back. */
+  readonly needle: Needle;
+  /** Of the heads that came from there. */
+  readonly names: SeenNames;
+  /** A call takes one of these before it is dispatched, and gives it back when it has ended. */
+  readonly slots: UpstreamSlots;
+};
+
+/** An upstream whose credential can be read. */
+export type ReachableUpstream = UpstreamRecord & { readonly credential: string };
+
+/** The sockets to upstreams. No two provider credentials ever share one (threats b42, b44). */
+export type UpstreamPools = {
+  /**
+   * The pool for one upstream with the credential that it has now.
+   *
+   * @throws AddressRefusedError where the base URL is an address that no upstream may have
+   */
+  poolOf(gatewayId: string, upstream: ReachableUpstream): UpstreamPool;
+  readonly size: number;
+  /** The calls to all upstreams, and those that were refused so far because too many waited. */
+  figures(): { inUse: number; queued: number; refused: number };
+  /** Closes the pools that nobody has used for {@link IDLE_MS}. */
+  closeIdle(): void;
+  close(): Promise<void>;
+};
+
+/** Below the five seconds after which common model servers hang up on an idle connection without having said so. */
+const KEEP_ALIVE_MS = 4_000;
+const IDLE_MS = 5 * 60_000;
+const IDLE_CHECK_INTERVAL_MS = 60_000;
+
+type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
+
+/** @param monotonic milliseconds on a clock that never jumps */
+export function createUpstreamPools(
+  guard: AddressGuard,
+  monotonic: () => number,
+  limits: SlotLimits = slotLimits(1),
+): UpstreamPools {
+  const pools = new Map<string, Entry>();
+  /**
+   * The same pools by the record that they were asked for with: a record never changes, and is found without a text.
+   */
+  const byRecord = new WeakMap<ReachableUpstream, Entry>();
+  const connector = guardedConnector(guard);
+  /** Of pools that are closed. */
+  let refusedBefore = 0;
+
+  const entryOf = (gatewayId: string, { name, dialect, baseUrl, credential }: ReachableUpstream): Entry => {
+    // Structured, not joined: no two identities can be spelt alike.
+    const identity = JSON.stringify([gatewayId, name, dialect, baseUrl, credential]);
+    const known = pools.get(identity);
+    if (known !== undefined) return known;
+    const base = new URL(baseUrl);
+    const entry: Entry = {
+      gatewayId,
+      pool: openPool(base, connector, guard, limits.calls),
+      basePath: basePathOf(base),
+      credentialHeader: credentialHeader(dialect, credential),
+      needle: needleOf(credential),
+      names: new SeenNames(),
+      slots: new UpstreamSlots(limits),
+      usedAt: 0,
+    };
+    pools.set(identity, entry);
+    return entry;
+  };
+
+  const closeIdle = (): void => {
+    for (const [identity, { pool, slots, usedAt }] of pools) {
+      if (monotonic() - usedAt < IDLE_MS || pool.stats.size > 0) continue;
+      pools.delete(identity);
+      refusedBefore += slots.figures.refused;
+      void pool.close();
+    }
+  };
+  const idleCheck = setInterval(closeIdle, IDLE_CHECK_INTERVAL_MS).unref();
+
+  return {
+    poolOf(gatewayId, upstream) {
+      let entry = byRecord.get(upstream);
+      if (entry === undefined || entry.gatewayId !== gatewayId || entry.pool.closed) {
+        entry = entryOf(gatewayId, upstream);
+        byRecord.set(upstream, entry);
+      }
+      entry.usedAt = monotonic();
+      return entry;
+    },
+    get size() {
+      return pools.size;
+    },
+    figures() {
+      const sum = { inUse: 0, queued: 0, refused: refusedBefore };
+      for (const { slots } of pools.values()) {
+        const { inUse, queued, refused } = slots.figures;
+        sum.inUse += inUse;
+        sum.queued += queued;
+        sum.refused += refused;
+      }
+      return sum;
+    },
+    closeIdle,
+    async close() {
+      clearInterval(idleCheck);
+      const open = [...pools.values()];
+      pools.clear();
+      await Promise.all(open.map(({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+function openPool(
+  { origin, hostname }: URL,
+  connect: buildConnector.connector,
+  guard: AddressGuard,
+  connections: number,
+): Pool {
+  assertAllowed(hostname, guard);
+  return new Pool(origin, {
+    connect,
+    connections,
+    // One request at a time on a socket: an upstream cannot answer one tenant's request with another's.
+    pipelining: 1,
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+}

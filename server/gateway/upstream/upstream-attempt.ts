@@ -1,0 +1,90 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { Dispatcher } from "undici";
+import { type Candidate, isSameCandidate } from "../resolve.ts";
+import { assertFewInterimAnswers } from "./interim-answers.ts";
+import type { UpstreamPool } from "./pools.ts";
+import { type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
+import type { UpstreamSlots } from "./upstream-slots.ts";
+
+/**
+ * Why an upstream's request is given up: its client has gone, or its answer is not wanted. Made once: nobody is shown
+ * it.
+ */
+export const ABANDONED = new Error("the call was given up");
+
+/** Whoever makes the call: told of an attempt only while it is active. */
+export type AttemptListener = {
+  /** Whether anybody still waits for what this attempt brings. */
+  isActive(attempt: UpstreamAttempt): boolean;
+  onHeaders(
+    attempt: UpstreamAttempt,
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<IncomingHttpHeaders>,
+  ): void;
+  onData(controller: Dispatcher.DispatchController, chunk: Buffer): void;
+  onEnd(): void;
+  onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
+};
+
+/** One candidate's part in a call: what the dispatcher tells of it. */
+export class UpstreamAttempt implements Dispatcher.DispatchHandler {
+  readonly #listener: AttemptListener;
+  readonly candidate: Candidate;
+  /** The one that was asked before. */
+  readonly #before: UpstreamAttempt | undefined;
+  /** Undefined before the request is on a socket. */
+  controller: Dispatcher.DispatchController | undefined;
+  /** Undefined before it is asked. */
+  pool: UpstreamPool | undefined;
+  /** Where the slot came from that the call has; undefined while it has none. */
+  slots: UpstreamSlots | undefined;
+  #interimAnswers = 0;
+
+  constructor(listener: AttemptListener, candidate: Candidate, before: UpstreamAttempt | undefined) {
+    this.#listener = listener;
+    this.candidate = candidate;
+    this.#before = before;
+  }
+
+  /** Whether this attempt, or one before it, was the candidate's. */
+  hasAsked(candidate: Candidate): boolean {
+    return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
+  }
+
+  /** Gives the slot back: the upstream may be asked by another call. */
+  release(): void {
+    const { slots } = this;
+    this.slots = undefined;
+    slots?.release();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (!this.#listener.isActive(this)) controller.abort(ABANDONED);
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Readonly<IncomingHttpHeaders>,
+  ): void {
+    if (status < 200) assertFewInterimAnswers(++this.#interimAnswers);
+    else if (this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#listener.isActive(this)) this.#listener.onData(controller, chunk);
+  }
+
+  onResponseEnd(): void {
+    this.release();
+    if (this.#listener.isActive(this)) this.#listener.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.release();
+    if (!this.#listener.isActive(this)) return;
+    this.#listener.onFailure(this, upstreamFailure(error, this.controller !== undefined));
+  }
+}

@@ -1,0 +1,47 @@
+import { type Problem, problem } from "../../http/errors.ts";
+
+/** Why an upstream gave no answer. */
+export type UpstreamFailure = {
+  /** What the client is told. Nothing of the error itself is: it may hold the URL, an address, a credential. */
+  readonly shown: Problem;
+  /** Whether a route's fallback may be asked instead: it refused the connection, or said nothing in its time. */
+  readonly refused: boolean;
+  /** For the log, which redacts it. */
+  readonly error: unknown;
+};
+
+const UNUSABLE = problem("bad_gateway");
+const UNREACHABLE = problem("bad_gateway", "The upstream cannot be reached.");
+const TOO_LATE = problem("gateway_timeout");
+
+/** An answer that went on for a while. */
+export const SILENT: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
+
+/** What the dispatcher's errors by their code are to a client. */
+const TIMEOUTS: ReadonlySet<string> = new Set([
+  "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+  "ETIMEDOUT",
+]);
+
+/**
+ * Classifies an error of the dispatcher.
+ *
+ * @param sent whether the request was written to a socket: before, no upstream can have acted on it
+ */
+export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, error };
+  return sent ? { shown: UNUSABLE, refused: false, error } : { shown: UNREACHABLE, refused: true, error };
+}
+
+/** Whether an answer of this status makes a route's fallback the one to ask (spec §4). */
+export function isFallbackStatus(status: number): boolean {
+  return status === 429 || status >= 500;
+}
+
+/** Whether an answer points elsewhere. It is never followed, and never shown: clients would follow it with our key. */
+export function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}

@@ -1,0 +1,67 @@
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import type { Logger } from "../../../runtime/log.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { type NamedOutcome, recordOutcomes } from "../../../store/upstream-outcomes.ts";
+
+/** How often what is new is written. */
+export const OUTCOMES_FLUSH_MS = 5_000;
+/** So that no statement holds up others for long. */
+const ROWS_AT_ONCE = 500;
+
+type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
+
+/**
+ * How this thread last heard of each upstream, for people to look at: no call waits for it, and none is decided by it. It
+ * costs a call two stores in memory.
+ */
+export class UpstreamOutcomes {
+  readonly #now: () => number;
+  /** By the record that a call was resolved with, which never changes. */
+  readonly #byRecord = new WeakMap<UpstreamRecord, Outcome>();
+  #unwritten = new Set<Outcome>();
+
+  /** @param now milliseconds since the epoch */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  answered(gatewayId: string, upstream: UpstreamRecord, status: number): void {
+    const outcome = this.#of(gatewayId, upstream);
+    outcome.answeredAt = this.#now();
+    outcome.status = status;
+  }
+
+  /** @param failure as its caller is told: nothing of the error itself */
+  failed(gatewayId: string, upstream: UpstreamRecord, failure: string): void {
+    const outcome = this.#of(gatewayId, upstream);
+    outcome.failedAt = this.#now();
+    outcome.failure = failure;
+  }
+
+  #of(gatewayId: string, upstream: UpstreamRecord): Outcome {
+    let outcome = this.#byRecord.get(upstream);
+    if (outcome === undefined || outcome.gatewayId !== gatewayId) {
+      const heard = { answeredAt: null, status: null, failedAt: null, failure: null };
+      outcome = { gatewayId, upstream: upstream.name, ...heard };
+      this.#byRecord.set(upstream, outcome);
+    }
+    this.#unwritten.add(outcome);
+    return outcome;
+  }
+
+  /** Writes what is new. What cannot be written is left out: the next call says it anew. */
+  async flush({ store, log }: { readonly store: Store; readonly log: Logger }): Promise<void> {
+    if (this.#unwritten.size === 0) return;
+    // Two records of one upstream, before and after a change: the later one is what is known.
+    const latest = new Map([...this.#unwritten].map((one) => [JSON.stringify([one.gatewayId, one.upstream]), one]));
+    this.#unwritten = new Set();
+    const outcomes = [...latest.values()];
+    try {
+      for (let from = 0; from < outcomes.length; from += ROWS_AT_ONCE) {
+        await recordOutcomes(store.db, outcomes.slice(from, from + ROWS_AT_ONCE));
+      }
+    } catch (error) {
+      log.debug({ error }, "could not write how upstreams were last heard of");
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { sql } from "kysely";
+import type { Db } from "../change.ts";
+import type { Store } from "../store.ts";
+
+/** An index of a table that may be large by the time it is made. */
+export type LargeIndex = {
+  readonly name: string;
+  /** What follows `on` in the statement that makes it. */
+  readonly on: string;
+  /** A statement to be run once it is made. */
+  readonly afterwards?: string;
+};
+
+/**
+ * Makes an index while others read and write its table. One that is there is left as it is; one whose making was broken
+ * off is made anew. Not to be called in a transaction.
+ *
+ * @returns whether it was made now
+ */
+export async function makeLargeIndex(db: Db, engine: Store["engine"], index: LargeIndex): Promise<boolean> {
+  const { name, on, afterwards } = index;
+  const { rows } = await sql<{ usable: boolean }>`
+    select indisvalid as usable from pg_index where indexrelid = to_regclass(${name})`.execute(db);
+  const [found] = rows;
+  if (found?.usable === true) return false;
+  // PGlite has one connection: nobody reads or writes beside it.
+  const concurrently = engine === "postgres" ? "concurrently" : "";
+  if (found !== undefined) await sql.raw(`drop index ${concurrently} ${name}`).execute(db);
+  await sql.raw(`create index ${concurrently} ${name} on ${on}`).execute(db);
+  if (afterwards !== undefined) await sql.raw(afterwards).execute(db);
+  return true;
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { ListenError } from "../errors.ts";
+import type { Store } from "../store.ts";
+
+const ECHO_TIMEOUT_MS = 3_000;
+
+/**
+ * Notifies itself and waits for the echo: at start, before anything relies on notifications (threats c32).
+ *
+ * @throws ListenError behind a transaction pooler, which gives the listening connection to others, and on a standby,
+ *   which cannot listen; any other error where the database does not answer, which proves neither
+ */
+export async function assertListenWorks(store: Store): Promise<void> {
+  const nonce = randomUUID();
+  const channel = `keyplane_echo_${nonce.replaceAll("-", "")}`;
+  let arrived = false;
+  let timer: NodeJS.Timeout | undefined;
+  const { promise: waited, resolve: stopWaiting, reject } = Promise.withResolvers<void>();
+  waited.catch(() => {});
+  try {
+    const connection = await store.listen(
+      channel,
+      (payload) => {
+        if (payload !== nonce) return;
+        arrived = true;
+        stopWaiting();
+      },
+      (error) => reject(new Error("the listening connection ended during its test", { cause: error })),
+    );
+    try {
+      await sql`select pg_notify(${channel}, ${nonce})`.execute(store.db);
+      timer = setTimeout(stopWaiting, ECHO_TIMEOUT_MS);
+      await waited;
+      // What was sent is told before the next answer. A process that got no processor meanwhile finds its time over
+      // before it has read what came.
+      if (!arrived) await connection.ping();
+    } finally {
+      await connection.close();
+    }
+    if (!arrived) {
+      throw new ListenError(
+        "a notification that was sent did not arrive: the database URL leads through a transaction pooler. " +
+          "Give a URL that leads to the server itself, or to a pooler in session mode.",
+      );
+    }
+  } catch (error) {
+    if (error instanceof ListenError) throw error;
+    if (error instanceof Error && error.message.includes("during recovery")) {
+      throw new ListenError(
+        "the database is a standby, which can neither listen nor be written to. Give the URL of the primary.",
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

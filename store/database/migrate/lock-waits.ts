@@ -1,0 +1,102 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { sql } from "kysely";
+import type { Db } from "../change.ts";
+import { MigrationBlockedError, sqlState } from "../errors.ts";
+import type { Store } from "../store.ts";
+import { advisoryHolders, blockersOf, describeHolders, type LockHolder } from "./lock-holders.ts";
+
+type LockWaitOptions = {
+  /** Asked, on another connection, who holds what is waited for. */
+  readonly store: Pick<Store, "db" | "engine">;
+  /** The one connection that migrates. */
+  readonly db: Db;
+  /** Milliseconds. */
+  readonly lockTimeoutMs: number;
+  /** Of all waits together. Milliseconds. */
+  readonly timeoutMs: number;
+  readonly onProgress: (line: string) => void;
+};
+
+/** SQLSTATEs of a lock that was not to be had: nothing was changed, and the same again may go through. */
+const LOCKED: ReadonlySet<string> = new Set(["55P03", "40P01"]);
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 10_000;
+/** A statement whose client is gone, killed in the middle of a long index, is ended by then. */
+const CLIENT_CHECK = "5s";
+
+/** How one connection waits for locks that others hold: never in their way for longer than the lock timeout. */
+export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: LockWaitOptions) {
+  const deadline = performance.now() + timeoutMs;
+  const set = (name: string, value: string) => sql`select set_config(${name}, ${value}, false)`.execute(db);
+  let pid = 0;
+  let hasTime = false;
+  let pauseMs = Math.min(MIN_PAUSE_MS, timeoutMs / 4);
+
+  /** @throws MigrationBlockedError once the time is over */
+  async function pause(what: string, holders: readonly LockHolder[]): Promise<void> {
+    const leftMs = deadline - performance.now();
+    const held = `${what}, held by ${describeHolders(holders)}`;
+    if (leftMs <= 0) {
+      throw new MigrationBlockedError(
+        `gave up after ${timeoutMs / 1_000} s: ${held}. Nothing waits in the database any more; let that end, or end it, and run keyplane migrate again.`,
+      );
+    }
+    const ms = Math.min(pauseMs, leftMs);
+    onProgress(`${held}: next attempt in ${(ms / 1_000).toFixed(1)} s`);
+    await delay(ms);
+    pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
+  }
+
+  return {
+    async prepare(): Promise<void> {
+      if (store.engine !== "postgres") return;
+      await set("application_name", "keyplane migrate");
+      await set("statement_timeout", "0");
+      await set("lock_timeout", `${lockTimeoutMs}ms`);
+      // Not every system that PostgreSQL runs on can tell.
+      await set("client_connection_check_interval", CLIENT_CHECK).catch(() => {});
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db);
+      pid = rows[0]?.pid ?? 0;
+    },
+
+    /** From here on nobody queues behind what waits for a lock: it may wait as long as there is time. */
+    async takeTime(): Promise<void> {
+      if (store.engine !== "postgres") return;
+      const leftMs = Math.max(deadline - performance.now(), lockTimeoutMs);
+      await set("lock_timeout", `${Math.ceil(leftMs)}ms`);
+      hasTime = true;
+    },
+
+    /** Takes an advisory lock for as long as the connection lasts. */
+    async holdAlone(lock: number): Promise<void> {
+      if (store.engine !== "postgres") return;
+      for (;;) {
+        const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${lock}) as taken`.execute(db);
+        if (rows[0]?.taken) return;
+        await pause("another migration is under way", await advisoryHolders(store.db, lock));
+      }
+    },
+
+    /** Runs a task that is one transaction or one question, again for as long as it cannot have its locks. */
+    async retry<T>(title: string, task: () => Promise<T>): Promise<T> {
+      if (store.engine !== "postgres") return task();
+      for (;;) {
+        let holders: readonly LockHolder[] = [];
+        const watch = setInterval(async () => {
+          const now = await blockersOf(store.db, pid).catch(() => []);
+          if (now.length === 0) return;
+          if (hasTime && holders.length === 0) onProgress(`${title} waits, held by ${describeHolders(now)}`);
+          holders = now;
+        }, lockTimeoutMs / 4);
+        try {
+          return await task();
+        } catch (error) {
+          if (!LOCKED.has(sqlState(error) ?? "")) throw error;
+        } finally {
+          clearInterval(watch);
+        }
+        await pause(`${title} cannot have a lock`, holders);
+      }
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import { sql } from "kysely";
+import { sql as schema } from "../../migrations/018-schema.ts";
+import { sql as sessions } from "../../migrations/019-sessions.ts";
+import { sql as keyLists } from "../../migrations/020-key-lists.ts";
+import { sql as leaks } from "../../migrations/021-leaks.ts";
+import { sql as keyRequests } from "../../migrations/022-key-requests.ts";
+import { sql as webhooks } from "../../migrations/023-webhooks.ts";
+import { sql as auditSearch } from "../../migrations/024-audit-search.ts";
+import { sql as suspendedKeys } from "../../migrations/025-suspended-keys.ts";
+import { sql as managedBy } from "../../migrations/026-managed-by.ts";
+import { sql as upstreamOutcomes } from "../../migrations/027-upstream-outcomes.ts";
+import { sql as sessionsOfADatabase } from "../../migrations/028-sessions-of-a-database.ts";
+import { sql as leases } from "../../migrations/029-leases.ts";
+import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-memory.ts";
+import type { Db } from "../change.ts";
+import { SchemaVersionError } from "../errors.ts";
+import type { Store } from "../store.ts";
+import { judgeEncoding } from "./encoding.ts";
+import { type LargeIndex, makeLargeIndex } from "./large-indexes.ts";
+import { assertListenWorks } from "./listen-check.ts";
+import { lockWaits } from "./lock-waits.ts";
+import { assertServerVersion } from "./server-version.ts";
+import { makeVectorTable } from "./vector-table.ts";
+
+/**
+ * In the order of their numbers, without a gap. The first makes the whole schema, and carries over a database of the
+ * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
+ * number takes their place.
+ */
+export const MIGRATIONS = [
+  { version: 18, name: "schema", script: schema, carryOver: "" },
+  { version: 19, name: "sessions", script: sessions },
+  { version: 20, name: "key-lists", script: keyLists },
+  { version: 21, name: "leaks", script: leaks },
+  { version: 22, name: "key-requests", script: keyRequests },
+  { version: 23, name: "webhooks", script: webhooks },
+  { version: 24, name: "audit-search", script: auditSearch },
+  { version: 25, name: "suspended-keys", script: suspendedKeys },
+  { version: 26, name: "managed-by", script: managedBy },
+  { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
+  { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
+  { version: 29, name: "leases", script: leases },
+  { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
+] as const satisfies Migration[];
+
+/** The schema version that this build was written for. */
+export const SCHEMA_VERSION: number = MIGRATIONS[0].version + MIGRATIONS.length - 1;
+
+/** The oldest that this build brings to its own. */
+export const MIN_SCHEMA_VERSION: number = MIGRATIONS[0].version - 1;
+
+/** Any number, as long as nobody else uses it: "keyplane" on a telephone. */
+const LOCK = 53_975_263;
+
+/** One statement of a script: dollar-quoted bodies, strings and comments may contain semicolons. */
+const STATEMENT = /(?:\$\$[\s\S]*?\$\$|'(?:[^']|'')*'|--[^\n]*|[^;])+/g;
+
+/** One version of the schema: a change of the version before it, or the whole of it. */
+type Migration = {
+  readonly version: number;
+  readonly name: string;
+  /** What makes it of the version before it; of an empty database, where it is the whole schema. */
+  readonly script: string;
+  /** Where it is the whole schema: what makes it of the version before it. */
+  readonly carryOver?: string;
+  /** Made after all scripts, while others read and write. */
+  readonly indexes?: readonly LargeIndex[];
+};
+
+type MigrateOptions = {
+  /** Told what is done and waited for, one line each. */
+  readonly onProgress?: (line: string) => void;
+  /** How long others are waited for, in all. Milliseconds. */
+  readonly timeoutMs?: number;
+  /** How long one statement queues for a lock, while others queue behind it. Milliseconds. */
+  readonly lockTimeoutMs?: number;
+  readonly migrations?: readonly Migration[];
+};
+
+/** From which version to which, and by what. */
+export type MigrationPlan = {
+  readonly from: number;
+  readonly to: number;
+  readonly migrations: readonly { readonly version: number; readonly name: string }[];
+};
+
+/** What would be done by {@link migrate}. Changes nothing. */
+export async function planMigration({ db }: Store, migrations: readonly Migration[] = MIGRATIONS) {
+  const { from, pending } = await pendingIn(db, migrations);
+  return toPlan(from, pending);
+}
+
+/**
+ * Brings the schema to this build's version, one migration after the other, each whole or not at all: one that fails or
+ * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
+ * Only one process migrates at a time; the others wait.
+ *
+ * The table of vectors is made where the database has what it needs; where not, a line says what somebody has to do.
+ * Last come the indexes of large tables, which nobody has to wait for (threats c47): the next call makes those that a
+ * call that was broken off has not.
+ *
+ * A statement that cannot have its lock is in nobody's way for long: it gives up after `lockTimeoutMs`, and its
+ * migration is begun again later (threats c47).
+ *
+ * @returns what was done
+ * @throws ServerVersionError for a PostgreSQL older than 15
+ * @throws EncodingError for a database that cannot hold Unicode
+ * @throws ListenError behind a transaction pooler, and on a standby
+ * @throws SchemaVersionError where the schema is newer than this build, or older than it carries over
+ * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
+ */
+export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
+  const { timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
+  const migrations: readonly Migration[] = options.migrations ?? MIGRATIONS;
+  return store.withConnection(async (db) => {
+    await assertServerVersion(db);
+    const lacking = await judgeEncoding(db);
+    // Behind a transaction pooler the lock and the limits below would be anybody's.
+    if (store.engine === "postgres") await assertListenWorks(store);
+    const waiting = lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress });
+    await waiting.prepare();
+    await waiting.holdAlone(LOCK);
+    const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
+    /** Says in how long something was done, its waits among it; nothing where there was nothing to do. */
+    const timed = async (title: string, done: string, task: () => Promise<boolean>) => {
+      const start = performance.now();
+      const isNew = await waiting.retry(title, task);
+      if (isNew) onProgress(`${title} ${done} in ${((performance.now() - start) / 1_000).toFixed(1)} s`);
+    };
+    for (const migration of pending) {
+      await timed(titleOf(migration), "applied", async () => {
+        await apply(db, migration);
+        return true;
+      });
+    }
+    const missing = await waiting.retry("the table of vectors", () => makeVectorTable(db));
+    await waiting.takeTime();
+    for (const index of migrations.flatMap(({ indexes = [] }) => indexes)) {
+      await timed(`the index ${index.name}`, "made", () => makeLargeIndex(db, store.engine, index));
+    }
+    for (const line of [missing, lacking]) if (line !== undefined) onProgress(line);
+    return toPlan(from, pending);
+  });
+}
+
+/** As its file is called: `008-concurrent`. */
+export function titleOf({ version, name }: { readonly version: number; readonly name: string }): string {
+  return `${String(version).padStart(3, "0")}-${name}`;
+}
+
+function toPlan(from: number, pending: readonly Migration[]): MigrationPlan {
+  return {
+    from,
+    to: pending.at(-1)?.version ?? from,
+    migrations: pending.map(({ version, name }) => ({ version, name })),
+  };
+}
+
+async function pendingIn(db: Db, migrations: readonly Migration[]): Promise<{ from: number; pending: Migration[] }> {
+  const from = await schemaVersion(db);
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (from > newest) {
+    throw new SchemaVersionError(
+      `the database's schema is version ${from}, newer than this build's ${newest}: nothing was changed; use the newer keyplane`,
+    );
+  }
+  const pending = migrations.filter(({ version }) => version > from);
+  const [first, ...later] = pending;
+  if (from === 0 || first?.carryOver === undefined) return { from, pending };
+  if (from < first.version - 1) throw tooOld(from, first.version - 1);
+  return { from, pending: [{ ...first, script: first.carryOver }, ...later] };
+}
+
+function tooOld(version: number, oldest: number): SchemaVersionError {
+  return new SchemaVersionError(
+    `the database's schema is version ${version}, and this build carries over none before ${oldest}: nothing was changed; bring it to version ${oldest} with a build of that version, and come back with this one`,
+  );
+}
+
+async function apply(db: Db, { version, name, script }: Migration): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    await sql`create table if not exists schema_migrations (
+      version integer primary key, name text not null, applied_at timestamptz not null default now())`.execute(tx);
+    for (const statement of script.match(STATEMENT) ?? []) {
+      if (statement.trim() !== "") await sql.raw(statement).execute(tx);
+    }
+    await tx.insertInto("schema_migrations").values({ version, name }).execute();
+  });
+}
+
+/**
+ * Refuses a schema that this build cannot work with: one older than it needs, or more than one version newer (the one
+ * is a rolling upgrade's).
+ *
+ * @throws SchemaVersionError saying what to run
+ */
+export async function assertSchemaVersion({ db }: Store): Promise<void> {
+  const version = await schemaVersion(db);
+  if (version > 0 && version < MIN_SCHEMA_VERSION) throw tooOld(version, MIN_SCHEMA_VERSION);
+  if (version < SCHEMA_VERSION) {
+    throw new SchemaVersionError(
+      `the database's schema is version ${version}, and version ${SCHEMA_VERSION} is needed: run keyplane migrate`,
+    );
+  }
+  if (version > SCHEMA_VERSION + 1) {
+    throw new SchemaVersionError(
+      `the database's schema is version ${version}, too new for this build of version ${SCHEMA_VERSION}: upgrade it`,
+    );
+  }
+}
+
+/** The version of the database's schema; 0 where it has none. */
+export async function schemaVersion(db: Db): Promise<number> {
+  const { rows } = await sql<{
+    present: boolean;
+  }>`select to_regclass('schema_migrations') is not null as present`.execute(db);
+  if (rows[0]?.present !== true) return 0;
+  const newest = await db
+    .selectFrom("schema_migrations")
+    .select(({ fn }) => fn.max("version").as("version"))
+    .executeTakeFirst();
+  return newest?.version ?? 0;
+}

@@ -1,0 +1,17 @@
+import { sql } from "kysely";
+import type { Db } from "../change.ts";
+import { ServerVersionError } from "../errors.ts";
+
+/** As `server_version_num` has it: 15.0 is 150000. */
+const OLDEST = 150_000;
+
+/** @throws ServerVersionError for a PostgreSQL older than 15, by name */
+export async function assertServerVersion(db: Db): Promise<void> {
+  const { rows } = await sql<{ number: number; name: string }>`
+    select current_setting('server_version_num')::integer as number, current_setting('server_version') as name`.execute(
+    db,
+  );
+  const [server] = rows;
+  if (server === undefined || server.number >= OLDEST) return;
+  throw new ServerVersionError(`the database is PostgreSQL ${server.name}, and 15 or later is needed: upgrade it`);
+}

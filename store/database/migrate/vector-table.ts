@@ -1,0 +1,77 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../change.ts";
+import { sqlState } from "../errors.ts";
+
+/** The right to do it is missing. */
+const NOT_ALLOWED = "42501";
+/** There is no such thing on the database's machine, or it cannot be loaded. */
+const NOT_THERE = new Set(["0A000", "58P01", "22023"]);
+
+/**
+ * Makes what semantic search keeps vectors in, where it is not there: the extension `vector` (pgvector 0.7 or later),
+ * and its table. Again is no error.
+ *
+ * @returns undefined where all is there; else the line that says what an administrator has to do
+ */
+export async function makeVectorTable(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ due: boolean }>`
+    select to_regclass('library_embeddings') is not null and to_regclass('atom_embeddings') is null as due`.execute(db);
+  if (rows[0]?.due !== true) return undefined;
+  const missing = await makeExtension(db);
+  if (missing !== undefined) return `semantic search stays off: ${missing}, and run keyplane migrate again`;
+  await db.transaction().execute(makeTable);
+  return undefined;
+}
+
+/** Whether vectors can be stored and searched. */
+export async function hasVectorTable(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ present: boolean }>`
+    select to_regclass('atom_embeddings') is not null as present`.execute(db);
+  return rows[0]?.present === true;
+}
+
+async function makeExtension(db: Db): Promise<string | undefined> {
+  const { rows } = await sql<{ installed: boolean; available: boolean; database: string }>`
+    select exists (select from pg_extension where extname = 'vector') as installed,
+      exists (select from pg_available_extensions where name = 'vector') as available,
+      quote_ident(current_database()) as database`.execute(db);
+  const [{ installed, available, database } = { installed: false, available: false, database: "" }] = rows;
+  const create = `have an administrator run CREATE EXTENSION vector; in the database ${database}`;
+  if (!installed) {
+    if (!available)
+      return `the database server has no extension vector: install pgvector 0.7 or later there, ${create}`;
+    try {
+      await sql`create extension if not exists vector`.execute(db);
+    } catch (error) {
+      const state = sqlState(error) ?? "";
+      if (state === NOT_ALLOWED) return `this user may not make the extension vector: ${create}`;
+      if (NOT_THERE.has(state))
+        return `the extension vector could not be made: install pgvector 0.7 or later, ${create}`;
+      throw error;
+    }
+  }
+  const { rows: found } = await sql<{ usable: boolean }>`
+    select to_regtype('vector') is not null and to_regprocedure('binary_quantize(vector)') is not null as usable`.execute(
+    db,
+  );
+  if (found[0]?.usable === true) return undefined;
+  return `the extension vector is older than 0.7, or in a schema that is not on the search path: have an administrator run ALTER EXTENSION vector UPDATE; in the database ${database}`;
+}
+
+/**
+ * A long vector is kept out of line, so that a search reads through narrow rows with its signature
+ * (docs/decisions/semantic-search.md). Atom ids sort by their time: a library's newest are the last of its index. The index of
+ * atoms is in no order, or a search for the newest would read other teams' rows by it.
+ */
+async function makeTable(tx: Tx): Promise<void> {
+  await sql`create table atom_embeddings (
+    atom_id uuid not null references atoms (id) on delete cascade,
+    library_id text not null,
+    space integer not null,
+    revision integer not null,
+    signature bit varying not null,
+    embedding vector not null,
+    primary key (library_id, atom_id)
+  )`.execute(tx);
+  await sql`create index atom_embeddings_of_atom on atom_embeddings using hash (atom_id)`.execute(tx);
+}

@@ -1,0 +1,126 @@
+/**
+ * The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by
+ * `pglite-client.ts`.
+ */
+import { existsSync } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { parentPort } from "node:worker_threads";
+import { PGlite } from "@electric-sql/pglite";
+import { createPgConfig } from "@electric-sql/pglite/node-postgres";
+import { vector } from "@electric-sql/pglite-pgvector";
+import pg from "pg";
+import { errorMessage } from "../../../domain/error-text.ts";
+import { COLUMN_TYPES } from "../column-types.ts";
+import { DISK_FULL } from "../errors.ts";
+import { preparedName } from "../prepared-statement.ts";
+import type { Failure, FromThread, Query, Question, Rows, ToThread } from "./pglite-protocol.ts";
+
+const main = parentPort;
+if (main === null) throw new Error("this file is a worker's, not a program");
+
+const WITH_VECTOR = { extensions: { vector } };
+const NO_ROWS: Rows = { rows: [], affectedRows: undefined, command: "" };
+/** Of PostgreSQL's own error fields those that a caller may decide by; its detail shows the row. */
+const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "routine"] as const;
+
+/** With such an error a server's connection ends, or the server: PGlite only never answers again. */
+const LAST: ReadonlySet<string | undefined> = new Set(["PANIC", "FATAL"]);
+
+/** The database, and how it is asked: by pg, which keeps statements for it as for a server. */
+type Opened = { readonly database: PGlite; readonly client: pg.Client };
+
+let opened: Opened | undefined;
+
+const tell = (message: FromThread) => main.postMessage(message);
+
+main.on("message", async ({ id, ...question }: ToThread) => {
+  try {
+    tell({ told: "answer", id, answer: await answer(question) });
+  } catch (error) {
+    const failure = failureOf(error);
+    // Whoever waits is told of its end, this one among them: a word of ours might come before that or behind it.
+    if (LAST.has(failure.fields.severity)) throw error;
+    tell({ told: "failure", id, failure });
+  }
+});
+
+async function answer(question: Question): Promise<Rows> {
+  switch (question.ask) {
+    case "open":
+      opened = await connect(await open(question.folder));
+      return NO_ROWS;
+    case "query":
+      return query(question);
+    case "close":
+      await opened?.database.close();
+      return NO_ROWS;
+  }
+}
+
+async function open(folder: string): Promise<PGlite> {
+  if (folder.startsWith("memory://")) return PGlite.create(folder, WITH_VECTOR);
+  if (!existsSync(folder)) await create(folder);
+  // PostgreSQL's own lock means nothing here, and one that was cut off as its process was killed is refused for ever.
+  await rm(join(folder, "postmaster.pid"), { force: true });
+  return PGlite.create(folder, WITH_VECTOR);
+}
+
+async function connect(database: PGlite): Promise<Opened> {
+  database.onNotification((channel, payload) => tell({ told: "notification", channel, payload }));
+  const client = new pg.Client(Object.assign(createPgConfig(database), { types: COLUMN_TYPES }));
+  await client.connect();
+  return { database, client };
+}
+
+/** Whole or not at all: a folder that was being made when its process was killed cannot be opened. */
+async function create(folder: string): Promise<void> {
+  const draft = `${folder}.new`;
+  await rm(draft, { recursive: true, force: true });
+  const made = await PGlite.create(draft, WITH_VECTOR);
+  await made.close();
+  await rename(draft, folder);
+}
+
+async function query({ sql: text, parameters, begins }: Query): Promise<Rows> {
+  if (opened === undefined) throw new Error("the embedded database is not open");
+  const { client } = opened;
+  if (begins) await whole(client.query("begin"));
+  const asked = client.query({ name: preparedName(text), text, values: [...parameters] });
+  const { rows, rowCount, command } = await whole(asked);
+  return { rows, affectedRows: rowCount ?? undefined, command };
+}
+
+/**
+ * PGlite passes over what is thrown within it, and goes on with what is left of its memory: of such a statement it tells
+ * neither an end nor an error, and pg takes it for done.
+ */
+async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
+  const result = await asked;
+  if (result.command !== null) return result;
+  throw Object.assign(new Error("the embedded database broke off a statement"), { severity: "PANIC" });
+}
+
+/** Its own file system throws these instead of errors, with the error numbers of WASI. */
+type FileSystemError = { readonly errno: number };
+const WASI_ENOSPC = 51;
+
+function isFileSystemError(error: unknown): error is FileSystemError {
+  return typeof error === "object" && error !== null && "errno" in error && typeof error.errno === "number";
+}
+
+function failureOf(error: unknown): Failure {
+  if (isFileSystemError(error)) {
+    if (error.errno === WASI_ENOSPC)
+      return { message: "no room for the embedded database", fields: { code: DISK_FULL } };
+    return { message: `the embedded database cannot work on its files (WASI errno ${error.errno})`, fields: {} };
+  }
+  if (!(error instanceof Error)) return { message: errorMessage(error), fields: {} };
+  const given: Readonly<Record<string, unknown>> = { ...error };
+  const fields: Record<string, string> = {};
+  for (const name of FIELDS) {
+    const value = given[name];
+    if (typeof value === "string") fields[name] = value;
+  }
+  return { message: error.message, fields };
+}

@@ -1,0 +1,59 @@
+import { Kysely } from "kysely";
+import { memoryDatabase } from "../../memory/memory-database.ts";
+import type { Database } from "../schema.ts";
+import type { EmbeddedStore, Store } from "../store.ts";
+import { ConnectionQueue, type Priority } from "./connection-queue.ts";
+import { PGliteClient } from "./pglite-client.ts";
+import { pgliteDialect } from "./pglite-dialect.ts";
+
+/** One at a time: on one connection a second could but wait, and would go before other teams' calls. */
+const MEMORY = { running: 1, runningPerTeam: 1, waiting: 256, waitingPerTeam: 128 };
+
+/**
+ * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
+ * at a time: the caller holds the folder's lock (architecture §2, the files cluster). PGlite has one connection, in a
+ * thread of its own; what keeps the key index current passes all others that wait for it.
+ */
+export async function openPGlite(folder: string): Promise<EmbeddedStore> {
+  const client = await PGliteClient.open(folder);
+  const queue = new ConnectionQueue();
+  const databaseOf = (priority: Priority, signal?: AbortSignal) =>
+    new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, ...(signal ? { signal } : {}) }) });
+
+  async function alone<T>(body: () => Promise<T>): Promise<T> {
+    await queue.acquire("feed");
+    try {
+      return await body();
+    } finally {
+      queue.release();
+    }
+  }
+
+  const listen: Store["listen"] = async (channel, onNotify, onEnd) => {
+    await alone(() => client.listen(channel, onNotify));
+    let isClosed = false;
+    client.failed.then((error) => {
+      if (!isClosed) onEnd(error);
+    });
+    return {
+      ping: async () => void (await alone(() => client.run("select 1"))),
+      async close() {
+        isClosed = true;
+        await alone(() => client.unlisten(channel, onNotify));
+      },
+    };
+  };
+
+  const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
+  const storeOf = (priority: Priority): Store => ({
+    db: databaseOf(priority),
+    unauthenticatedDb: databaseOf("unauthenticated"),
+    engine: "pglite",
+    memory,
+    listen,
+    copyRows: undefined,
+    withConnection: (body) => databaseOf(priority).connection().execute(body),
+    close: () => alone(() => client.close()),
+  });
+  return { ...storeOf("general"), feedStore: storeOf("feed"), failed: client.failed };
+}

@@ -1,0 +1,68 @@
+import { Socket } from "node:net";
+import pg from "pg";
+import { DatabaseUnavailableError, sqlState } from "../errors.ts";
+import { preparedName } from "../prepared-statement.ts";
+import { requestCancel } from "./cancel-request.ts";
+
+/** What pg takes for a statement that it is to prepare under a name. */
+function prepared(args: readonly unknown[]): readonly unknown[] {
+  const [text, values] = args;
+  if (typeof text !== "string") return args;
+  const name = preparedName(text);
+  return name === undefined ? args : [{ name, text, values }];
+}
+
+/**
+ * A pool's client that gives its socket up when an answer does not come. Without this a connection into the void would
+ * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40).
+ */
+export class ImpatientClient extends pg.Client {
+  constructor(config: pg.ClientConfig = {}) {
+    const socket = new Socket();
+    super({ ...config, stream: () => socket });
+    this.on("error", () => {
+      // Whoever was asking gets the error; the pool drops the client. Unhandled, the event would end the process.
+    });
+    this.#giveUp = () => {
+      // Tells the pool at once; the socket's own end comes only after the pool has taken the client back.
+      this.end().catch(() => {});
+      socket.destroy();
+    };
+  }
+
+  readonly #giveUp: () => void;
+
+  /**
+   * Ends what runs, at the server and here. The connection is gone with it: a late cancellation meets nobody else's.
+   */
+  abandon(): void {
+    requestCancel(this);
+    this.#giveUp();
+  }
+
+  // pg's own signature is a set of overloads over callbacks, promises and cursors; all are passed through as they come.
+  override query(...args: unknown[]): never {
+    const asked: unknown = Reflect.apply(super.query, this, prepared(args));
+    if (!(asked instanceof Promise)) return asked as never;
+    return asked.catch((error: unknown) => {
+      if (error instanceof Error && error.message === "Query read timeout") this.#giveUp();
+      throw awayOr(error);
+    }) as never;
+  }
+}
+
+/** SQLSTATE of a statement that was ended for its time or by a request. */
+export const CANCELLED = "57014";
+/** SQLSTATEs of a server that gave up, is going, coming or full; and their class of broken connections. */
+const AWAY: ReadonlySet<string> = new Set([CANCELLED, "57P01", "57P02", "57P03", "53300"]);
+const BROKEN_CONNECTION = /^08/;
+
+/** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
+export function awayOr(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof TypeError) return error;
+  const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
+  if (state !== undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
+  return new DatabaseUnavailableError(`the database does not answer: ${error.message || sqlState(error)}`, {
+    cause: error,
+  });
+}

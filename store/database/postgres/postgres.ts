@@ -1,0 +1,170 @@
+import { Socket } from "node:net";
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { MAX_RUN_MS, memoryDatabase } from "../../memory/memory-database.ts";
+import { lendConnections } from "../../memory/postgres-memory.ts";
+import { COLUMN_TYPES } from "../column-types.ts";
+import type { Database } from "../schema.ts";
+import type { ListenConnection, Store } from "../store.ts";
+import { copyRows } from "./copy.ts";
+import { awayOr, ImpatientClient } from "./impatient-client.ts";
+
+type PostgresOptions = {
+  readonly maxConnections?: number;
+  /** Whether one connection is kept however long nothing is asked; all are closed after 10 s otherwise. */
+  readonly keepsOne?: boolean;
+  /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
+  readonly answerTimeoutMs?: number;
+  /**
+   * Plans a statement that is kept ({@link preparedStatement}) once, for whatever arguments: for connections with few
+   * statements. PostgreSQL plans its first five uses anew otherwise.
+   */
+  readonly genericPlans?: boolean;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName?: string;
+};
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Of the time that an answer may take, what the database may take for the statement. */
+const STATEMENT_SHARE = 0.75;
+const PING_TIMEOUT_MS = 2_000;
+const KEEPALIVE_MS = 10_000;
+
+/** As many calls at a time as the memory has connections; half of them for one team at most. */
+const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
+
+/** Opens a PostgreSQL by its URL. Connects with the first question, so that a server which is down is no error here. */
+export async function openPostgres(url: string, options: PostgresOptions = {}): Promise<Store> {
+  const connection: pg.ClientConfig = {
+    connectionString: url,
+    application_name: options.applicationName ?? "keyplane",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    types: COLUMN_TYPES,
+  };
+  const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
+  const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
+  const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
+  const pool = openPool(kept, options.maxConnections ?? 10, answerTimeoutMs, settings);
+  // Connects with the first call of the memory, so that a process without one has no more connections for it.
+  const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
+  const db = databaseOn(pool);
+  return {
+    db,
+    // A statement of it is one of a thousand in a second: it takes the pool from nobody.
+    unauthenticatedDb: db,
+    engine: "postgres",
+    memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
+    listen: (channel, onNotify, onEnd) => listen(connection, channel, onNotify, onEnd),
+    copyRows: (question, take) =>
+      copyRows(connection, answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take).catch((error: unknown) => {
+        throw awayOr(error);
+      }),
+    async withConnection(body) {
+      const own = databaseOn(openPool(connection, 1, 0));
+      try {
+        return await own.connection().execute(body);
+      } finally {
+        await own.destroy();
+      }
+    },
+    close: async () => void (await Promise.all([db.destroy(), memoryPool.end()])),
+  };
+}
+
+function databaseOn(pool: pg.Pool): Kysely<Database> {
+  const connect = () =>
+    pool.connect().catch((error: unknown) => {
+      throw awayOr(error);
+    });
+  const asking = { options: pool.options, connect, end: () => pool.end() };
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: asking }) });
+}
+
+/**
+ * @param answerTimeoutMs 0 for no limit
+ * @param settings of each connection's session
+ */
+function openPool(
+  connection: pg.PoolConfig,
+  max: number,
+  answerTimeoutMs: number,
+  settings: readonly string[] = [],
+): pg.Pool {
+  const limit = answerTimeoutMs > 0 ? [`statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`] : [];
+  const all = [...limit, ...settings];
+  const pool = new pg.Pool({
+    ...connection,
+    Client: ImpatientClient,
+    max,
+    // What is given up here has ended in the database by then, whatever it waited for (threats c47).
+    ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
+    // By statements: a pooler in between may refuse them as parameters of the connection's start.
+    onConnect: async (client) => {
+      if (all.length > 0) await client.query(all.map((setting) => `set ${setting}`).join("; "));
+    },
+  });
+  pool.on("error", () => {
+    // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
+  });
+  return pool;
+}
+
+async function listen(
+  config: pg.ClientConfig,
+  channel: string,
+  onNotify: (payload: string) => void,
+  onEnd: (error?: Error) => void,
+): Promise<ListenConnection> {
+  const socket = new Socket();
+  const client = new pg.Client({ ...config, stream: () => socket });
+  let over = false;
+  const end = (error?: Error) => {
+    if (over) return;
+    over = true;
+    socket.destroy();
+    onEnd(error);
+  };
+  client.on("notification", (message) => {
+    if (!over) onNotify(message.payload ?? "");
+  });
+  client.on("error", end);
+  client.on("end", () => end());
+  try {
+    await client.connect();
+    await within(PING_TIMEOUT_MS, client.query(`listen ${client.escapeIdentifier(channel)}`));
+  } catch (error) {
+    over = true;
+    socket.destroy();
+    throw error;
+  }
+  return {
+    async ping() {
+      try {
+        await within(PING_TIMEOUT_MS, client.query("select 1"));
+      } catch (error) {
+        end(error instanceof Error ? error : undefined);
+        throw error;
+      }
+    },
+    async close() {
+      if (over) return;
+      over = true;
+      // Not end(): on a dead connection that waits for ever.
+      socket.destroy();
+    },
+  };
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`the database did not answer within ${ms} ms`)), ms);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+    answer.catch(() => {});
+  }
+}

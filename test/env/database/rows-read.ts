@@ -1,0 +1,28 @@
+import { type Kysely, sql } from "kysely";
+import type { Database } from "../../../store/database/schema.ts";
+
+type Db = Kysely<Database>;
+type Tally = { readonly scans: number; readonly rows: number };
+
+/** How often a question reads one of the tables whole, and how many rows of them by an index. */
+export async function rowsRead(
+  db: Db,
+  tables: readonly string[],
+  question: (db: Db) => Promise<unknown>,
+): Promise<Tally> {
+  return db.connection().execute(async (connection) => {
+    const before = await tally(connection, tables);
+    await question(connection);
+    const after = await tally(connection, tables);
+    return { scans: after.scans - before.scans, rows: after.rows - before.rows };
+  });
+}
+
+async function tally(connection: Db, tables: readonly string[]): Promise<Tally> {
+  // The first tells the database to note what this connection has done, the next one's end is when it does.
+  await sql`select pg_stat_force_next_flush()`.execute(connection);
+  const { rows } = await sql<Tally>`
+    select sum(seq_scan)::integer as scans, sum(idx_tup_fetch)::integer as rows
+    from pg_stat_user_tables where relname = any(${tables}::text[])`.execute(connection);
+  return rows[0] ?? { scans: Number.NaN, rows: Number.NaN };
+}

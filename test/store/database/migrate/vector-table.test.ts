@@ -1,0 +1,66 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import { migrate } from "../../../../store/database/migrate/migrate.ts";
+import { hasVectorTable, makeVectorTable } from "../../../../store/database/migrate/vector-table.ts";
+import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
+import { openEmptyEmbedded } from "../../../env/database/embedded-database.ts";
+import { freshDatabase, postgresHasVectors } from "../../../env/database/engines.ts";
+
+test("The embedded database has its table of vectors after the first migration, and keeps it in the next", async (context) => {
+  const store = await openEmptyEmbedded();
+  context.onTestFinished(() => store.close());
+  await migrate(store);
+  expect(await hasVectorTable(store.db)).toBe(true);
+  const told: string[] = [];
+  await migrate(store, { onProgress: (line) => told.push(line) });
+  expect(told).toEqual([]);
+  expect(await hasVectorTable(store.db)).toBe(true);
+});
+
+if (postgresHasVectors) withVectors();
+else withoutVectors();
+
+function withoutVectors(): void {
+  test("A PostgreSQL without the extension is migrated all the same, and one line says what to run for it", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const store = await openPostgres(url);
+    context.onTestFinished(async () => {
+      await store.close();
+      await drop();
+    });
+    const told: string[] = [];
+    await migrate(store, { onProgress: (line) => told.push(line) });
+    const database = new URL(url).pathname.slice(1);
+    const line = `semantic search stays off: the database server has no extension vector: install pgvector 0.7 or later there, have an administrator run CREATE EXTENSION vector; in the database ${database}, and run keyplane migrate again`;
+    expect(told.at(-1)).toBe(line);
+    expect(await hasVectorTable(store.db)).toBe(false);
+    expect(await makeVectorTable(store.db)).toBe(line);
+  });
+}
+
+function withVectors(): void {
+  test("A user who may not make the extension is told the statement, and begins as soon as somebody has run it", async (context) => {
+    const { url, drop } = await freshDatabase();
+    const admin = await openPostgres(url);
+    const role = `limited_${new URL(url).pathname.slice(1)}`;
+    const own = new URL(url);
+    [own.username, own.password] = [role, "limited"];
+    const store = await openPostgres(own.href);
+    context.onTestFinished(async () => {
+      await store.close();
+      await sql`drop owned by ${sql.id(role)}`.execute(admin.db);
+      await sql`drop role ${sql.id(role)}`.execute(admin.db);
+      await admin.close();
+      await drop();
+    });
+    await sql`create role ${sql.id(role)} login password 'limited'`.execute(admin.db);
+    await sql`grant usage, create on schema public to ${sql.id(role)}`.execute(admin.db);
+    await migrate(store);
+    expect(await makeVectorTable(store.db)).toContain(
+      "this user may not make the extension vector: have an administrator",
+    );
+    await sql`create extension vector`.execute(admin.db);
+    await migrate(store);
+    expect(await hasVectorTable(store.db)).toBe(true);
+  });
+}
