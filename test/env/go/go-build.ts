@@ -46,7 +46,7 @@ export async function goBuild(
   const args = ["go", "build", "-trimpath", "-tags", tags, "-ldflags", `-s -w ${flags}`, "-o", output, ...packages];
   const options = { cwd: goModule(name), env: { ...process.env, CGO_ENABLED: "0" }, maxBuffer: 1 << 26 };
   try {
-    await run("nice", args, options);
+    await run("nice", ["-n", "5", ...args], options);
   } catch (error) {
     const { code, stderr = "" } = error as { code?: unknown; stderr?: string };
     const noGo = code === 127 || code === "ENOENT";
