@@ -7,7 +7,7 @@ import type { Look, Standings } from "./standings.ts";
 
 /** Requests at once to a replica, and the pause of each between two. Milliseconds. */
 const AT_ONCE = 3;
-const PAUSE_MS = 60;
+const PAUSE_MS = 120;
 /** A secret whose standing has changed is called with more often for that long. */
 const WATCHED_CLOSELY = 12_000;
 const CLOSELY_EVERY_MS = 700;

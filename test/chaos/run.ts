@@ -40,6 +40,7 @@ export type ChaosResult = { readonly faults: number; readonly minted: number; re
 const REST_WITHIN = 60_000;
 /** How long nothing may be written then. */
 const SILENCE = 12_000;
+const BETWEEN_RESTS = 2_000;
 const BETWEEN_LOOKS = 600;
 const BETWEEN_CHECKS = 5_000;
 
@@ -216,6 +217,7 @@ async function comeToRest(
   await stage.settled();
   const promised = performance.now() + REST_WITHIN;
   const deadline = promised + allowance;
+  if (listen === undefined) await delay(REST_WITHIN);
   let unrest: Found[] = [];
   while (performance.now() < deadline) {
     const isPromised = performance.now() > promised;
@@ -223,11 +225,11 @@ async function comeToRest(
     if (isPromised) await revokeWherePaused(stage, report);
     const due = await nextDeadline(stage);
     const isQuiet = due === undefined || due > Date.now() + 2 * SILENCE;
-    if (unrest.length === 0 && isQuiet && (isPromised || listen !== undefined)) {
+    if (unrest.length === 0 && isQuiet) {
       unrest = (await listen?.()) ?? [];
       if (unrest.length === 0 || isPromised) break;
     }
-    await delay(1_000);
+    await delay(BETWEEN_RESTS);
   }
   for (const one of unrest) report.violation({ rule: "I8", ...one });
 }
