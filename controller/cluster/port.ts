@@ -74,8 +74,11 @@ export type SecretDraft = {
   readonly data: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** The PlatformKey that owns it: the uid decides whether a Secret is ours. Null without an owner reference. */
-  readonly owner: { readonly uid: string; readonly name: string } | null;
+  /**
+   * The PlatformKey that owns it, and the version by which it is named: the uid decides whether a Secret is ours. Null
+   * without an owner reference.
+   */
+  readonly owner: { readonly apiVersion: string; readonly uid: string; readonly name: string } | null;
 };
 
 export type ClusterEvent = {

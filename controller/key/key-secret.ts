@@ -4,6 +4,7 @@ import { keyDigest } from "../../domain/key/key-format.ts";
 import type { ObservedSecret } from "../../domain/key/observed-key.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret-template.ts";
 import type { StoredKey } from "../../domain/key/stored-key.ts";
+import { PREFERRED_API_VERSION } from "../../domain/manifest/kinds.ts";
 import type { LoadedKey } from "../../store/keys/key-rows.ts";
 import {
   type DeclaredObject,
@@ -39,7 +40,9 @@ export function draftSecret(
     data: renderSecretData(plaintext, declared, endpoints),
     labels: { [KEY_LABEL]: object.name },
     annotations: { [KEY_ID_ANNOTATION]: version.keyId, [KEY_VERSION_ANNOTATION]: String(version.number) },
-    owner: declared.secret.deleteWithKey ? { uid: object.uid, name: object.name } : null,
+    owner: declared.secret.deleteWithKey
+      ? { apiVersion: PREFERRED_API_VERSION, uid: object.uid, name: object.name }
+      : null,
   };
 }
 
@@ -116,7 +119,10 @@ function versionHolding(value: string, key: StoredKey | undefined) {
   return key?.versions.find((version) => version.digest === digest);
 }
 
-/** Compares what is declared of a Secret; what others add to its labels and annotations is theirs. */
+/**
+ * Compares what is declared of a Secret; what others add to its labels and annotations is theirs. An immutable one is not
+ * made anew for the version alone by which its owner is named.
+ */
 function sameSecret(read: SecretObject, wanted: SecretDraft): boolean {
   const within = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>>) =>
     Object.entries(want).every(([name, value]) => have[name] === value);
@@ -125,6 +131,7 @@ function sameSecret(read: SecretObject, wanted: SecretDraft): boolean {
     within(read.data, wanted.data) &&
     within(wanted.labels, read.labels) &&
     within(wanted.annotations, read.annotations) &&
-    read.owner?.uid === wanted.owner?.uid
+    read.owner?.uid === wanted.owner?.uid &&
+    (read.immutable || read.owner?.apiVersion === wanted.owner?.apiVersion)
   );
 }

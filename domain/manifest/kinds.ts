@@ -10,7 +10,10 @@ export type Kind = (typeof KINDS)[number];
 /** Group and version of every kind, as Keyplane asks for it and writes it. */
 export const API_VERSION = "keyplane.dev/v1alpha1";
 
-/** The version that the API server prefers, by which Kubernetes' garbage collector knows an owner. */
+/**
+ * The version that the API server prefers, by which Kubernetes' garbage collector knows an owner: it asks for one that is
+ * named by another version, and takes the 404 of a kind that is not served for its end (docs/decisions/kubernetes.md).
+ */
 export const PREFERRED_API_VERSION = "keyplane.dev/v1beta1";
 
 /** What a manifest may say: the versions differ in their names alone (docs/decisions/api-versions.md). */

@@ -77,6 +77,23 @@ describe("the versions of a kind", () => {
     });
   });
 
+  it("c48: a Secret whose owner was named by another one has it named anew, and nothing else changed", async () => {
+    const path = "/api/v1/namespaces/default/secrets/reader";
+    type Secret = { readonly metadata: { readonly ownerReferences: { apiVersion: string }[] }; readonly data: object };
+    const read = async () => (await kubernetes.request("GET", path)).body as Secret;
+    const before = await read();
+    const ownerReferences = before.metadata.ownerReferences.map((one) => ({
+      ...one,
+      apiVersion: "keyplane.dev/v1alpha1",
+    }));
+    await inNamespace(kubernetes, "default").change(path, { metadata: { ownerReferences } });
+    await until("it is named as before", async () => {
+      const { ownerReferences } = (await read()).metadata;
+      return JSON.stringify(ownerReferences) === JSON.stringify(before.metadata.ownerReferences);
+    });
+    expect((await read()).data).toEqual(before.data);
+  });
+
   it("leave what is stored as it is when another is to be stored, until keyplane migrate-api-version moves it", async () => {
     const flags = ["--kubeconfig", kubernetes.kubeconfigPath];
     const stays = KINDS.map((kind) => `${kind}: all are stored as v1alpha1`);

@@ -1,5 +1,6 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { FINALIZER, type SecretDraft } from "../../../controller/cluster/port.ts";
+import { PREFERRED_API_VERSION } from "../../../domain/manifest/kinds.ts";
 import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { until } from "../../env/until.ts";
@@ -65,8 +66,8 @@ describeOnKubernetes("a Secret", (kubernetes) => {
         annotations: { note: "kept" },
         finalizers: ["example.com/theirs"],
         ownerReferences: [
-          { apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", ...other },
-          { apiVersion: "keyplane.dev/v1alpha1", kind: "PlatformKey", controller: true, ...owner },
+          { kind: "PlatformKey", ...other },
+          { kind: "PlatformKey", controller: true, ...owner },
         ],
       };
       await patch(kubernetes(), `/api/v1/namespaces/${namespace}/secrets/reader`, { metadata: theirs });
@@ -334,7 +335,7 @@ async function patch(kubernetes: Kubernetes, path: string, body: object): Promis
 async function ownerIn(kubernetes: Kubernetes, namespace: string, name = "reader") {
   await applyKey(kubernetes, namespace, name, { preset: "MCPReadOnly" });
   const { metadata } = await object(kubernetes, keyPath(namespace, name));
-  return { uid: String(metadata.uid), name };
+  return { apiVersion: PREFERRED_API_VERSION, uid: String(metadata.uid), name };
 }
 
 async function create(kubernetes: Kubernetes, namespace: string, metadata: object, stringData: object): Promise<void> {

@@ -2,6 +2,7 @@
  * Whose a Secret is, as it is found: ours where it has metadata, a manifest's, or somebody else's, which is never
  * written to.
  */
+import { PREFERRED_API_VERSION } from "../../../../domain/manifest/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import type { DeclaredSecrets } from "../manifests/declared-secrets.ts";
 import type { SecretFiles } from "./secret-files.ts";
@@ -62,7 +63,9 @@ export function createSecretOwnership(
   ): Promise<SecretObject> {
     const { uid = "", revision = 0, labels = {}, annotations = {}, owner = null } = metadata ?? {};
     const data = await files.read(namespace, name);
-    const draft = { namespace, name, data, labels, annotations, owner };
+    // A record of before said nothing of the version, which matters to nobody here.
+    const named = owner && { ...owner, apiVersion: PREFERRED_API_VERSION };
+    const draft = { namespace, name, data, labels, annotations, owner: named };
     return { ...draft, uid, resourceVersion: versionOf(revision, identity), immutable: false, marks: [] };
   }
 

@@ -1,6 +1,5 @@
 /** Secrets: read by GET and never kept, written under exactly the uid and resourceVersion that were read. */
 import { isRecord } from "../../../../domain/manifest/identity.ts";
-import { PREFERRED_API_VERSION } from "../../../../domain/manifest/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import type { ApiClient } from "../api/api-client.ts";
@@ -146,7 +145,10 @@ function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject;
       data: decode(data),
       labels: texts(labels),
       annotations: texts(annotations),
-      owner: owner === undefined ? null : { uid: String(owner.uid), name: String(owner.name) },
+      owner:
+        owner === undefined
+          ? null
+          : { apiVersion: String(owner.apiVersion), uid: String(owner.uid), name: String(owner.name) },
       uid: String(uid),
       resourceVersion: String(resourceVersion),
       immutable: immutable === true,
@@ -164,14 +166,10 @@ function isOurs(owner: unknown): owner is Record<string, unknown> {
   return isRecord(owner) && owner.kind === "PlatformKey" && String(owner.apiVersion).startsWith("keyplane.dev/");
 }
 
-/**
- * Kubernetes' garbage collector asks for an owner that is named by another version than the one it watches, and takes
- * the 404 of a kind that is not served for its end (docs/decisions/kubernetes.md).
- */
 function ownerReferences({ owner }: SecretDraft, others: readonly unknown[]): unknown[] {
   if (owner === null) return [...others];
   const isControlled = others.some((one) => isRecord(one) && one.controller === true);
-  return [...others, { apiVersion: PREFERRED_API_VERSION, kind: "PlatformKey", ...owner, controller: !isControlled }];
+  return [...others, { kind: "PlatformKey", ...owner, controller: !isControlled }];
 }
 
 const encode = (data: Readonly<Record<string, string>>) =>
