@@ -2,9 +2,10 @@ import type { preValidationHookHandler } from "fastify";
 
 /**
  * Takes the parameters of a query that are there and empty for left out, as forms and programs mean them. Their names
- * stay: one that is unknown is refused all the same.
+ * stay: one that is unknown is refused all the same. What writes is refused: it might do more than was meant.
  */
 export const leaveOutEmptyParameters: preValidationHookHandler = (request, _reply, done) => {
+  if (request.method !== "GET" && request.method !== "HEAD") return done();
   const given = Object.entries(request.query ?? {});
   request.query = Object.fromEntries(given.map(([name, value]) => [name, withoutEmpty(value)]));
   done();
@@ -12,5 +13,7 @@ export const leaveOutEmptyParameters: preValidationHookHandler = (request, _repl
 
 /** @param value a parameter's, or an array of them where it is given several times */
 function withoutEmpty(value: unknown): unknown {
-  return Array.isArray(value) ? value.filter((each) => each !== "") : value === "" ? undefined : value;
+  if (!Array.isArray(value)) return value === "" ? undefined : value;
+  const given = value.filter((each) => each !== "");
+  return given.length === 0 ? undefined : given;
 }

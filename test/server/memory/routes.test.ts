@@ -149,7 +149,19 @@ describe("the memory over REST", () => {
     });
 
     test.each([
-      ...["library=", "tag=", "since=", "until=", "source=", "importance=", "sort=", "limit=", "cursor=", "tag=&tag="],
+      ...[
+        "library=",
+        "tag=",
+        "since=",
+        "until=",
+        "source=",
+        "importance=",
+        "sort=",
+        "limit=",
+        "cursor=",
+        "tag=&tag=",
+        "limit=&limit=",
+      ],
       "library=&tag=&source=",
     ])("a parameter of a query that is empty is left out: %s", async (empty) => {
       const { id } = await save({ content: "harbour", tags: ["a"], source: "mail", importance: 1 });
@@ -157,6 +169,12 @@ describe("the memory over REST", () => {
         const { status, json } = await call("GET", path + empty, key);
         expect([status, json.items?.map((item: { id: string }) => item.id)], path).toEqual([200, [id]]);
       }
+    });
+
+    test("a parameter that is empty and would say what a write may do is refused, and nothing is saved", async () => {
+      const { status, json } = await call("POST", "/atoms?duplicates=", key, { content: "harbour" });
+      expect([status, json.detail]).toEqual([400, expect.stringContaining("duplicates")]);
+      expect((await call("GET", "/atoms", key)).json.items).toEqual([]);
     });
 
     test("revisions come in pages too", async () => {
