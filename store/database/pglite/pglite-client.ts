@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
+import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseUnavailableError } from "../errors.ts";
 import type { Failure, FromThread, Question, Rows, ToThread } from "./pglite-protocol.ts";
 
@@ -26,7 +27,7 @@ export class PGliteClient {
     this.#worker.unref();
     this.#worker.on("message", (message: FromThread) => this.#take(message));
     this.#worker.on("error", (cause) =>
-      this.#end(new DatabaseUnavailableError("the embedded database failed", { cause })),
+      this.#end(new DatabaseUnavailableError(`the embedded database failed: ${errorText(cause)}`, { cause })),
     );
     this.#worker.on("exit", (code) =>
       this.#end(new DatabaseUnavailableError(`the embedded database's thread ended, with code ${code}`)),
