@@ -117,14 +117,16 @@ async function lookAtLease(
   { namespace, name }: Pick<WatchedLease, "namespace" | "name">,
 ): Promise<Pick<WatchedLease, "state" | "renewal">> {
   try {
+    let asked = Date.now();
     const first = await readLease(api, namespace, name);
     if (first === undefined) return { state: "absent" };
     if (!first.spec.holderIdentity) return { state: "not renewed" };
     for (let waited = 0; waited < RENEW_DEADLINE_MS; waited += LOOK_MS) {
-      const looked = Date.now();
       await delay(LOOK_MS);
+      const before = asked;
+      asked = Date.now();
       const now = await readLease(api, namespace, name);
-      if (now?.version !== first.version) return renewalIn(now, looked);
+      if (now?.version !== first.version) return renewalIn(now, before);
     }
     return { state: "not renewed" };
   } catch (error) {
@@ -132,17 +134,17 @@ async function lookAtLease(
   }
 }
 
-/** @param looked when it had not been written yet */
+/** @param asked before it was written */
 function renewalIn(
   lease: Awaited<ReturnType<typeof readLease>>,
-  looked: number,
+  asked: number,
 ): Pick<WatchedLease, "state" | "renewal"> {
   const { holderIdentity, renewTime } = lease?.spec ?? {};
   if (!holderIdentity) return { state: "not renewed" };
   const at = Date.parse(String(renewTime));
   if (Number.isNaN(at)) return { state: "renewed" };
   // The time is of before it was sent.
-  const before = looked - ANSWER_TIMEOUT_MS;
+  const before = asked - ANSWER_TIMEOUT_MS;
   return { state: "renewed", renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
 }
 
