@@ -9,7 +9,7 @@ import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.t
  * Of a process that files share: to look for garbage in it less often takes less of the processor, and more memory. Not
  * where files are apart, since some of them measure theirs.
  */
-const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=1024"];
+const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=512"];
 
 export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.

@@ -61,7 +61,7 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
  * What replaces timers or streams of its process, measures it, starts threads in it or listens to it, decides by leases
  * in real time, or takes long.
  */
-const APART = [
+export const APART = [
   "test/cli/up/up.test.ts",
   "test/controller/files/manifests/careless.test.ts",
   "test/controller/files/manifests/restless.test.ts",

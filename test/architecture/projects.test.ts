@@ -1,9 +1,10 @@
-import { matchesGlob } from "node:path";
+import { existsSync } from "node:fs";
+import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { LONGEST } from "../longest-first.ts";
-import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
-import { filesBelow, importsOf, read } from "./sources.ts";
+import { APART, filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
+import { filesBelow, importsOf, ROOT, read } from "./sources.ts";
 
 const files = filesBelow("test", ".test.ts");
 const matches = (file: string, globs: readonly string[]) => globs.some((glob) => matchesGlob(file, glob));
@@ -83,8 +84,10 @@ describe("the suites", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("begin with files that exist", () => {
+  it("name files that exist", () => {
     expect(LONGEST.filter((file) => !files.includes(file))).toEqual([]);
+    expect(APART.filter((glob) => !files.some((file) => matches(file, [glob])))).toEqual([]);
+    expect(Object.keys(COMPONENTS).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
   });
 
   it("call no program in npm test that npm does not bring", () => {

@@ -219,7 +219,7 @@ async function comeToRest(
   const deadline = promised + allowance;
   if (listen === undefined) await delay(REST_WITHIN);
   let unrest: Found[] = [];
-  while (performance.now() < deadline) {
+  do {
     const isPromised = performance.now() > promised;
     unrest = await findUnrest(stage);
     if (isPromised) await revokeWherePaused(stage, report);
@@ -230,6 +230,6 @@ async function comeToRest(
       if (unrest.length === 0 || isPromised) break;
     }
     await delay(BETWEEN_RESTS);
-  }
+  } while (performance.now() < deadline);
   for (const one of unrest) report.violation({ rule: "I8", ...one });
 }

@@ -20,7 +20,7 @@ const MIB = 1024 * 1024;
 const A_MIB = Buffer.alloc(MIB, "a");
 const CHUNK = `${(65_536).toString(16)}\r\n${"x".repeat(65_536)}\r\n`;
 /** After that an upload that stalls, an answer that nobody reads, and what waits in a pipeline are given up. */
-const STALL_MS = 20_000;
+const STALL_MS = 12_000;
 const UNREAD_MS = 10_000;
 const PIPELINE_MS = 5_000;
 
