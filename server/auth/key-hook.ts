@@ -56,9 +56,13 @@ export function authenticateKey(
       tellNow(settle(decide(deps, rawHeaders, target, route), request, reply), done);
       return;
     }
-    // The end of a caller that has left has been told already: a call that is tracked from here on would stay open for
-    // ever.
-    const settled = waited.then((decision) => (reply.raw.destroyed ? CALLER_LEFT : settle(decision, request, reply)));
+    const settled = waited.then((decision) => {
+      if (!reply.raw.destroyed) return settle(decision, request, reply);
+      // The end of a caller that has left has been told already: a call that is tracked from here on would stay open for
+      // ever.
+      if (!decision.granted) recordRefusal(deps, request, url, decision);
+      return CALLER_LEFT;
+    });
     tell(settled, done);
   };
 }

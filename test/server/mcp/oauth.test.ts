@@ -335,11 +335,25 @@ describe("a member's token", () => {
     const left = hold(other, await token({ iss: slow.url }));
     await arrived;
     left.leave();
-    const connections = () => new Promise((done) => other.app.server.getConnections((_, count) => done(count === 0)));
-    await until("its connection is gone", connections);
+    await untilConnectionIsGone(other);
     release();
     expect((await send(await token({ iss: slow.url }), { to: other })).status).toBe(200);
     await until("no call is open", () => other.streams.size === 0, { timeoutMs: 5_000 });
+    await other.close();
+    slow.close();
+  });
+
+  test("is recorded where it is refused after its caller has left", async () => {
+    const { slow, arrived, release, other } = await startBesideSlowIssuer();
+    const causes: string[] = [];
+    Object.assign(other.deps.refusals, { record: ({ cause }: { readonly cause: string }) => void causes.push(cause) });
+    const left = hold(other, await token({ iss: slow.url, sub: "nobody" }));
+    await arrived;
+    left.leave();
+    await untilConnectionIsGone(other);
+    release();
+    await until("its refusal is recorded", () => causes.length > 0, { timeoutMs: 5_000 });
+    expect(causes).toHaveLength(1);
     await other.close();
     slow.close();
   });
@@ -373,6 +387,9 @@ describe("a member's token", () => {
     await small.close();
   });
 });
+
+const untilConnectionIsGone = ({ app }: Harness) =>
+  until("its connection is gone", () => new Promise((done) => app.server.getConnections((_, n) => done(n === 0))));
 
 /** A server beside an issuer that gives its keys once they are released; `arrived` when they are asked for. */
 async function startBesideSlowIssuer() {
