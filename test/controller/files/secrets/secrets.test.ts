@@ -246,7 +246,7 @@ describe("a Secret that is not ours", () => {
     await rm(join(folderOf(folder), "api-key"));
     await symlink(outside, join(folderOf(folder), "api-key"));
     const linked = await cluster.readSecret("dev", "reader");
-    expect(linked?.owner).toMatchObject({ uid: "owner-1", name: "reader" });
+    expect(linked?.owner).toEqual({ apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader" });
     expect(linked?.data).toEqual({});
     if (linked === undefined) throw new Error("unreachable");
     await cluster.replaceSecret(linked, draft({ "api-key": "value-2" }));

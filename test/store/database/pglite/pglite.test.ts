@@ -63,9 +63,12 @@ describe("The embedded database", () => {
     const store = await openPGlite(join(folder, "db"));
     await rm(join(folder, "db/base/5/pg_filenode.map"));
     const fatal = sql`vacuum full pg_class`.execute(store.db);
-    await expect(fatal).rejects.toThrow(DatabaseUnavailableError);
-    const why = expect.stringMatching(/^the embedded database failed: .*No such file/);
-    expect(await store.failed).toMatchObject({ message: why });
+    const why = /^the embedded database failed: .*No such file/;
+    await expect(fatal).rejects.toThrow(why);
+    expect(await store.failed).toMatchObject({
+      message: expect.stringMatching(why),
+      cause: { message: expect.stringContaining("No such file") },
+    });
     await store.close();
   });
 
@@ -75,7 +78,7 @@ describe("The embedded database", () => {
     await sql`create table kept (content jsonb)`.execute(store.db);
     // More than the stack of its thread holds; PostgreSQL looks at its own alone.
     const deep = "[".repeat(1_000_000) + "]".repeat(1_000_000);
-    await expect(sql`insert into kept values (${deep})`.execute(store.db)).rejects.toThrow(DatabaseUnavailableError);
+    await expect(sql`insert into kept values (${deep})`.execute(store.db)).rejects.toThrow("broke off a statement");
     expect(await store.failed).toMatchObject({ cause: { message: expect.stringContaining("broke off a statement") } });
     await store.close();
   });
