@@ -29,7 +29,10 @@ export default defineConfig({
       return Object.entries(parts).map(([part, files]) => ({
         extends: true as const,
         test: {
-          ...{ name: part, ...files, isolate: files !== together, globalSetup: [...PROJECTS[name].shared] },
+          name: part,
+          ...files,
+          isolate: files !== together,
+          globalSetup: [...PROJECTS[name].shared],
           env: COMPILE_CACHE,
           execArgv: files === together ? [...short, ...SHARED_PROCESS] : [...short],
         },

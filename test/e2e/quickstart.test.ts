@@ -15,7 +15,6 @@ import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextp
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { ROOT, read } from "../architecture/sources.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { freePort } from "../env/free-port.ts";
 import { until } from "../env/until.ts";
 
@@ -53,7 +52,7 @@ afterAll(() => {
 
 function start(stubPort: string): ChildProcess {
   const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
-  const env = { ...process.env, ...COMPILE_CACHE, MODEL_STUB_PORT: stubPort };
+  const env = { ...process.env, MODEL_STUB_PORT: stubPort };
   return spawn("npm", ["start", "--", ...args], { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"], detached: true, env });
 }
 
@@ -152,8 +151,7 @@ describe("a first key of one's own", () => {
     const mine = await until("the key's Secret", () => key("my-key"));
     expect((await get("/atoms", mine)).status).toBe(200);
     await until("it is shown as ready", async () => {
-      const env = { ...process.env, ...COMPILE_CACHE };
-      const { stdout } = await run("node", ["cli/main.ts", "get", "keys", "--data", data], { cwd: ROOT, env });
+      const { stdout } = await run("node", ["cli/main.ts", "get", "keys", "--data", data], { cwd: ROOT });
       return /^research +my-key +True/m.test(stdout);
     });
     rmSync(file);

@@ -9,7 +9,6 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lookInto } from "../../../cli/scan/places.ts";
 import { mintKey } from "../../../domain/key/key-format.ts";
-import { COMPILE_CACHE } from "../../env/compile-cache.ts";
 import { type Installation, startInstallation } from "../../server/leaks/installation.ts";
 import { TOKEN } from "../../server/management/api.ts";
 import { keyplane } from "../up.ts";
@@ -102,7 +101,6 @@ describe("keyplane scan", () => {
   test("reads standard input", async () => {
     const child = spawn(process.execPath, ["cli/main.ts", "scan", "-"], {
       stdio: ["pipe", "pipe", "inherit"],
-      env: { ...process.env, ...COMPILE_CACHE },
     });
     let out = "";
     child.stdout.on("data", (text) => {

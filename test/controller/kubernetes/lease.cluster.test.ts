@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, type TestContext } from "vitest";
-import { COMPILE_CACHE } from "../../env/compile-cache.ts";
 import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { describeOnKubernetes } from "../../env/kubernetes/of-run.ts";
 import { until } from "../../env/until.ts";
@@ -20,8 +19,7 @@ async function election(context: TestContext, kubernetes: Kubernetes) {
   return {
     async enter(identity: string): Promise<Candidate> {
       const args = [PROGRAM, kubernetes.kubeconfigPath, namespace, identity];
-      const env = { ...process.env, ...COMPILE_CACHE };
-      const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+      const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       const lines: string[] = [];
       createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
       context.onTestFinished(() => void child.kill("SIGKILL"));
