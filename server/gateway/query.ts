@@ -1,5 +1,5 @@
 import { problem } from "../http/errors.ts";
-import { canonical } from "./model/model-places.ts";
+import { canonical, MODEL_NAMES } from "./model/model-places.ts";
 
 /** Encodings within encodings that are inspected; no client means more than one. */
 const MAX_LAYERS = 8;
@@ -14,12 +14,10 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   "x-http-method-override",
   "x-method-override",
 ]);
-/** What names a model where it is a parameter, or the last part of one. */
-const MODEL_NAMES: ReadonlySet<string> = new Set(["model", "models", "fallbacks"]);
-
 /**
  * A query without the parameters that carry a key: `key` in any encoding, and any other one that holds a key of ours,
- * however often it is encoded. Nor does one pass that makes another request of this one. The rest stays byte by byte.
+ * however often it is encoded. Nor does one pass that makes another request of this one. One of several that some
+ * upstreams read where a semicolon stands takes the others with it. The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
   return query === "" ? "" : query.split("&").filter(mayPass).join("&");
@@ -28,28 +26,42 @@ export function forwardedQuery(query: string): string {
 function mayPass(pair: string): boolean {
   const text = decodeWholly(pair);
   if (text === undefined || text.includes("inf_")) return false;
-  const name = nameOf(text);
+  if (!pair.includes(";")) return isForwardedName(nameOf(text));
+  return pair.split(";").every((part) => isForwardedName(nameOf(decodeWholly(part) ?? "key")));
+}
+
+function isForwardedName(name: string): boolean {
   return name !== "key" && !OVERRIDES.has(name.toLowerCase());
 }
 
 /**
- * Refuses a query that names a model: an upstream that reads it would take it for the request's.
+ * Refuses a query that names a model: an upstream that reads it would take it for the request's. Some readers end a
+ * parameter at a semicolon, and some decode a query before they take it apart: what is one for any of them is one here.
  *
  * @throws Problem `invalid_request`
  */
 export function requireNoModel(query: string): void {
   if (query === "") return;
-  for (const pair of query.split("&")) {
-    const text = decodeWholly(pair);
-    if (
-      text === undefined ||
-      nameOf(text)
-        .split(/[.[\]]/)
-        .some((part) => MODEL_NAMES.has(canonical(part)))
-    ) {
-      throw problem("invalid_request", "The query names a model: name it in the path or in the body alone.");
-    }
-  }
+  const text = decodeWholly(query);
+  if (text === undefined || text.split(/[&;]/).some((pair) => namesOf(pair).some(namesModel))) throw MODEL_IN_QUERY;
+}
+
+const MODEL_IN_QUERY = problem(
+  "invalid_request",
+  "The query names a model, by `model` or a name like `engine` or `deployment`: name it in the path or in the body alone.",
+);
+
+/** What may be a parameter's name: an equals sign that was encoded may be of the name, or stand behind it. */
+function namesOf(pair: string): string[] {
+  const pieces = pair.split("=");
+  return pieces.slice(0, Math.max(1, pieces.length - 1));
+}
+
+/** Whether a parameter, or a part of what it is nested in, names a model to a reader of Latin-1 or of UTF-8. */
+function namesModel(name: string): boolean {
+  return [name, Buffer.from(name, "latin1").toString()].some((reading) =>
+    reading.split(/[.[\]]/).some((part) => MODEL_NAMES.has(canonical(part))),
+  );
 }
 
 function nameOf(pair: string): string {
@@ -69,9 +81,16 @@ function decodeWholly(text: string): string | undefined {
   return undefined;
 }
 
-/** Decodes each escape by itself, so that a broken one elsewhere does not hide a name. */
+/**
+ * Decodes each escape by itself, so that a broken one elsewhere does not hide a name; and those of four digits, which
+ * some servers read.
+ */
 function decode(text: string): string {
   return text
     .replaceAll("+", " ")
-    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    .replace(ESCAPE, (_, long: string | undefined, short: string) =>
+      String.fromCharCode(Number.parseInt(long ?? short, 16)),
+    );
 }
+
+const ESCAPE = /%(?:u([0-9A-Fa-f]{4})|([0-9A-Fa-f]{2}))/gi;

@@ -44,6 +44,8 @@ const NOT_FORWARDED = new Set<string>([
   "x-rewrite-url",
 ]);
 const FORWARDING_CLAIM = "x-forwarded-";
+/** What we decide on where we read a body for its model: another spelling would have an upstream read another body. */
+const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set(["content-encoding", "content-type"]);
 
 /** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
 const NOT_RETURNED = new Set<string>([
@@ -118,8 +120,12 @@ function isSame(one: Buffer, other: Buffer): boolean {
   return true;
 }
 
-/** Some upstreams take an underscore for a hyphen. A name that holds a key of ours is one of a client's mistakes. */
+/**
+ * Some upstreams take an underscore, or whatever else is no letter or digit, for a hyphen. A name that holds a key of
+ * ours is one of a client's mistakes.
+ */
 function staysHere(lower: string): boolean {
-  const hyphenated = lower.replaceAll("_", "-");
-  return NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || lower.includes("inf_");
+  const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
+  if (NOT_FORWARDED.has(hyphenated) || hyphenated.startsWith(FORWARDING_CLAIM) || lower.includes("inf_")) return true;
+  return lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
 }

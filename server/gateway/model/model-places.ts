@@ -36,20 +36,34 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
   return { entries: new Map(entries), firstBytes };
 }
 
-/** Other ways to name a model, which some upstreams read beside `model`: lists to choose from, or to fall back on. */
-const ALTERNATIVES = { models: "refused", fallbacks: "refused" } as const;
+/**
+ * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
+ * back on, and the names that a deployment of a model goes by.
+ */
+const OTHER_NAMES = [
+  ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
+  ...(["fallbacks", "context_window_fallbacks", "context_window_fallback_dict", "content_policy_fallbacks"] as const),
+] as const;
+const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
+/** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
+const OVERRULING = { ...ALTERNATIVES, extra_body: placesOf({ model: "refused", ...ALTERNATIVES }) };
 
 /** Where OpenAI's and Anthropic's bodies name their model. A tool may run one too. */
-export const TOP_LEVEL = placesOf({ model: "model", tools: placesOf({ model: "refused" }), ...ALTERNATIVES });
+export const TOP_LEVEL = placesOf({ model: "model", tools: placesOf({ model: "refused" }), ...OVERRULING });
 
-const ROUTING = placesOf({ routingConfig: "refused", modelSelectionConfig: "refused" });
-const GEMINI_REQUEST = { model: "model", generationConfig: ROUTING, ...ALTERNATIVES } as const;
+const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
+const GEMINI_REQUEST = { model: "model", generationConfig: placesOf(ROUTING), ...OVERRULING } as const;
 /** Where Gemini's bodies repeat the model of their path, or choose among several. */
 export const GEMINI_REPEATS = placesOf({
   ...GEMINI_REQUEST,
   requests: placesOf(GEMINI_REQUEST),
   generateContentRequest: placesOf(GEMINI_REQUEST),
 });
+
+/** The {@link canonical} names of all that names a model in a body, for where none may be named. */
+export const MODEL_NAMES: ReadonlySet<string> = new Set(
+  ["model", ...OTHER_NAMES, ...Object.keys(ROUTING)].map((name) => canonical(name)),
+);
 
 /**
  * The place that a member's name means, if it means one. Some parsers match names in any case, with or without

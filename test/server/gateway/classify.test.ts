@@ -123,6 +123,10 @@ test.each([
   ["KEY=a&keys=b&api_key=c", "KEY=a&keys=b&api_key=c"],
   ["api_key=inf_x&other=i%6Ef_x&bad=%zz&k%65y=1", "bad=%zz"],
   ["&&a=1&", "&&a=1&"],
+  ["a=1;b=2&c=%3Bkey=3", "a=1;b=2&c=%3Bkey=3"],
+  ["a=1;key=x&b=2", "b=2"],
+  ["a=1;k%2565y=x&b=2", "b=2"],
+  ["b=2&;$httpMethod=DELETE", "b=2"],
 ])("b40: what goes upstream of the query %s is: %s", (query, forwarded) => {
   expect(forwardedQuery(query)).toBe(forwarded);
 });

@@ -119,6 +119,88 @@ test.each([
 });
 
 test.each([
+  ["x=1;model=other"],
+  ["x=1%3Bmodel=other"],
+  ["x=1%26model%3Dother"],
+  ["x=1%253Bmodel=other"],
+  ["x=1;%4dodel[]=other"],
+  ["mode%6C%2Bx;+model+=other"],
+  ["%u006dodel=other"],
+  ["x%3Dy[model]=other"],
+  ["%3Dmodel=other"],
+  ["model"],
+  ["deployment=other"],
+  ["alt=sse;Deployment_ID=other"],
+  ["deployment-id=other"],
+  ["deploymentId[]=other"],
+  ["engine=other"],
+  ["eng%C4%B1ne=other"],
+  ["%c5%bf;engine.name=other"],
+  ["model_id=other"],
+  ["model_name=other"],
+  ["model_list[0][model_name]=other"],
+  ["context_window_fallbac%E2%84%AAs=other"],
+  ["content_policy_fallbacks=other"],
+  ["extra_body[Engine]=other"],
+  ["generationConfig.routingConfig.manualMode.x=other"],
+])("b113: the query %s names a model: 400, and nothing is sent", async (query) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/v1/chat/completions?${query}`, '{"model":"m"}', {}, as)).status).toBe(400);
+    expect((await post(`${id}/${GEMINI}:generateContent?${query}`, "{}", {}, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each([
+  ["alt=sse&api-version=2026-10-01"],
+  ["a=b;c=d&order=model"],
+  ["filter=remodel%3Bengines=2"],
+  ["x=100%25&y=%zz&engineering=deployment"],
+])("b113: the query %s names none, and goes upstream as it is", async (query) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/v1/chat/completions?${query}`, '{"model":"m"}', {}, as)).status).toBe(200);
+    expect(upstream.received.at(-1)?.url).toBe(`/v1/chat/completions?${query}`);
+  }
+});
+
+test.each([
+  ['"deployment":"other"'],
+  ['"deployment_id":"other"'],
+  ['"deploymentId":"other"'],
+  ['"engine":"other"'],
+  ['"Engine":"other"'],
+  ['"eng\\u0131ne":"other"'],
+  ['"model_id":"other"'],
+  ['"model_name":"other"'],
+  ['"model_list":[{"model_name":"m"}]'],
+  ['"context_window_fallbacks":[{"m":["other"]}]'],
+  ['"context_window_fallback_dict":{"m":"other"}'],
+  ['"content_policy_fallbacks":[{"m":["other"]}]'],
+  ['"extra_body":{"model":"other"}'],
+  ['"extra_body":{"engine":"other"}'],
+])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(400);
+    expect((await post(`${id}/${GEMINI}:generateContent`, `{${member}}`, {}, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each(["Content_Encoding: gzip", "content_type: text/plain", "content.type: text/plain", "CONTENT_LENGTH: 2"])(
+  "b113: no upstream reads the body in another way than we did for the header %s, which stays here",
+  async (header) => {
+    const [name = "", value = ""] = header.split(": ");
+    for (const [id, as] of restricted()) {
+      const answer = await post(`${id}/v1/chat/completions`, '{"model":"m"}', { [name]: value }, as);
+      expect(answer.status).toBe(200);
+      const { rawHeaders } = upstream.received.at(-1) ?? { rawHeaders: [] };
+      expect(rawHeaders.map((text) => text.toLowerCase())).not.toContain(name.toLowerCase());
+      expect(rawHeaders).toContain("application/json");
+    }
+  },
+);
+
+test.each([
   ["application/json; charset=utf-16"],
   ["application/json;charset=UTF-7"],
   ["application/json; charset=utf-8; charset=utf-16"],
