@@ -6,6 +6,7 @@ import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
 import { ASSETS_ROUTE } from "./console/assets.ts";
 import type { ServerDeps } from "./deps.ts";
+import { refuseCodedBodies } from "./http/body-coding.ts";
 import { cachedText } from "./http/cached-text.ts";
 import { clientErrorHandler } from "./http/client-error.ts";
 import { errorHandler, problem, sendProblem } from "./http/errors.ts";
@@ -92,6 +93,7 @@ export async function buildApp(
     done();
   });
   requireKeys(app, deps, PUBLIC_ROUTES);
+  refuseCodedBodies(app);
   observeCalls(deps.metrics.registry, deps.streams);
   const pace = setInterval(() => deps.streams.cutSlowBodies(deps.clock.monotonic()), PACE_MS).unref();
   app.addHook("onClose", (_app, done) => {

@@ -62,7 +62,7 @@ export const PROBLEMS = {
   unsupported_media_type: {
     status: 415,
     title: "Unsupported media type",
-    detail: "The Content-Type is not one that this operation reads.",
+    detail: "The Content-Type, or the Content-Encoding, is not one that this operation reads.",
   },
   expectation_failed: {
     status: 417,

@@ -37,8 +37,14 @@ const RETRY_AFTER: Header = {
   required: true,
   schema: { type: "string", pattern: "^[1-9][0-9]*$" },
 };
+const READ_CODING: Header = {
+  description: "`identity`, where the Content-Encoding is what is not read: send the body as it is.",
+  required: false,
+  schema: { const: "identity" },
+};
 const HEADERS: Partial<Record<number, Readonly<Record<string, Header>>>> = {
   401: { "WWW-Authenticate": CHALLENGE },
+  415: { "Accept-Encoding": READ_CODING },
   429: { "Retry-After": RETRY_AFTER },
   503: { "Retry-After": RETRY_AFTER },
 };

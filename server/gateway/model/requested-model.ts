@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { GatewayRecord } from "../../../domain/access/key-record.ts";
 import type { OpenCall } from "../../deps.ts";
+import { READ_CODINGS } from "../../http/body-coding.ts";
 import { problem } from "../../http/errors.ts";
 import { BodyFault } from "../../http/json-scanner.ts";
 import { inSlices } from "../../http/slices.ts";
@@ -69,7 +70,11 @@ export async function readModels(
 /** A body is inspected only where every reader would take it for the same JSON text. */
 function requireReadable({ contentType, contentEncoding }: RequestHead): void {
   if (contentEncoding !== undefined && contentEncoding.trim().toLowerCase() !== "identity") {
-    throw problem("unsupported_media_type", "A compressed body cannot be read for its model: send it uncompressed.");
+    throw problem(
+      "unsupported_media_type",
+      "A compressed body cannot be read for its model: send it uncompressed.",
+      READ_CODINGS,
+    );
   }
   if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {
     throw problem("unsupported_media_type", "The body must be JSON: send it with Content-Type: application/json.");

@@ -52,8 +52,11 @@ function visitorOf(api: { readonly url: string }, browser: Browser) {
     browser,
     get: (path: string, headers: Record<string, string> = {}) => ask(path, { headers }),
     /** Sends a form. */
-    post: (path: string, fields: Readonly<Record<string, string>> | URLSearchParams = {}) =>
-      ask(path, { method: "POST", body: new URLSearchParams(fields) }),
+    post: (
+      path: string,
+      fields: Readonly<Record<string, string>> | URLSearchParams = {},
+      headers: Record<string, string> = {},
+    ) => ask(path, { method: "POST", body: new URLSearchParams(fields), headers }),
     /** Sends a form without a body, as no page of ours does. */
     postNothing: (path: string) => ask(path, { method: "POST" }),
   };

@@ -50,6 +50,7 @@ describe("a leak that nobody known reports", () => {
       ["", {}],
       ["x=y", { "content-type": "application/x-www-form-urlencoded" }],
       [new Uint8Array(1 << 19), { "content-type": "no/such; type" }],
+      [report({ key: mintKey(randomBytes) }), { ...JSON_TYPE, "content-encoding": "gzip" }],
     ];
     const answers = [];
     for (const [body, headers] of bodies) {

@@ -48,6 +48,18 @@ describe("a leak that a member reports", () => {
     },
   );
 
+  test("b114: is 415 where its body is in a coding, and ends nothing", async () => {
+    const { secret } = await installation.makeKey("revoking");
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      "content-type": "application/json",
+      "content-encoding": "gzip",
+    };
+    const { status, text } = await installation.post(JSON.stringify({ leaks: [{ key: secret }] }), headers);
+    expect([status, JSON.parse(text).code]).toEqual([415, "unsupported_media_type"]);
+    expect(await installation.api.tryKey(secret)).toBe(200);
+  });
+
   test("is told of where the team says nothing, once, and the key works on", async () => {
     const { id, secret } = await installation.makeKey("alerting");
     for (const outcome of ["alerted", "none", "none"]) {

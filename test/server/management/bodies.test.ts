@@ -99,13 +99,21 @@ describeNightlyOnEachEngine("a body of the management API", (store) => {
     expect(await post("/keys", `{"name":"many","team":"${team}",${fields}}`)).toBe(400);
   });
 
+  test("b114: in a coding is 415, and nothing is made", async () => {
+    const name = unique("coded");
+    const body = JSON.stringify({ name, team, spec: KEY });
+    expect(await post("/keys", body, { "content-encoding": "gzip" })).toBe(415);
+    expect((await api.send("GET", `/keys?name=${name}`)).body.items).toEqual([]);
+  });
+
   /** The status that answers a body as it stands, sent with an idempotency key. */
-  async function post(path: string, body: string): Promise<number | undefined> {
+  async function post(path: string, body: string, more: Record<string, string> = {}): Promise<number | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     const headers = {
       authorization: `Bearer ${TOKEN}`,
       "content-type": "application/json",
       "idempotency-key": unique("deep"),
+      ...more,
     };
     const sent = request(`${api.url}/api/v1${path}`, { method: "POST", headers }, (answer) => {
       text(answer).then(() => resolve(answer.statusCode), reject);

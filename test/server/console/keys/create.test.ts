@@ -60,6 +60,13 @@ describe("making a key", () => {
     expect(made.text).toContain("mcpServers");
   });
 
+  test("b114: is 415 for a form in a coding, which makes none", async () => {
+    const made = await pages.post("/keys/new", { ...(await newForm()), name: "coded" }, { "content-encoding": "gzip" });
+    expect([made.status, made.headers.get("accept-encoding")]).toEqual([415, "identity"]);
+    expect(made.text).toContain("Send the body as it is");
+    expect((await pages.send("GET", "/keys?name=coded")).body.items).toEqual([]);
+  });
+
   test("makes one key of a form that is sent twice, and says that it was shown already", async () => {
     const form = { ...(await newForm()), name: "double" };
     const answers = await Promise.all([pages.post("/keys/new", form), pages.post("/keys/new", form)]);

@@ -1,0 +1,33 @@
+import type { FastifyInstance, preParsingHookHandler } from "fastify";
+import { hasBody } from "./body-framing.ts";
+import { problem, SAFE_METHODS } from "./errors.ts";
+
+/** Of a 415 for a body's coding: the one that is read (RFC 9110 §12.5.3). */
+export const READ_CODINGS = { "accept-encoding": "identity" } as const;
+
+const CODED = problem(
+  "unsupported_media_type",
+  "Send the body as it is, without Content-Encoding: no coding is read here.",
+  READ_CODINGS,
+);
+
+/**
+ * Refuses a body in a coding before it is read, on every route from here on that the framework reads one for (threats
+ * b114). It comes behind the checks of the key, of its limits and of the media type (spec §2.8).
+ */
+export function refuseCodedBodies(app: FastifyInstance): void {
+  app.addHook("onRoute", (route) => {
+    if ([route.method].flat().every((method) => SAFE_METHODS.has(method))) return;
+    route.preParsing = [requirePlainBody, ...[route.preParsing ?? []].flat()];
+  });
+}
+
+const requirePlainBody: preParsingHookHandler = ({ headers, raw }, _reply, payload, done) => {
+  const coding = headers["content-encoding"];
+  if (coding === undefined || isPlain(coding) || !hasBody(raw)) done(null, payload);
+  else done(CODED);
+};
+
+function isPlain(codings: string): boolean {
+  return codings.split(",").every((coding) => /^(?:identity)?$/i.test(coding.trim()));
+}
