@@ -12,19 +12,21 @@ import { UsageError } from "./usage-error.ts";
 type Flags = ServerChoice & { readonly team?: string | undefined; readonly reason?: string | undefined };
 
 /**
- * `keyplane revoke-subject`: has a team's memory refuse the tokens of somebody that were issued until now
+ * `keyplane revoke-subject`: has a team refuse the tokens of a subject, and their console sessions, that are of before now
  * (docs/decisions/mcp-oauth.md).
  */
 export const addRevokeSubject: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("revoke-subject")
-      .description("end at once what somebody's tokens open of a team's memory; who signs in again is let in again")
+      .description(
+        "end at once what a subject's tokens and console sessions open of a team; who signs in again is let in again",
+      )
       .argument("<subject>", "who it is: the sub of their tokens"),
   )
-    .option("--team <team>", "whose memory refuses them: a team's name or id")
+    .option("--team <team>", "which team refuses them, by its name or id")
     .option("--reason <text>", "why, for the audit log")
-    .example("keyplane revoke-subject ann --team research --data .keyplane", "what opens the memory of keyplane up")
+    .example("keyplane revoke-subject ann --team research --data .keyplane", "of a team of keyplane up")
     .example(
       "keyplane revoke-subject ann --team research --server https://keys.example.com --reason lost",
       "of a server, and say why; the token is in KEYPLANE_TOKEN",
@@ -38,7 +40,11 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
       const team = await findTeam(client, named);
       const { sequence, confirmed } = await client.revokeSubject(team.id, subject, reason);
       const change = sequence === null ? "" : `: change ${sequence}`;
-      out(plainText(`revoked the tokens of ${subject} in team ${team.name} that were issued until now${change}`));
+      out(
+        plainText(
+          `team ${team.name} refuses the tokens and console sessions of ${subject} that began until now${change}`,
+        ),
+      );
       if (!confirmed)
         throw new Error("the revocation stands, and not every replica has confirmed it: see keyplane doctor");
       out("confirmed: every replica refuses them");

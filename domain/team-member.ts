@@ -18,6 +18,15 @@ export type MemberNames = {
   readonly serviceAccount: string | null;
 };
 
+/** Who somebody is, as a token or a session says it. */
+export type IssuedNames = MemberNames & {
+  /**
+   * When the token was issued, at the earliest, or the session begun: in milliseconds since the epoch. What was issued
+   * before a team revoked the subject opens nothing of that team.
+   */
+  readonly issuedAt: number;
+};
+
 /** A member as it is declared, which is by one of three names. */
 export function teamMember(member: Spec<"PlatformTeam">["members"][number]): TeamMember {
   const { role, libraryRefs } = member;

@@ -14,6 +14,8 @@ export type SignedIn = {
 
 /** A session that has not ended. */
 export type Session = Pick<SignedIn, "person" | "displayName"> & {
+  /** By the database's clock, as all of a session's times: milliseconds since the epoch. */
+  readonly begunAt: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
@@ -39,7 +41,7 @@ export async function beginSession(
 export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
   const row = await db
     .selectFrom("sessions")
-    .select(["issuer", "subject", "groups", "display_name", "expires_at"])
+    .select(["issuer", "subject", "groups", "display_name", "created_at", "expires_at"])
     .where("digest", "=", toDigest(digest))
     .where("expires_at", ">", DATABASE_NOW)
     .where("made_in", "=", DATABASE_NUMBER)
@@ -47,7 +49,7 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   if (row === undefined) return undefined;
   const { issuer, subject, groups } = row;
   const person = issuer === null || subject === null ? null : { issuer, subject, groups };
-  return { person, displayName: row.display_name, expiresAt: toMs(row.expires_at) };
+  return { person, displayName: row.display_name, begunAt: toMs(row.created_at), expiresAt: toMs(row.expires_at) };
 }
 
 /** How many sessions lie here that were begun in another database: a backup brought them, and they let nobody in. */

@@ -1,4 +1,4 @@
-import type { MemberNames } from "../../domain/team-member.ts";
+import type { IssuedNames } from "../../domain/team-member.ts";
 
 /**
  * What the installation's own may do, in every team (server/management/rights.ts says it for each): everything; or with
@@ -11,5 +11,5 @@ export type Principal = {
   /** As the audit log names them, and as idempotency keys are told apart. */
   readonly actor: string;
   /** What PlatformTeam members are named by, or the role of the installation's own. */
-  readonly as: MemberNames | InstallationRole;
+  readonly as: IssuedNames | InstallationRole;
 };

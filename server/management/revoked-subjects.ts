@@ -32,7 +32,7 @@ const BODY = {
   },
 } as const;
 
-/** Ends what a person's or a program's tokens open at the memory, by hand and at once (docs/decisions/mcp-oauth.md). */
+/** Ends what the tokens and sessions of a person or a program open of a team, by hand and at once (docs/decisions/mcp-oauth.md). */
 export function revokedSubjectRoutes(
   app: FastifyInstance,
   management: Management,
@@ -44,7 +44,8 @@ export function revokedSubjectRoutes(
     "/teams/:id/revoked-subjects",
     {
       config: managedRoute({
-        summary: "Have a team's memory refuse the tokens of a subject that were issued up to now",
+        summary:
+          "Have a team refuse the tokens of a subject that were issued, and their console sessions that began, up to now",
         response: RECEIPT,
         example: { subject: "ann@example.com", reason: "a lost laptop" },
         refusals: ["conflict"],

@@ -80,13 +80,13 @@ describe("keyplane revoke", () => {
 });
 
 describe("keyplane revoke-subject", () => {
-  test("ends what a subject's tokens open of a team's memory, and the audit log says why", async () => {
+  test("ends what a subject's tokens and sessions open of a team, and the audit log says why", async () => {
     const reason = ["--reason", "a lost laptop"];
     const { code, out } = await keyplane(["revoke-subject", "ann", "--team", "research", ...reason, ...data]);
     expect([code, out]).toEqual([
       0,
       expect.stringMatching(
-        /^revoked the tokens of ann in team research that were issued until now: change \d+\nconfirmed: every replica refuses them\n$/,
+        /^team research refuses the tokens and console sessions of ann that began until now: change \d+\nconfirmed: every replica refuses them\n$/,
       ),
     ]);
     const audit = await keyplane(["audit", "--action", "subject.revoked", "-o", "json", ...data]);

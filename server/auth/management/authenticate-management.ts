@@ -1,10 +1,12 @@
 import type { IncomingMessage } from "node:http";
+import { MAX_TOKEN_AGE_MS } from "../../../domain/access/member-access.ts";
+import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import { presentsCredential, readBearer } from "../credential.ts";
 import type { Principal } from "../principal.ts";
 import { authenticateSession, type ConsoleSession, type SessionDeps } from "../session/authenticate-session.ts";
 import { principalOfIssuer } from "../tokens/claims.ts";
-import { type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "../tokens/jwt.ts";
+import { issuedAtOf, type JudgeJwt, judgeOrWarn, MAX_TOKEN_LENGTH } from "../tokens/jwt.ts";
 import { ISSUER_UNAVAILABLE } from "../tokens/token-problems.ts";
 import { isManagementToken } from "./management-token.ts";
 
@@ -15,6 +17,7 @@ type AuthenticationDeps = SessionDeps & {
   /** Null where no issuer is configured. */
   readonly judgeJwt: JudgeJwt | null;
   readonly log: Logger;
+  readonly clock: Clock;
 };
 
 /** Who a management request comes from, or the cause of a 401. */
@@ -38,7 +41,7 @@ export async function authenticateManagement(
 }
 
 async function authenticateBearer(
-  { managementToken, judgeJwt, config: { oidc }, log }: AuthenticationDeps,
+  { managementToken, judgeJwt, config: { oidc }, log, clock }: AuthenticationDeps,
   presented: string,
 ): Promise<Authenticated> {
   if (managementToken !== null && isManagementToken(managementToken, presented)) {
@@ -48,5 +51,9 @@ async function authenticateBearer(
   const judged = await judgeOrWarn({ judgeJwt, log }, presented, oidc.audience);
   if (judged === undefined) throw ISSUER_UNAVAILABLE;
   if ("cause" in judged) return judged;
-  return { principal: principalOfIssuer(oidc, judged.issuer, judged.names), session: null };
+  const issuedAt = issuedAtOf(judged.claims);
+  // A revocation reaches what was issued before it, and is kept for so long: no token may outlast it.
+  if (issuedAt > clock.now()) return { cause: "jwt_claims" };
+  if (issuedAt + MAX_TOKEN_AGE_MS <= clock.now()) return { cause: "jwt_expired" };
+  return { principal: principalOfIssuer(oidc, judged.issuer, { ...judged.names, issuedAt }), session: null };
 }

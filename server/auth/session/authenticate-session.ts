@@ -57,12 +57,12 @@ export async function authenticateSession(
 /** Undefined where the issuer is configured no more; of a link, where there is no token that lets make one. */
 function principalOfSession(
   { config: { oidc }, managementToken }: SessionDeps,
-  { person }: Session,
+  { person, begunAt }: Session,
 ): Principal | undefined {
   if (person === null) {
     return managementToken?.role === "everything" ? { actor: LINK_ACTOR, as: "everything" } : undefined;
   }
   const { issuer, subject, groups } = person;
   if (!oidc?.issuers.includes(issuer)) return undefined;
-  return principalOfIssuer(oidc, issuer, { subject, groups, serviceAccount: null });
+  return principalOfIssuer(oidc, issuer, { subject, groups, serviceAccount: null, issuedAt: begunAt });
 }

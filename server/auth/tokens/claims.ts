@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import type { MemberNames } from "../../../domain/team-member.ts";
+import type { IssuedNames, MemberNames } from "../../../domain/team-member.ts";
 import type { OidcConfig } from "../../config.ts";
 import type { Principal } from "../principal.ts";
 
@@ -17,7 +17,7 @@ export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
 }
 
 /** As whom somebody acts whom an issuer names so, by a JWT or in a session. */
-export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, names: MemberNames): Principal {
+export function principalOfIssuer({ adminGroups }: OidcConfig, issuer: string, names: IssuedNames): Principal {
   const isAdmin = names.groups.some((group) => adminGroups.includes(group));
   return { actor: actorOf(issuer, names), as: isAdmin ? "everything" : names };
 }

@@ -48,6 +48,11 @@ const CAUSES: Readonly<Record<string, JwtCause>> = {
   [errors.JWTClaimValidationFailed.code]: "jwt_claims",
 };
 
+/** When a verified token was issued at the earliest, in milliseconds since the epoch: long ago where it does not say. */
+export function issuedAtOf({ iat = 0 }: JWTPayload): number {
+  return (iat - CLOCK_SKEW_S) * 1_000;
+}
+
 /** Makes what judges tokens of the configured issuers (docs/decisions/management-api.md). */
 export function createJwtJudge(config: Pick<OidcConfig, "issuers">, clock: Clock): JudgeJwt {
   const keysOf = new Map(config.issuers.map((issuer) => [issuer, createIssuerKeys(issuer, clock.monotonic)]));

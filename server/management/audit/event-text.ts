@@ -16,7 +16,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   "team.created": "Team made",
   "team.changed": "Team changed",
   "team.deleted": "Team deleted",
-  "subject.revoked": "Tokens of a subject revoked",
+  "subject.revoked": "Tokens and sessions of a subject revoked",
   "webhook.redelivered": "Webhook told again by hand",
   "gateway.created": "Gateway made",
   "gateway.changed": "Gateway changed",

@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { managementToken } from "../../../../server/auth/management/management-token.ts";
+import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
+import { consoleRoutes } from "../../../../server/console/routes.ts";
+import { managementRoutes } from "../../../../server/management/routes.ts";
+import type { Store } from "../../../../store/database/store.ts";
+import { openMigrated } from "../../../env/database/engines.ts";
+import { makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "../../management/issuer.ts";
+import { type Browser, ownPage, signIn } from "./sign-in.ts";
+
+const TOKEN = "kpt_the-token-of-this-installation";
+const MINUTE = 60_000;
+
+let store: Store;
+let issuer: Issuer;
+let signer: Signer;
+let harness: Harness;
+/** Another replica on the same database. */
+let other: Harness;
+let mine: Awaited<ReturnType<typeof makeTeam>>;
+let another: Awaited<ReturnType<typeof makeTeam>>;
+let subject: string;
+
+beforeAll(async () => {
+  store = await openMigrated();
+  signer = await makeSigner("k");
+  issuer = await startIssuer();
+  issuer.keys = [signer.jwk];
+  const start = () =>
+    startHarness({
+      mounts: [
+        { at: "/api/v1", routes: managementRoutes },
+        { at: CONSOLE, routes: consoleRoutes },
+      ],
+      store,
+      managementToken: managementToken("bootstrap-token", TOKEN),
+      config: { oidc: { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] } },
+    });
+  [harness, other] = [await start(), await start()];
+});
+beforeEach(async () => {
+  subject = unique("ann");
+  for (const { clock } of [harness, other]) clock.set(Date.now());
+  const members = [
+    { role: "admin", kind: "subject", value: subject } as const,
+    { role: "member", kind: "group", value: "leads" } as const,
+  ];
+  [mine, another] = [await makeTeam(store, { members }), await makeTeam(store, { members })];
+});
+afterAll(async () => {
+  await Promise.all([harness.close(), other.close()]);
+  issuer.close();
+  await store.close();
+});
+
+type Credential = Readonly<Record<string, string>>;
+type Asked = { readonly at?: Harness; readonly method?: string; readonly body?: object };
+
+async function ask(path: string, credential: Credential, { at = harness, body, method }: Asked = {}) {
+  const answer = await fetch(`${at.url}${path}`, {
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    redirect: "manual",
+    headers: { ...credential, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, text, body: text.startsWith("{") ? JSON.parse(text) : {} };
+}
+
+const installation = { authorization: `Bearer ${TOKEN}` };
+const person = () => ({ issuer: issuer.url, subject, groups: ["leads"] });
+const begin = () => signIn(store, { person: person() });
+const bySession = (browser: Browser, at = harness) => ownPage(at, browser);
+const byToken = async (claims: object = {}, now = harness.clock.now()) => ({
+  authorization: `Bearer ${await sign(issuer, signer, now, { claims: { sub: subject, groups: ["leads"], ...claims } })}`,
+});
+const keyOf = ({ name }: { readonly name: string }) => ({
+  ...{ name: unique("key"), team: name, spec: { preset: "MCPReadOnly" } },
+});
+const revoke = async (whose = subject, team = mine) => {
+  const done = await ask(`/api/v1/teams/${team.teamId}/revoked-subjects`, installation, { body: { subject: whose } });
+  expect(done.status).toBe(200);
+  return done;
+};
+
+/** What a credential gets of a team, looking and changing: the statuses of both, and whether a list has the team. */
+async function reach(credential: Credential, team: typeof mine, at = harness) {
+  const { key } = await reserveKey(store, team);
+  const looked = await ask(`/api/v1/keys/${key.id}`, credential, { at });
+  const made = await ask("/api/v1/keys", credential, { at, body: keyOf(team) });
+  const ended = await ask(`/api/v1/keys/${key.id}/revoke`, credential, { at, body: {} });
+  const teams = (await ask("/api/v1/teams?limit=200", credential, { at })).text.includes(team.teamId);
+  return [looked.status, made.status, ended.status, teams];
+}
+const ALL = [200, 201, 200, true];
+/** As of a team that is another's. */
+const NOTHING = [404, 422, 404, false];
+
+describe("b117: Of a team that has revoked a subject", () => {
+  test("their console session reads and changes nothing any more, on any replica, in the API and on pages", async () => {
+    const ann = await begin();
+    expect(await reach(bySession(ann), mine)).toEqual(ALL);
+    await revoke();
+    for (const at of [harness, other]) {
+      expect(await reach(bySession(ann, at), mine, at)).toEqual(NOTHING);
+      const page = await ask(`${CONSOLE}/teams/${mine.teamId}`, { cookie: ann.cookie }, { at });
+      expect([page.status, page.text.includes(mine.name)]).toEqual([404, false]);
+      const pages = await ask(`${CONSOLE}/keys`, { cookie: ann.cookie }, { at });
+      expect([pages.status, pages.text.includes(mine.name)]).toEqual([200, false]);
+    }
+  });
+
+  test("their JWTs that were issued until then open nothing of it, however they are a member", async () => {
+    for (const names of [{ groups: [] }, { sub: unique("bob") }]) {
+      const token = await byToken(names);
+      const whose = "sub" in names ? names.sub : subject;
+      const [, , , seen] = await reach(token, mine);
+      expect(seen).toBe(true);
+      await revoke(whose);
+      for (const at of [harness, other]) expect(await reach(token, mine, at)).toEqual(NOTHING);
+    }
+  });
+
+  test("what their sessions and JWTs open of other teams they open still, and those of others open it", async () => {
+    const [ann, bob] = [await begin(), await signIn(store, { person: { ...person(), subject: unique("bob") } })];
+    await revoke();
+    expect(await reach(bySession(ann), another)).toEqual(ALL);
+    expect(await reach(await byToken(), another)).toEqual(ALL);
+    expect(await reach(bySession(bob), mine)).toEqual(ALL);
+    expect(await reach(await byToken({ sub: unique("carl") }), mine)).toEqual(ALL);
+  });
+
+  test("a sign-in after it counts again: at once in the console, of JWTs a minute later", async () => {
+    const before = await begin();
+    await revoke();
+    expect(await reach(bySession(await begin()), mine)).toEqual(ALL);
+    expect(await reach(bySession(before), mine)).toEqual(NOTHING);
+    // The issuer's clock may be off by a minute.
+    const now = Date.now();
+    harness.clock.set(now + 2 * MINUTE);
+    expect(await reach(await byToken({}, now + MINUTE / 2), mine)).toEqual(NOTHING);
+    expect(await reach(await byToken({}, now + 2 * MINUTE), mine)).toEqual(ALL);
+  });
+
+  test("a second revocation ends what was begun after the first", async () => {
+    await revoke();
+    const ann = await begin();
+    await revoke();
+    expect(await reach(bySession(ann), mine)).toEqual(NOTHING);
+  });
+
+  test("who manages the installation by an admin group goes on: they are no member", async () => {
+    const root = await signIn(store, { person: { ...person(), groups: ["platform"] } });
+    await revoke();
+    expect(await reach(bySession(root), mine)).toEqual(ALL);
+  });
+});
+
+describe("b117: A JWT that a revocation could not reach opens no management API", () => {
+  const DAY = 24 * 60 * MINUTE;
+  const status = async (claims: object) => (await ask("/api/v1/keys", await byToken(claims))).status;
+  const seconds = (ms: number) => Math.floor((harness.clock.now() + ms) / 1_000);
+
+  test("of the future, without a time, or older than revocations are kept", async () => {
+    expect(await status({ iat: seconds(55_000) })).toBe(200);
+    expect(await status({ iat: seconds(65_000) })).toBe(401);
+    expect(await status({ iat: undefined })).toBe(401);
+    expect(await status({ iat: seconds(-89 * DAY) })).toBe(200);
+    expect(await status({ iat: seconds(-91 * DAY) })).toBe(401);
+  });
+});
