@@ -6,6 +6,7 @@ import {
   type ServerChoice,
   serverOptions,
 } from "./management/management-client.ts";
+import { refuseToken } from "./management/named-subject.ts";
 import { plainText } from "./output/plain-text.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -33,9 +34,7 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
     )
     .action(async (subject: string, { team: named, reason, ...choice }: Flags) => {
       if (named === undefined) throw new UsageError("--team is needed: its name or id");
-      if (/^eyJ[\w-]*\./.test(subject)) {
-        throw new UsageError("that is a token, which belongs on no command line: name the subject that is in it");
-      }
+      refuseToken(subject);
       const client = await openManagement(env, choice);
       const team = await findTeam(client, named);
       const { sequence, confirmed } = await client.revokeSubject(team.id, subject, reason);

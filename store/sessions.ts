@@ -72,6 +72,17 @@ export async function endSession(db: Db, digest: string): Promise<boolean> {
   return numDeletedRows > 0n;
 }
 
+/**
+ * Ends the sessions of a subject, whichever issuer they came by.
+ *
+ * @returns how many there were that had not ended
+ */
+export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
+  const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where subject = ${subject}
+    returning expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
+  return rows.filter(({ wasOpen }) => wasOpen).length;
+}
+
 /** Ends every session and one-time link: nobody knows which of them had ended before a database was put back in time. */
 export async function endAllSessions(db: Db): Promise<void> {
   await sql`with links as (delete from sign_in_links) delete from sessions`.execute(db);

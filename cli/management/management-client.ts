@@ -6,6 +6,7 @@ import type { Spec } from "../../domain/manifest/kinds.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { LeakJson } from "../../server/leaks/leak-json.ts";
 import type { AuditJson } from "../../server/management/audit/audit-json.ts";
+import type { EndedSessions } from "../../server/management/ended-sessions.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../../server/management/keys/receipt.ts";
@@ -43,6 +44,8 @@ export type ManagementClient = {
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** @param reason for the audit log */
   revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<Receipt>;
+  /** Ends the console sessions of a subject. @param reason for the audit log */
+  endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
@@ -125,6 +128,7 @@ export async function openManagement(
       call("POST", `keys/${encodeURIComponent(id)}/revoke`, reason === undefined ? {} : { reason }),
     revokeSubject: (teamId, subject, reason) =>
       call("POST", `teams/${encodeURIComponent(teamId)}/revoked-subjects`, { subject, reason }),
+    endSessions: (subject, reason) => call("POST", "ended-sessions", { subject, reason }),
     async askLeaks(sha256) {
       const body = { leaks: sha256.map((sha256) => ({ sha256 })), dryRun: true };
       const { leaks }: { leaks?: readonly LeakJson[] } = await call("POST", "leaks", body);

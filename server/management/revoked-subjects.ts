@@ -1,15 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import { containsKey } from "../../domain/redact.ts";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { lockObject } from "../../store/objects.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
-import { actorOf } from "../auth/tokens/claims.ts";
 import type { ServerConfig } from "../config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";
+import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";
 import { RECEIPT } from "./response-schemas.ts";
 import { requireRight, sees } from "./rights.ts";
@@ -21,13 +20,7 @@ const BODY = {
   additionalProperties: false,
   required: ["subject"],
   properties: {
-    subject: {
-      type: "string",
-      minLength: 1,
-      maxLength: 255,
-      pattern: "^[ -~]+$",
-      description: "As its tokens name it.",
-    },
+    subject: SUBJECT,
     reason: REASON,
   },
 } as const;
@@ -69,18 +62,6 @@ export function revokedSubjectRoutes(
   );
 }
 
-/** @throws Problem for what no token names as its subject: it would be said to be revoked, and work on */
-function assertSubject(subject: string, issuers: readonly string[]): void {
-  if (containsKey(subject)) throw HOLDS_KEY;
-  const named = issuers.map((issuer) => actorOf(issuer, { subject: "" })).find((start) => subject.startsWith(start));
-  if (named === undefined) return;
-  throw problem("invalid_request", `The subject is named with its issuer, as in the audit log: leave "${named}" out.`);
-}
-
-const HOLDS_KEY = problem(
-  "invalid_request",
-  "The subject holds what looks like a key, which is revoked as a key: name who the tokens are of, it is kept.",
-);
 const TOO_MANY = problem(
   "conflict",
   "This team has revoked as many subjects as are kept: take whoever is to stay out from its members.",

@@ -15,7 +15,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 /** What nobody but the installation's own may do. */
-type InstallationAction = "make a team" | "delete a team";
+type InstallationAction = "make a team" | "delete a team" | "end sessions";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
   "make keys": ["admin", "member"],
@@ -39,8 +39,8 @@ const BOOTSTRAP: Readonly<
     instead: "it makes teams and keys, suspends and revokes. Configure an issuer for the rest.",
   },
   emergency: {
-    may: ["suspend keys", "revoke keys"],
-    instead: "beside an issuer it suspends and revokes. Use a JWT for the rest.",
+    may: ["suspend keys", "revoke keys", "end sessions"],
+    instead: "beside an issuer it suspends, revokes and ends sessions. Use a JWT for the rest.",
   },
 };
 

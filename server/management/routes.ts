@@ -6,6 +6,7 @@ import { auditRoutes } from "./audit/audit-routes.ts";
 import { refuseOddBodies } from "./body-text.ts";
 import { consoleLinkRoutes } from "./console-links.ts";
 import type { Management } from "./context.ts";
+import { endedSessionRoutes } from "./ended-sessions.ts";
 import { recordForbidden } from "./forbidden.ts";
 import { GATEWAYS } from "./gateways.ts";
 import { keyAccessRoutes } from "./keys/access-routes.ts";
@@ -34,6 +35,7 @@ export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   objectRoutes(app, management, LIBRARIES);
   objectRoutes(app, management, GATEWAYS);
   revokedSubjectRoutes(app, management, deps.config);
+  endedSessionRoutes(app, management, deps.config);
   webhookDeliveryRoutes(app, management);
   auditRoutes(app, management);
   consoleLinkRoutes(app, deps);

@@ -1,5 +1,8 @@
 /** Two `keyplane server`, each a process of its own, on one PostgreSQL: what the console does on one holds on the other. */
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
@@ -8,16 +11,22 @@ import { until, untilNoLonger } from "../env/until.ts";
 import { type Browser, ownPage, signIn } from "../server/auth/session/sign-in.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam, policyOf } from "../store/fixtures.ts";
+import { keyplane } from "./up.ts";
 
 const ISSUER = "https://issuer.invalid";
 
 describeOnPostgres("The console of two servers", (store) => {
   let one: Serving;
   let other: Serving;
+  const token = randomBytes(32).toString("base64");
+  let folder: string;
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "keyplane-console-"));
+    await writeFile(join(folder, "token"), token);
     const env = {
       KEYPLANE_DATABASE_URL: (await databaseUrl(store())).href,
       KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+      KEYPLANE_BOOTSTRAP_TOKEN_FILE: join(folder, "token"),
     };
     const flags = ["--port", "0", "--admin-port", "0", "--oidc-issuer", ISSUER, "--oidc-audience", "keyplane"];
     const start = () => startServing(["server", ...flags], env);
@@ -25,7 +34,10 @@ describeOnPostgres("The console of two servers", (store) => {
     one = await start();
     other = await start();
   });
-  afterAll(() => Promise.all([one, other].map((server) => server?.stop())));
+  afterAll(async () => {
+    await Promise.all([one, other].map((server) => server?.stop()));
+    await rm(folder, { recursive: true });
+  });
 
   const signInAnn = () => signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
   const look = (server: Serving, { cookie }: Browser, path = "/keys") =>
@@ -44,6 +56,24 @@ describeOnPostgres("The console of two servers", (store) => {
       const { status, headers } = await look(server, browser);
       expect([status, headers.get("location")]).toEqual([303, expect.stringContaining("/dashboard/sign-in")]);
     }
+  });
+
+  test("b117: ends all sessions of a subject on both with the next request, by keyplane end-sessions", async () => {
+    const [first, second] = [await signInAnn(), await signInAnn()];
+    const bob = await signIn(store(), { person: { issuer: ISSUER, subject: "bob", groups: [] } });
+    const end = (...more: string[]) =>
+      keyplane(["end-sessions", "ann", "--server", one.url, ...more], { KEYPLANE_TOKEN: token });
+    for (const browser of [first, second]) expect((await look(other, browser)).status).toBe(200);
+    expect(await end("--reason", "a lost laptop")).toEqual({
+      ...{ code: 0, err: "" },
+      out: "ended 2 sessions of ann: every server refuses what comes by them\n",
+    });
+    for (const server of [one, other]) {
+      for (const browser of [first, second]) expect((await look(server, browser)).status).toBe(303);
+      expect((await look(server, bob)).status).toBe(200);
+    }
+    expect((await end()).out).toBe("ann has no session of the console: there was nothing to end\n");
+    expect(JSON.parse((await end("-o", "json")).out)).toEqual({ subject: "ann", ended: 0 });
   });
 
   test("b22: revokes a key on both within the lease, whichever of them was asked", async () => {

@@ -32,6 +32,7 @@ test.each([
   ["get", "teams", "-o", "name"],
   ["revoke", "key_1"],
   ["revoke-subject", "ann", "--team", "key_1"],
+  ["end-sessions", "ann"],
   ["can-i", "memory:read", "--as-key", "key_1"],
   ["doctor", "--admin-url", ""],
   ["audit"],

@@ -25,7 +25,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   "library.changed": "Library changed",
   "library.deleted": "Library deleted",
   "session.begun": "Signed in",
-  "session.ended": "Signed out",
+  "session.ended": "Session ended",
   "console_link.made": "One-time link made",
   "bootstrap_token.used": "Bootstrap token used",
   "request.refused": "Request refused",

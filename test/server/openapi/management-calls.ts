@@ -54,6 +54,7 @@ export function managementCalls(): Record<string, Calls> {
         },
       },
     },
+    "POST /api/v1/ended-sessions": { valid: () => withToken("POST", "/ended-sessions", { subject: "ann" }) },
     "GET /api/v1/teams/{id}/webhook-deliveries": {
       valid: async (world) => withToken("GET", `/teams/${(await toldTeam(world)).teamId}/webhook-deliveries?limit=5`),
     },

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { managementToken } from "../../../../server/auth/management/management-token.ts";
 import { CONSOLE } from "../../../../server/auth/session/return-to.ts";
@@ -155,6 +156,47 @@ describe("b117: Of a team that has revoked a subject", () => {
     const root = await signIn(store, { person: { ...person(), groups: ["platform"] } });
     await revoke();
     expect(await reach(bySession(root), mine)).toEqual(ALL);
+  });
+});
+
+describe("b117: A subject whose sessions are ended", () => {
+  const end = (credential: Credential, body: object = { subject }) =>
+    ask("/api/v1/ended-sessions", credential, { body });
+  const isOpen = async ({ cookie }: Browser) => {
+    const answers = await Promise.all([harness, other].map((at) => ask("/api/v1/keys", { cookie }, { at })));
+    return answers.map(({ status }) => status === 200);
+  };
+
+  test("has none anywhere, by any issuer, in any team; all others go on, and the audit log says by whom", async () => {
+    const [ann, elsewhere] = [await begin(), await begin()];
+    await sql`update sessions set issuer = 'https://other.example'
+      where digest = ${Buffer.from(elsewhere.digest, "latin1")}`.execute(store.db);
+    const bob = await signIn(store, { person: { ...person(), subject: unique("bob") } });
+    const link = await signIn(store);
+    const { status, body } = await end(installation, { subject, reason: "lost" });
+    expect([status, body]).toEqual([200, { ended: 2 }]);
+    expect([await isOpen(ann), await isOpen(bob), await isOpen(link)]).toEqual([
+      [false, false],
+      [true, true],
+      [true, true],
+    ]);
+    expect((await end(installation)).body).toEqual({ ended: 0 });
+    const { rows } = await sql`select actor, detail->>'count' as count, detail->>'why' as why from audit_events
+      where kind = 'session.ended' and detail->>'subject' = ${subject} order by id`.execute(store.db);
+    expect(rows).toEqual([
+      { actor: "bootstrap-token", count: "2", why: "lost" },
+      { actor: "bootstrap-token", count: "0", why: null },
+    ]);
+    expect(await isOpen(await begin())).toEqual([true, true]);
+  });
+
+  test("has them ended by the installation's own alone, by the name that its tokens have", async () => {
+    const ann = await begin();
+    expect((await end(bySession(ann))).status).toBe(403);
+    expect((await end(await byToken())).status).toBe(403);
+    expect((await end(await byToken({ sub: unique("root"), groups: ["platform"] }))).body).toEqual({ ended: 1 });
+    for (const wrong of [{}, { subject: "" }, { subject: `${issuer.url}#${subject}` }, { subject: "a\nb" }])
+      expect((await end(installation, wrong)).status).toBe(400);
   });
 });
 

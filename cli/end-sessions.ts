@@ -1,0 +1,35 @@
+import { Option } from "commander";
+import type { AddCommand } from "./command.ts";
+import { openManagement, type ServerChoice, serverOptions } from "./management/management-client.ts";
+import { refuseToken } from "./management/named-subject.ts";
+import { outputText, type StructuredFormat } from "./output/output.ts";
+import { plainText } from "./output/plain-text.ts";
+
+type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
+
+/** `keyplane end-sessions`: ends somebody's sessions of the console, in all teams (docs/decisions/console.md). */
+export const addEndSessions: AddCommand = (program, { env, out }) => {
+  serverOptions(
+    program
+      .command("end-sessions")
+      .description("end a subject's sessions of the console at once, in all teams and on all servers")
+      .argument("<subject>", "who it is: the sub of their tokens"),
+  )
+    .option("--reason <text>", "why, for the audit log")
+    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml"]))
+    .example(
+      "keyplane end-sessions ann --server https://keys.example.com --reason lost",
+      "after their sign-in at the issuer, which would let them in again",
+    )
+    .action(async (subject: string, { reason, output, ...choice }: Flags) => {
+      refuseToken(subject);
+      const client = await openManagement(env, choice);
+      const { ended } = await client.endSessions(subject, reason);
+      out(output === undefined ? plainText(inWords(subject, ended)) : outputText({ subject, ended }, output));
+    });
+};
+
+function inWords(subject: string, ended: number): string {
+  if (ended === 0) return `${subject} has no session of the console: there was nothing to end`;
+  return `ended ${ended} ${ended === 1 ? "session" : "sessions"} of ${subject}: every server refuses what comes by them`;
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance } from "fastify";
+import { appendAudit } from "../../store/audit.ts";
+import { endSessionsOf } from "../../store/sessions.ts";
+import type { ServerConfig } from "../config.ts";
+import { changeContextOf } from "./change-context.ts";
+import type { Management } from "./context.ts";
+import { managedRoute } from "./managed-route.ts";
+import { assertSubject, SUBJECT } from "./named-subject.ts";
+import { REASON, type ReasonBody } from "./request-schemas.ts";
+import { closed } from "./response-schemas.ts";
+import { requireInstallation } from "./rights.ts";
+
+type Body = ReasonBody & { subject: string };
+
+const BODY = {
+  type: "object",
+  additionalProperties: false,
+  required: ["subject"],
+  properties: { subject: SUBJECT, reason: REASON },
+} as const;
+
+const ENDED = closed("EndedSessions", {
+  ended: { type: "integer", description: "How many there were: each is refused by every replica from now on." },
+});
+
+/** What a program reads of it. */
+export type EndedSessions = { readonly ended: number };
+
+/** Ends the console sessions of a subject in all teams, by hand and at once (docs/decisions/console.md). */
+export function endedSessionRoutes(
+  app: FastifyInstance,
+  management: Management,
+  { oidc }: Pick<ServerConfig, "oidc">,
+): void {
+  const issuers = oidc?.issuers ?? [];
+  app.post<{ Body: Body }>(
+    "/ended-sessions",
+    {
+      config: managedRoute({
+        summary: "End the console sessions of a subject, everywhere and at once: by the installation's own",
+        response: ENDED,
+        example: { subject: "ann@example.com", reason: "a lost laptop" },
+      }),
+      schema: { body: BODY },
+    },
+    async (request): Promise<EndedSessions> => {
+      const { store, rights, author: by } = await changeContextOf(management, request, request.body);
+      const { subject } = request.body;
+      requireInstallation(rights, "end sessions");
+      assertSubject(subject, issuers);
+      const ended = await store.db.transaction().execute(async (tx) => {
+        const count = await endSessionsOf(tx, subject);
+        await appendAudit(tx, [{ at: null, kind: "session.ended", by, detail: { subject, count } }]);
+        return count;
+      });
+      return { ended };
+    },
+  );
+}
