@@ -1,5 +1,6 @@
 /** `npm run bench`: prints what deciding and forwarding cost here. What the tables mean: docs/performance.md. */
 import { availableParallelism, cpus, loadavg } from "node:os";
+import { benchAttacks } from "./attacks.ts";
 import { benchCallers } from "./callers.ts";
 import { benchConsole } from "./console.ts";
 import { benchController } from "./controller.ts";
@@ -26,6 +27,7 @@ const BENCHES = {
   memory: benchMemory,
   semantic: benchSemantic,
   callers: benchCallers,
+  attacks: benchAttacks,
   console: benchConsole,
 };
 const [only] = process.argv.slice(2);

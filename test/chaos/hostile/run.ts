@@ -1,14 +1,14 @@
 /** One run: other tenants at rest, then beside a hostile one that does everything at once, then at rest again. */
 import { setTimeout as delay } from "node:timers/promises";
 import { createReport, type Violation } from "../report.ts";
-import { type Attacker, startAttacker } from "./attacker.ts";
+import type { Attacker } from "./attacker.ts";
 import type { Outcomes } from "./attacker-process.ts";
 import { watchHealth } from "./health.ts";
 import { startHeldBack } from "./held-back.ts";
 import type { Furniture, Installation } from "./installation.ts";
 import { startOtherTenants } from "./other-tenants.ts";
-import { startOwnUpstream } from "./own-upstream.ts";
 import { startRevocations } from "./revocations.ts";
+import { setStage } from "./stage.ts";
 import { summarize } from "./summary.ts";
 
 export type HostileRun = {
@@ -38,26 +38,12 @@ export async function runHostileTenant({
 }: HostileRun): Promise<HostileResult> {
   // What came before a violation is no story here: everything happens at once.
   const report = createReport(0, (line) => /^ {2}(of it|before): /.test(line) || out(line));
-  const ends: (() => unknown)[] = [];
+  const { installation, attacker, upstream, keys, other, close } = await setStage(open, atoms);
+  const over = new AbortController();
   try {
-    const attacker = await startAttacker();
-    ends.push(attacker.kill);
-    const upstream = await startOwnUpstream();
-    ends.push(upstream.close);
-    const installation = await open({ hostileUpstream: attacker.upstream, ownUpstream: upstream.url, atoms });
-    ends.push(installation.close);
     const { replicas } = installation;
-
-    const [full, reader, revoked, other] = [
-      await installation.makeKey("hostile"),
-      await installation.makeKey("hostile", ["memory:read"]),
-      await installation.makeKey("hostile"),
-      await installation.makeKey("others"),
-    ];
-    await (await installation.revoke(revoked)).confirmed;
-    const [over, attackOver] = [new AbortController(), new AbortController()];
-    ends.push(() => over.abort());
-    const others = startOtherTenants(replicas, other.plaintext, report);
+    const attackOver = new AbortController();
+    const others = startOtherTenants(replicas, other, report);
     const health = watchHealth(replicas, report, over.signal, () => attackOver.abort());
     const probing = AbortSignal.any([over.signal, attackOver.signal]);
     const revocations = startRevocations(installation, report, probing);
@@ -66,9 +52,8 @@ export async function runHostileTenant({
     report.tell("the attacks begin");
     others.enter("during");
     health.enter("during");
-    const keys = { full: full.plaintext, reader: reader.plaintext, revoked: revoked.plaintext };
     attacker.start({ urls: replicas.map(({ url }) => url), keys, without });
-    const held = startHeldBack({ installation, upstream, reader: reader.plaintext, report }, probing);
+    const held = startHeldBack({ installation, upstream, reader: keys.reader, report }, probing);
     await delay(attackMs, undefined, { signal: attackOver.signal }).catch(() => {});
     const outcomes = await stopped(attacker);
     report.tell("the attacks are over");
@@ -92,7 +77,8 @@ export async function runHostileTenant({
     const heldBack = [...held.outcomes.values()].reduce((sum, count) => sum + count, 0);
     return { violations: report.violations, revocations: lateAccepts.length, heldBack };
   } finally {
-    for (const end of ends.toReversed()) await end();
+    over.abort();
+    await close();
   }
 }
 
