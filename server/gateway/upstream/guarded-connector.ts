@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { buildConnector } from "undici";
 import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
+import { passOverContinue } from "./continue-answers.ts";
 
 const CONNECT_MS = 10_000;
 
@@ -24,7 +25,10 @@ export function guardedConnector(guard: AddressGuard): buildConnector.connector 
   return (options, callback) => {
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
-      if (isAllowed(socket, guard)) return callback(null, socket);
+      if (isAllowed(socket, guard)) {
+        passOverContinue(socket);
+        return callback(null, socket);
+      }
       socket.destroy();
       callback(new AddressRefusedError(), null);
     });

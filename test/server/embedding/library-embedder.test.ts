@@ -207,6 +207,19 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     await library.embedded();
   });
 
+  test("b115: is embedded by an upstream that sends interim answers unasked", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response, received) => {
+      response.writeContinue();
+      response.writeProcessing();
+      answerVectors(response, received);
+    });
+    await library.save("good");
+    await library.declare();
+    await library.embedded();
+  });
+
   test("b98: is not embedded at a private address that is not allowed", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream, allowPrivate: "10.0.0.0/8" });

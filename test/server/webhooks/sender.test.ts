@@ -353,6 +353,16 @@ describeOnEitherEngine("A webhook", (opened) => {
     expect(outcome).toEqual({ why: "the connection failed: TOO_MANY_INTERIM_ANSWERS" });
   });
 
+  test("b115: that sends interim answers unasked is delivered", async (context) => {
+    const interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n";
+    const answering = await rawUpstream((socket) => socket.end(`${interim}HTTP/1.1 204 No Content\r\n\r\n`));
+    context.onTestFinished(() => void answering.close());
+    const posts = openGuardedPosts(loopback());
+    context.onTestFinished(() => posts.close());
+    const outcome = await posts.post(new URL(answering.url), {}, "{}", new AbortController().signal);
+    expect(outcome).toEqual({ status: 204 });
+  });
+
   test("whose URL is of the declarations' form, and none for all that, is a try that fails, and says why", async (context) => {
     const store = opened();
     const team = await makeToldTeam(store, ["https://hooks.example.com:99999/keyplane", "https://[::1/keyplane"]);

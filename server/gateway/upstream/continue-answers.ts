@@ -1,0 +1,76 @@
+import type { Socket } from "node:net";
+
+/** How every request begins that is sent here; no piece of a body is written as a text that does. */
+const REQUEST = "POST ";
+const PROTOCOL = Buffer.from("HTTP/");
+/** Places in a status line, such as `HTTP/1.1 100 Continue`. */
+const HUNDREDS = 9;
+const TENS = 10;
+const ONES = 11;
+/** Further on: in a line of an interim answer's head, and before its first byte. */
+const IN_LINE = 12;
+const LINE_START = 13;
+/** Behind the status of the answer itself. */
+const BEYOND = -1;
+
+const CARRIAGE_RETURN = 0x0d;
+const LINE_FEED = 0x0a;
+const ZERO = 0x30;
+const ONE = 0x31;
+const TWO = 0x32;
+
+/**
+ * Has the dispatcher pass over each `100 Continue` on a socket, which it takes for a fault where it did not ask for one,
+ * and a server may send all the same (RFC 9110 §15.2). It passes over every other interim answer, so it is shown a 102
+ * in its place, which has the same length: it still bounds them, and reads their heads. One byte is written; nothing is
+ * held back or looked at again, and of an answer without interim ones the first ten bytes are.
+ *
+ * @param socket with one request at a time, each begun by a POST
+ */
+export function passOverContinue(socket: Socket): void {
+  const { push, write } = socket;
+  const answers = new ContinueAnswers();
+  socket.write = (...args: unknown[]): boolean => {
+    const [text] = args;
+    if (typeof text === "string" && text.startsWith(REQUEST)) answers.begin();
+    return Reflect.apply(write, socket, args);
+  };
+  socket.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
+    if (Buffer.isBuffer(piece)) answers.renumber(piece);
+    return push.call(socket, piece, encoding);
+  };
+}
+
+/** Where the answer to one request stands in the bytes of a connection, as far as its interim answers go. */
+class ContinueAnswers {
+  /** Of the next byte: its column in a status line, or one of the places above. */
+  #place = BEYOND;
+
+  /** A request is sent: what comes next is its answer. */
+  begin(): void {
+    this.#place = 0;
+  }
+
+  /** Makes a 102 of each 100 in the next piece of the answer. */
+  renumber(piece: Buffer): void {
+    for (let i = 0; i < piece.length && this.#place !== BEYOND; i++) {
+      const byte = piece[i] ?? 0;
+      if (this.#place === ONES && byte === ZERO) piece[i] = TWO;
+      this.#place = this.#after(byte);
+    }
+  }
+
+  #after(byte: number): number {
+    const place = this.#place;
+    if (place === LINE_START) {
+      if (byte === LINE_FEED) return 0;
+      return byte === CARRIAGE_RETURN ? LINE_START : IN_LINE;
+    }
+    if (place >= ONES) return byte === LINE_FEED ? LINE_START : IN_LINE;
+    if (place === TENS) return byte === ZERO ? ONES : IN_LINE;
+    if (place === HUNDREDS) return byte === ONE ? TENS : BEYOND;
+    // Parsers pass over empty lines before a status line.
+    if (place === 0 && (byte === CARRIAGE_RETURN || byte === LINE_FEED)) return 0;
+    return place >= PROTOCOL.length || byte === PROTOCOL[place] ? place + 1 : BEYOND;
+  }
+}
