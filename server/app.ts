@@ -15,6 +15,7 @@ import { PipeliningLimit, type Route } from "./http/pipelining-limit.ts";
 import { observePipelining } from "./http/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/refused-request.ts";
 import { requireSingleHost } from "./http/single-host.ts";
+import { isOverTls } from "./http/transport-security.ts";
 import { collectDocs } from "./openapi/document.ts";
 import type { RouteDocs } from "./openapi/route-docs.ts";
 
@@ -71,7 +72,7 @@ export async function buildApp(
     return503OnClosing: false,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(guard(route), tls, lingering),
+    serverFactory: (route) => createListener(guard(route), tls, lingering, isOverTls(deps.config)),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
     clientErrorHandler: clientErrorHandler(lingering),
   });

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
+import { withTransportSecurity } from "./transport-security.ts";
 
 /** A certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
@@ -27,13 +28,16 @@ const STRICT: ServerOptions = {
  * Makes the public listener's server, with its limits.
  *
  * @param lingering where the connections go whose request was refused before its end
+ * @param overTls whether its clients come over TLS, whoever ends it
  */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
   tls: TlsFiles | null,
   lingering: LingeringSockets,
+  overTls = tls !== null,
 ): Server {
-  const options = { ...STRICT, ServerResponse: responseClass(lingering) };
+  const Response = responseClass(lingering);
+  const options = { ...STRICT, ServerResponse: overTls ? withTransportSecurity(Response) : Response };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;

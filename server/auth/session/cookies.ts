@@ -1,4 +1,5 @@
 import type { ServerConfig } from "../../config.ts";
+import { isOverTls } from "../../http/transport-security.ts";
 
 /** The cookies of the console: the session, and an attempt to sign in. */
 const NAMES = { session: "keyplane_session", attempt: "keyplane_sign_in" } as const;
@@ -7,14 +8,12 @@ export type CookieName = keyof typeof NAMES;
 /** Where clients reach this server, as far as its cookies go. */
 type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
 
-/** Over https a browser keeps the name for this very host, and takes it over https alone (RFC 6265bis, `__Host-`). */
-function isSecure({ publicUrl, tls }: Reached): boolean {
-  return publicUrl === null ? tls !== null : publicUrl.protocol === "https:";
-}
-
-/** What a cookie is called where clients reach this server so. */
+/**
+ * What a cookie is called where clients reach this server so. Over https a browser keeps the name for this very host,
+ * and takes it over https alone (RFC 6265bis, `__Host-`).
+ */
 export function cookieName(cookie: CookieName, reached: Reached): string {
-  return `${isSecure(reached) ? "__Host-" : ""}${NAMES[cookie]}`;
+  return `${isOverTls(reached) ? "__Host-" : ""}${NAMES[cookie]}`;
 }
 
 /** What a cookie holds; undefined where there is none, or more than one: nobody could tell which of them is ours. */
@@ -37,7 +36,7 @@ export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: rea
  */
 export function setCookie(cookie: CookieName, reached: Reached, value: string, maxAgeMs: number): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(maxAgeMs / 1_000)}`;
-  return `${cookieName(cookie, reached)}=${value}; ${attributes}${isSecure(reached) ? "; Secure" : ""}`;
+  return `${cookieName(cookie, reached)}=${value}; ${attributes}${isOverTls(reached) ? "; Secure" : ""}`;
 }
 
 /** The value of a `Set-Cookie` that has a browser forget it. */

@@ -1,0 +1,49 @@
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ServerConfig } from "../config.ts";
+
+type ResponseClass = typeof ServerResponse<IncomingMessage>;
+type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+const NAME = "strict-transport-security";
+/** A year: who looks at the console once in a season is still kept from asking for it in the clear. */
+const VALUE = "max-age=31536000";
+/** Names of the caller's own machine, where other servers, on other ports, may have no TLS. */
+const LOOPBACK_HOST = /^(?:(?:[^:]+\.)?localhost\.?|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i;
+
+/** Whether clients reach this server over TLS, which it or a proxy in front of it serves. */
+export function isOverTls({ publicUrl, tls }: Pick<ServerConfig, "publicUrl" | "tls">): boolean {
+  return publicUrl === null ? tls !== null : publicUrl.protocol === "https:";
+}
+
+/**
+ * Makes a class of responses that have a browser ask for this host over TLS alone from then on (RFC 6797), whatever
+ * answers and however: but for the names of its own machine, where that would hold for all of its servers.
+ */
+export function withTransportSecurity(Response: ResponseClass): ResponseClass {
+  return class SecureTransportResponse extends Response {
+    override writeHead(status: number, reason?: string, headers?: Headers): this;
+    override writeHead(status: number, headers?: Headers): this;
+    override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
+      const host = hostOf(this.req);
+      const isPinned = host !== undefined && !LOOPBACK_HOST.test(host);
+      const pin = (given?: Headers) => (isPinned ? withHeader(given) : given);
+      return typeof reason === "string"
+        ? super.writeHead(status, reason, pin(headers))
+        : super.writeHead(status, pin(reason));
+    }
+  };
+}
+
+/** Of the raw headers: a flood of refusals would make Node write out all of `headers` for each. */
+function hostOf({ rawHeaders }: IncomingMessage): string | undefined {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") return rawHeaders[i + 1];
+  }
+  return undefined;
+}
+
+/** A copy: many answers share what they are given. */
+function withHeader(given: Headers = {}): Headers {
+  return Array.isArray(given) ? [...given, NAME, VALUE] : { ...given, [NAME]: VALUE };
+}
