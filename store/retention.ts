@@ -25,6 +25,8 @@ type Pruned = {
   readonly requests: number;
   readonly deliveries: number;
   readonly creations: number;
+  /** Saves of the memory that could be repeated. */
+  readonly saves: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
   readonly changes: number;
@@ -32,7 +34,7 @@ type Pruned = {
 
 /**
  * Forgets what is over: audit events, webhooks' deliveries that are over or too old to be told and uses of ended versions after the retention, counts of requests after
- * theirs, repeatable creations after their day, sessions and one-time links after their end, and old changes. It works
+ * theirs, repeatable creations and saves after their day, sessions and one-time links after their end, and old changes. It works
  * in batches, oldest first. Any number of processes may do it at once: what one is forgetting the others leave out. A key, its versions and their digests stay: a revoked secret is known for ever.
  *
  * @param signal ends it between two batches
@@ -42,6 +44,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
   const oldCounts = sql`where slot < clock_timestamp() - ${REQUESTS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
     and (state <> 'pending' or at < clock_timestamp() - ${DELIVERIES_WAIT}) order by at`;
+  const dayOld = sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`;
   const all = (table: string, which: RawBuilder<unknown>) => pruneAll(store, table, which, signal);
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
@@ -54,10 +57,8 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
     ),
     requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
     deliveries: await all("webhook_deliveries", oldDeliveries),
-    creations: await all(
-      "idempotency_keys",
-      sql`where made_at < clock_timestamp() - interval '24 hours' order by made_at`,
-    ),
+    creations: await all("idempotency_keys", dayOld),
+    saves: await all("repeatable_saves", dayOld),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),
   };

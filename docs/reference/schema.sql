@@ -279,6 +279,17 @@ create table logout_tokens (
   expires_at timestamp with time zone not null,
   constraint logout_tokens_pkey PRIMARY KEY (issuer, jti)
 );
+create table repeatable_saves (
+  caller text not null,
+  key bytea not null,
+  request bytea not null,
+  library_id text not null,
+  atom_ids uuid[] default '{}'::uuid[] not null,
+  beside jsonb default '{}'::jsonb not null,
+  made_at timestamp with time zone default clock_timestamp() not null,
+  constraint repeatable_saves_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
+  constraint repeatable_saves_pkey PRIMARY KEY (caller, key)
+);
 create table replicas (
   id text not null,
   acked_seq bigint not null,
@@ -674,6 +685,9 @@ CREATE INDEX keys_suspended ON public.keys USING btree (team_id, id) WHERE (stat
 CREATE INDEX keys_terms ON public.keys USING gin (key_terms(team_id, state, name)) WITH (fastupdate=off);
 CREATE INDEX libraries_of_team ON public.libraries USING btree (team_id);
 CREATE INDEX library_embeddings_due ON public.library_embeddings USING btree (due_at);
+CREATE INDEX repeatable_saves_by_time ON public.repeatable_saves USING btree (made_at);
+CREATE INDEX repeatable_saves_of_caller ON public.repeatable_saves USING btree (caller, made_at);
+CREATE INDEX repeatable_saves_of_library ON public.repeatable_saves USING btree (library_id);
 CREATE INDEX sessions_by_end ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_by_sid ON public.sessions USING btree (issuer, sid) WHERE (sid IS NOT NULL);
 CREATE INDEX sessions_by_subject ON public.sessions USING btree (issuer, subject);

@@ -195,6 +195,8 @@ const IN_DOUBT = problem(
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
   ELSEWHERE,
 );
+const REPEAT = "The change may have been made all the same: send the same request again with the same Idempotency-Key.";
+const IN_DOUBT_ONCE = problem("unavailable", `The database does not answer. ${REPEAT}`, ELSEWHERE);
 const MEMORY_BUSY = {
   team: problem("rate_limited", "The team has too many calls of the memory under way: try again later.", {
     "retry-after": "1",
@@ -207,18 +209,26 @@ const MEMORY_IN_DOUBT = problem(
   "unavailable",
   `${MEMORY_TOO_LATE} the change may have been made all the same. Read what is there now.`,
 );
+const MEMORY_IN_DOUBT_ONCE = problem("unavailable", `The memory took too long, and was stopped. ${REPEAT}`);
 
 /**
  * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
  * own refusals become the catalogue's of the same status, all else is `internal`.
  *
  * @param method of the request: whether something may have been changed
+ * @param isOnce whether the same request may be sent again without a second effect
  */
-export function problemOf(error: unknown, method = "GET"): Problem {
+export function problemOf(error: unknown, method = "GET", isOnce = false): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof DatabaseUnavailableError) return SAFE_METHODS.has(method) ? UNREAD : IN_DOUBT;
+  if (error instanceof DatabaseUnavailableError) {
+    if (SAFE_METHODS.has(method)) return UNREAD;
+    return isOnce ? IN_DOUBT_ONCE : IN_DOUBT;
+  }
   if (error instanceof MemoryBusyError) return MEMORY_BUSY[error.of];
-  if (error instanceof MemoryTimeoutError) return SAFE_METHODS.has(method) ? UNREAD_MEMORY : MEMORY_IN_DOUBT;
+  if (error instanceof MemoryTimeoutError) {
+    if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
+    return isOnce ? MEMORY_IN_DOUBT_ONCE : MEMORY_IN_DOUBT;
+  }
   if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
     return problem("invalid_request", error.message);
   }
@@ -249,7 +259,9 @@ function validationDetail(faults: readonly unknown[]): string {
 /** The root error handler: renders problem documents, and logs what was not one without its text's secrets. */
 export function errorHandler(log: Logger): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
-    const shown = problemOf(error, request.method);
+    const isOnce =
+      request.routeOptions.config.docs?.idempotent !== undefined && request.headers["idempotency-key"] !== undefined;
+    const shown = problemOf(error, request.method, isOnce);
     if (shown.code === "internal") {
       log.error({ error, method: request.method, route: request.routeOptions.url }, "a request failed");
     }

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { problem } from "../http/errors.ts";
+import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import { principalOf } from "./author.ts";
 import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/receipt.ts";
@@ -23,8 +23,6 @@ export type Made<Shown> = {
  * what is answered works everywhere, or the receipt says that this is not confirmed.
  */
 const PATIENCE_MS = 10_000;
-/** What may be sent as Idempotency-Key. */
-const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
  * Makes something once, however often the request is repeated with its Idempotency-Key: the record of it is written in
@@ -64,12 +62,8 @@ export function markCreated(reply: FastifyReply, path: string, { id, replayed }:
 
 /** How a request of the API is known again, by its Idempotency-Key; undefined where it has none. */
 export function creationOf(request: FastifyRequest): Creation | undefined {
-  const key = request.headers["idempotency-key"];
-  if (key === undefined) return undefined;
-  if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
-    throw problem("invalid_request", "An Idempotency-Key is 1 to 255 visible ASCII characters, given once.");
-  }
-  return creationBy(request, key, [request.method, request.url, request.body]);
+  const key = readIdempotencyKey(request);
+  return key === undefined ? undefined : creationBy(request, key, [request.method, request.url, request.body]);
 }
 
 /**
@@ -80,8 +74,4 @@ export function creationOf(request: FastifyRequest): Creation | undefined {
  */
 export function creationBy(request: FastifyRequest, key: string, content: unknown): Creation {
   return { caller: principalOf(request).actor, key: sha256(key), request: sha256(JSON.stringify(content)) };
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("latin1");
 }

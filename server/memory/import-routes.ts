@@ -8,8 +8,9 @@ import { callMemory } from "./call-memory.ts";
 import { noLibrary, requireLibrary } from "./problems.ts";
 import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
 import { IMPORT_RESULT } from "./response-schemas.ts";
+import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 import { readTime } from "./times.ts";
-import { takeBack, writeAs } from "./write-as.ts";
+import { takeBack } from "./write-as.ts";
 
 /** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
 export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -24,6 +25,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
           response: IMPORT_RESULT,
           example: IMPORT_EXAMPLE,
           refusals: ["not_found"],
+          idempotent: { replay: IMPORT_RESULT },
         },
       },
       onRequest: requireJsonType,
@@ -32,23 +34,31 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
     async (request, reply) => {
       const { library: named, atoms } = request.body;
       assertNoIdTwice(atoms);
-      const now = deps.clock.now();
-      const lasting = atoms.map((input, index) => importedAtom(input, index, now));
-      const imported = await callMemory(deps, request, reply, async (db, key) => {
-        const library = await requireLibrary(db, key, named);
-        return writeAs(deps, db, request, {
-          write: async (tx, reach) => {
-            const kept = lasting.filter((atom) => atom !== undefined);
-            return (await importAtoms(tx, reach, library.id, kept)) ?? takeBack();
+      const known = repeatableSave(request, request.body);
+      const imported = await callMemory(deps, request, reply, (db, key) =>
+        saveOnce(deps, db, request, {
+          known,
+          async prepare() {
+            const now = deps.clock.now();
+            const lasting = atoms.map((input, index) => importedAtom(input, index, now));
+            const { id: libraryId } = await requireLibrary(db, key, named);
+            return {
+              libraryId,
+              async write(tx, reach) {
+                const kept = lasting.filter((atom) => atom !== undefined);
+                const { ids, droppedLinks } = (await importAtoms(tx, reach, libraryId, kept)) ?? takeBack();
+                const newIds = ids.values();
+                const atomIds = lasting.map((atom) => (atom === undefined ? null : (newIds.next().value ?? null)));
+                return { atomIds, beside: { droppedLinks } };
+              },
+            };
           },
-          libraryOf: () => library.id,
-        });
-      });
+          recall: async (_tx, _reach, made) => made,
+        }),
+      );
       if (imported === undefined) throw noLibrary(named);
-      const { droppedLinks } = imported;
-      const ids = imported.ids.values();
-      const newIds = lasting.map((atom) => (atom === undefined ? null : (ids.next().value ?? null)));
-      return reply.code(201).send({ ids: newIds, droppedLinks });
+      const { made, isReplayed } = imported;
+      return markSaved(reply, isReplayed).send({ ids: made.atomIds, ...made.beside });
     },
   );
 }

@@ -107,6 +107,24 @@ export const SAVED_ATOMS = {
   properties: { items: { type: "array", items: ATOM }, nearDuplicates: NEAR_DUPLICATES },
 } as const;
 
+/** The answers of a save that is repeated with its Idempotency-Key. */
+const ATOM_OR_ID = {
+  ...ATOM,
+  title: "AtomOrId",
+  required: ["id"],
+  description: "The atom as it was saved; where it was corrected or is not there any more, its id alone.",
+} as const;
+export const REPLAYED_ATOM = {
+  ...ATOM_OR_ID,
+  title: "ReplayedAtom",
+  properties: { ...ATOM_FIELDS, nearDuplicates: NEAR_DUPLICATES },
+} as const;
+export const REPLAYED_ATOMS = {
+  ...SAVED_ATOMS,
+  title: "ReplayedAtoms",
+  properties: { items: { type: "array", items: ATOM_OR_ID }, nearDuplicates: NEAR_DUPLICATES },
+} as const;
+
 export const IMPORT_RESULT = closed("ImportResult", {
   ids: {
     type: "array",

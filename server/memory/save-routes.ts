@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { Atom, AtomFields } from "../../store/memory/atom.ts";
+import type { Atom } from "../../store/memory/atom.ts";
+import { atomsById } from "../../store/memory/atoms.ts";
+import type { MadeAtoms } from "../../store/memory/repeatable-saves.ts";
 import type { ServerDeps } from "../deps.ts";
 import { problem } from "../http/errors.ts";
 import { requireJsonType } from "../http/json-body.ts";
-import { atomFields } from "./atom-fields.ts";
+import { type AtomInput, atomFields } from "./atom-fields.ts";
 import { atomJson } from "./atom-json.ts";
 import { callMemory } from "./call-memory.ts";
 import { reachOf } from "./libraries.ts";
@@ -20,9 +22,9 @@ import {
   SAVE_QUERY,
   type SaveQuery,
 } from "./request-schemas.ts";
-import { SAVED_ATOM, SAVED_ATOMS } from "./response-schemas.ts";
+import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "./response-schemas.ts";
 import { type DuplicatePolicy, type FoundDuplicate, findDuplicates, insertion } from "./save-atoms.ts";
-import { writeAs } from "./write-as.ts";
+import { markSaved, repeatableSave, saveOnce } from "./save-once.ts";
 
 /** Atoms to save, one or many: decided again behind the write, by the database. */
 export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
@@ -39,6 +41,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
           response: SAVED_ATOM,
           example: CREATE_EXAMPLE,
           refusals: ["not_found", "conflict"],
+          idempotent: { replay: REPLAYED_ATOM },
         },
       },
       onRequest: requireJsonType,
@@ -46,9 +49,8 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
     },
     async (request, reply) => {
       const { library, ...input } = request.body;
-      const atoms = [atomFields(input, clock.now())];
-      const { saved, reported } = await save(request, reply, { atoms, named: library, ...request.query });
-      return reply.code(201).send({ ...saved[0], ...reported });
+      const { items, beside } = await save(request, reply, { inputs: [input], named: library, ...request.query });
+      return reply.send({ ...items[0], ...beside });
     },
   );
 
@@ -63,39 +65,64 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
           response: SAVED_ATOMS,
           example: BATCH_EXAMPLE,
           refusals: ["not_found", "conflict"],
+          idempotent: { replay: REPLAYED_ATOMS },
         },
       },
       onRequest: requireJsonType,
       schema: { body: BATCH_BODY, querystring: SAVE_QUERY },
     },
     async (request, reply) => {
-      const atoms = request.body.atoms.map((input) => atomFields(input, clock.now()));
-      const batch = { atoms, named: request.body.library, ...request.query };
-      const { saved, reported } = await save(request, reply, batch);
-      return reply.code(201).send({ items: saved, ...reported });
+      const { atoms: inputs, library: named } = request.body;
+      const { items, beside } = await save(request, reply, { inputs, named, ...request.query });
+      return reply.send({ items, ...beside });
     },
   );
 
-  type Batch = { atoms: readonly AtomFields[]; named: string | undefined; duplicates: DuplicatePolicy };
+  type Batch = { inputs: readonly AtomInput[]; named: string | undefined; duplicates: DuplicatePolicy };
 
-  async function save(request: FastifyRequest, reply: FastifyReply, { atoms, named, duplicates }: Batch) {
+  async function save(request: FastifyRequest, reply: FastifyReply, { inputs, named, duplicates }: Batch) {
+    const known = repeatableSave(request, { body: request.body, duplicates });
     const saved = await callMemory(deps, request, reply, async (db, key) => {
       requireRead(key, duplicates);
-      const library = await requireLibrary(db, key, named);
-      const contents = atoms.map(({ content }) => content);
-      const asked = { libraryId: library.id, contents, policy: duplicates };
-      const near = await findDuplicates(db, reachOf(key), asked);
-      if (duplicates === "refuse" && near.length > 0) throw problem("conflict", refusal(near));
-      const stored = await writeAs(deps, db, request, insertion(atoms, library.id, clock.now()));
-      return stored && { stored, near };
+      return saveOnce(deps, db, request, {
+        known,
+        async prepare() {
+          const atoms = inputs.map((input) => atomFields(input, clock.now()));
+          const { id: libraryId } = await requireLibrary(db, key, named);
+          const contents = atoms.map(({ content }) => content);
+          const near = await findDuplicates(db, reachOf(key), { libraryId, contents, policy: duplicates });
+          if (duplicates === "refuse" && near.length > 0) throw problem("conflict", refusal(near));
+          const beside = duplicates === "report" ? { nearDuplicates: near.map(duplicateJson) } : {};
+          const { write } = insertion(atoms, libraryId, clock.now());
+          return { libraryId, write: async (tx, reach) => madeOf(await write(tx, reach), beside) };
+        },
+        recall: async (tx, reach, made) => ({ ...made, atoms: await atomsById(tx, reach, idsOf(made)) }),
+      });
     });
     if (saved === undefined) throw noLibrary(named);
-    const { stored, near } = saved;
+    const { made, isReplayed } = saved;
+    markSaved(reply, isReplayed);
     return {
-      saved: stored.map((atom: Atom) => atomJson(request.principal, atom)),
-      reported: duplicates === "report" ? { nearDuplicates: near.map(duplicateJson) } : {},
+      items: idsOf(made).map((id) => savedJson(request.principal, id, made.atoms.get(id))),
+      beside: made.beside,
     };
   }
+}
+
+/** What a save has made, with the atoms that are still there. */
+type MadeHere = MadeAtoms & { readonly atoms: ReadonlyMap<string, Atom> };
+
+function madeOf(atoms: readonly Atom[], beside: MadeAtoms["beside"]): MadeHere {
+  return { atomIds: atoms.map(({ id }) => id), beside, atoms: new Map(atoms.map((atom) => [atom.id, atom])) };
+}
+
+function idsOf({ atomIds }: MadeAtoms): string[] {
+  return atomIds.filter((id) => id !== null);
+}
+
+/** An atom as it was saved, or its id alone: one that was corrected since may say what this key may not read. */
+function savedJson(key: KeyRecord, id: string, atom: Atom | undefined) {
+  return atom?.revision === 1 ? atomJson(key, atom) : { id };
 }
 
 /** A key that only writes learns nothing of what is there. */

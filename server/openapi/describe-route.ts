@@ -38,6 +38,7 @@ export function describeRoute(route: RouteOptions, docs: RouteDocs, method: stri
     }),
     responses: {
       [status]: success(docs, isKeyed),
+      ...(typeof docs.idempotent === "object" && { 200: replayed(docs.idempotent.replay) }),
       ...refusals(refusalsOf(route, docs, method), undefined, isKeyed ? { 429: RATE_HEADERS } : {}),
     },
     security: config?.management ? managementSecurity(method) : isKeyed ? KEY_SECURITY : [],
@@ -49,14 +50,23 @@ function success(
   isKeyed: boolean,
 ): Answer {
   const headers = {
-    ...(etag || idempotent || ifMatch === "required" ? { ETag: ETAG } : {}),
-    ...(idempotent ? { Location: LOCATION, "Idempotency-Replayed": REPLAYED } : {}),
+    ...(etag || idempotent === true || ifMatch === "required" ? { ETag: ETAG } : {}),
+    ...(idempotent === true ? { Location: LOCATION, "Idempotency-Replayed": REPLAYED } : {}),
     ...(isKeyed ? RATE_HEADERS : {}),
   };
   return {
     description: response === undefined ? "Done." : response.title,
     ...(Object.keys(headers).length > 0 && { headers }),
     ...(response && { content: { [mediaType]: { schema: response } } }),
+  };
+}
+
+/** Of an operation that a key opens. */
+function replayed(schema: NonNullable<RouteDocs["response"]>): Answer {
+  return {
+    description: `${schema.title}: it was made before, by the same Idempotency-Key.`,
+    headers: { "Idempotency-Replayed": { ...REPLAYED, required: true }, ...RATE_HEADERS },
+    content: { "application/json": { schema } },
   };
 }
 
@@ -103,7 +113,8 @@ function headerParameters({ ifMatch, idempotent }: RouteDocs): Parameter[] {
       name: "Idempotency-Key",
       in: "header",
       required: false,
-      description: "Repeated within 24 hours, the request makes nothing twice.",
+      description:
+        "Repeated within 24 hours, the request makes nothing twice. Double quotes around it are no part of it.",
       schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
     });
   }

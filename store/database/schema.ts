@@ -33,6 +33,7 @@ export type Database = {
   leaders: { cluster: string; epoch: number; term: Generated<string> };
   audit_events: AuditEventsTable;
   idempotency_keys: IdempotencyKeysTable;
+  repeatable_saves: RepeatableSavesTable;
   sessions: SessionsTable;
   sign_in_links: { digest: Uint8Array; expires_at: Date; made_in: Generated<number> };
   logout_tokens: { issuer: string; jti: string; expires_at: Date };
@@ -214,6 +215,16 @@ type IdempotencyKeysTable = {
   key: Uint8Array;
   request: Uint8Array;
   object_id: string | null;
+  made_at: Generated<Date>;
+};
+
+type RepeatableSavesTable = {
+  caller: string;
+  key: Uint8Array;
+  request: Uint8Array;
+  library_id: string;
+  atom_ids: Generated<(string | null)[]>;
+  beside: Generated<Record<string, unknown>>;
   made_at: Generated<Date>;
 };
 

@@ -11,7 +11,7 @@ const MAX_COUNTED = 10_000;
 
 type LibraryDeletion = {
   /**
-   * Deletes some of the atoms of deleted libraries, or a library that has none left.
+   * Deletes some of the atoms of deleted libraries, or of the records of their saves, or a library that has none left.
    *
    * @returns whether there may be more
    */
@@ -42,7 +42,8 @@ export function libraryDeletion(
       const isThrough = at === undefined;
       at = undefined;
       // Once more from the beginning, for what another process held and gave back.
-      return isThrough ? removeEmpty(db, id) : true;
+      if (!isThrough) return true;
+      return (await forgetSaves(db, id, slice)) || removeEmpty(db, id);
     },
   };
 }
@@ -75,6 +76,15 @@ async function deleteSlice(
     order by created_at, doomed.id limit 1`.execute(tx);
   const [last] = rows;
   return last === undefined ? null : { at: Math.round(last.at), id: last.id };
+}
+
+/** What could be repeated of its saves goes with it. Tells whether there was any. */
+async function forgetSaves(db: Db, libraryId: string, slice: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`delete from repeatable_saves where ctid = any(array(
+    select ctid from repeatable_saves where library_id = ${libraryId} limit ${slice} for update skip locked))`.execute(
+    db,
+  );
+  return numAffectedRows > 0n;
 }
 
 /** False where another process holds the last of its atoms, and goes on itself. */

@@ -12,6 +12,7 @@ import { sql as upstreamOutcomes } from "../../migrations/027-upstream-outcomes.
 import { sql as sessionsOfADatabase } from "../../migrations/028-sessions-of-a-database.ts";
 import { sql as leases } from "../../migrations/029-leases.ts";
 import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-memory.ts";
+import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -41,6 +42,7 @@ export const MIGRATIONS = [
   { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
   { version: 29, name: "leases", script: leases },
   { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
+  { version: 31, name: "repeatable-saves", script: repeatableSaves },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import { PRODUCTS } from "../../../server/products.ts";
 import { until } from "../../env/until.ts";
+import { unique } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { CALLS } from "./calls.ts";
 import { type Call, codeOf, codesOf, type Described, Judge, operationsOf, send } from "./described.ts";
@@ -74,6 +75,25 @@ test("what a manifest declares, and what is revoked, is shown as it is described
     }
   }
 });
+
+const repeatable = operations.filter(({ operation }) => operation.responses[200]?.headers?.["Idempotency-Replayed"]);
+
+test("b119: the saves of the memory are those that are answered otherwise where they are repeated", () => {
+  const names = repeatable.map(({ name }) => name).sort();
+  const paths = ["/api/v1/memory/atoms", "/atoms"].flatMap((at) => [at, `${at}/batch`, `${at}/import`]);
+  expect(names).toEqual(paths.map((path) => `POST ${path}`));
+});
+
+test.for(repeatable.map((one) => [one.name, one] as const))(
+  "b119: %s is repeated as it is described",
+  async ([, one]) => {
+    const call = await callOf(one).valid(world);
+    const repeated = { ...call, headers: { ...call.headers, "idempotency-key": unique("once") } };
+    expect((await send(world.url, repeated)).status).toBe(201);
+    const again = await send(world.url, repeated);
+    expect([again.status, judge.faultsOf(one, again)]).toEqual([200, []]);
+  },
+);
 
 test("a body that does not come is answered as it is described, by every operation that says so", async () => {
   const slow = operations.filter(({ operation }) => codesOf(operation).includes("request_timeout"));

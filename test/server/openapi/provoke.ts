@@ -63,7 +63,8 @@ export async function provoke(
       const first = await calls.valid(world);
       const headers = { ...first.headers, "idempotency-key": unique("once") };
       await send(world.url, { ...first, headers });
-      const another: object = { ...JSON.parse(first.body ?? "{}"), reason: "another" };
+      const body: object = JSON.parse(first.body ?? "{}");
+      const another = { ...body, ...(isKeyed ? { library: "another" } : { reason: "another" }) };
       return send(world.url, { ...first, headers, body: JSON.stringify(another) });
     }
     case "internal":

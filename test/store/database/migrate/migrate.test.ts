@@ -232,7 +232,7 @@ describe("c47: A migration beside others", () => {
       await other.end();
       await drop();
     });
-    await migrate(store, { migrations: MIGRATIONS.slice(0, -1) });
+    await migrate(store, { migrations: MIGRATIONS.filter(({ version }) => version < 30) });
     const save = (tag: string) =>
       other.query(`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
         values ('lib_a', 'team_a', 'remembered', '{${tag}}', 0.5, now(), now())`);
