@@ -56,11 +56,9 @@ async function readSave(
  * is under way is not counted.
  */
 export async function waitForRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<number> {
-  // By a time that is one for the statement: so it is compared within the index.
   const { rows } = await sql<{ ms: number }>`
-    select extract(epoch from made_at + ${KEPT} - statement_timestamp())::float8 * 1000 as ms from repeatable_saves
-    where caller = ${caller} and made_at >= statement_timestamp() - ${KEPT}
-    order by made_at desc offset ${most - 1} limit 1`.execute(db);
+    select extract(epoch from made_at + ${KEPT} - clock_timestamp())::float8 * 1000 as ms from repeatable_saves
+    where caller = ${caller} order by made_at desc offset ${most - 1} limit 1`.execute(db);
   return Math.max(0, rows[0]?.ms ?? 0);
 }
 

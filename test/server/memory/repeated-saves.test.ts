@@ -371,16 +371,21 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
 });
 
 describeOnPostgres("a save that is repeated while the first is under way", (opened) => {
-  test("b119: waits for it, and is answered what it has made; or is made where that comes to nothing", async (context) => {
+  let server: Harness;
+  beforeAll(async () => {
     await addTeamsWithLibraries(opened());
-    const server = await startHarness({ mounts: MOUNTS, store: opened() });
-    context.onTestFinished(() => server.close());
+    server = await startHarness({ mounts: MOUNTS, store: opened() });
+  });
+  afterAll(() => server.close());
+
+  const waiting = async () => {
+    const { rows } = await sql`select from pg_stat_activity where datname = current_database()
+      and wait_event_type = 'Lock'`.execute(opened().db);
+    return rows.length;
+  };
+
+  test("b119: waits for it, and is answered what it has made; or is made where that comes to nothing", async () => {
     const key = server.addKey(DEFAULT);
-    const waiting = async () => {
-      const { rows } = await sql`select from pg_stat_activity where datname = current_database()
-        and wait_event_type = 'Lock'`.execute(opened().db);
-      return rows.length;
-    };
     for (const isTakenBack of [false, true]) {
       const once = unique("once");
       const content = unique("content");
@@ -403,5 +408,26 @@ describeOnPostgres("a save that is repeated while the first is under way", (open
       expect([first?.status, second?.status]).toEqual(isTakenBack ? [503, 201] : [201, 200]);
       expect((await contentsOf(opened())).filter((each) => each === content)).toHaveLength(1);
     }
+  });
+
+  test("b119: is no duplicate of what the same request has saved meanwhile", async () => {
+    const [first, second] = [server.addKey(DEFAULT), server.addKey(DEFAULT)];
+    const ask = (as: string) =>
+      post("/atoms?duplicates=refuse", { content: FREEZE }, { once: "meanwhile", as }, server);
+    const made = await ask(first);
+    await server.whenStored();
+    const [late] = await opened()
+      .db.transaction()
+      .execute(async (tx) => {
+        await sql`lock table atoms in access exclusive mode`.execute(tx);
+        const asked = ask(second);
+        await until("it looks for duplicates", async () => (await waiting()) === 1);
+        // As if the first had been of the same key.
+        await sql`insert into repeatable_saves select ${server.recordOf(second).keyId}, key, request, library_id,
+          atom_ids, beside from repeatable_saves where caller = ${server.recordOf(first).keyId}`.execute(tx);
+        return [asked];
+      });
+    const { status, replayed, json } = await (late ?? made);
+    expect([status, replayed, json]).toEqual([200, "true", made.json]);
   });
 });
