@@ -16,6 +16,8 @@ export type SignedIn = {
 export type Session = Pick<SignedIn, "person" | "displayName"> & {
   /** By the database's clock, as all of a session's times: milliseconds since the epoch. */
   readonly begunAt: number;
+  /** How long ago the issuer said who it is, in milliseconds. */
+  readonly claimsAgeMs: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
@@ -42,6 +44,7 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   const row = await db
     .selectFrom("sessions")
     .select(["issuer", "subject", "groups", "display_name", "created_at", "expires_at"])
+    .select(sql<number>`(extract(epoch from clock_timestamp() - claims_at) * 1000)::float8`.as("age"))
     .where("digest", "=", toDigest(digest))
     .where("expires_at", ">", DATABASE_NOW)
     .where("made_in", "=", DATABASE_NUMBER)
@@ -49,7 +52,25 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   if (row === undefined) return undefined;
   const { issuer, subject, groups } = row;
   const person = issuer === null || subject === null ? null : { issuer, subject, groups };
-  return { person, displayName: row.display_name, begunAt: toMs(row.created_at), expiresAt: toMs(row.expires_at) };
+  return {
+    ...{ person, displayName: row.display_name, claimsAgeMs: row.age },
+    ...{ begunAt: toMs(row.created_at), expiresAt: toMs(row.expires_at) },
+  };
+}
+
+/**
+ * Has a session that has not ended count on what its issuer says of the same person now. It stays the one that was
+ * begun: what has been revoked since stays revoked.
+ *
+ * @returns false where there is no such session of the person
+ */
+export async function renewSession(db: Db, digest: string, { person, sid, displayName }: SignedIn): Promise<boolean> {
+  if (person === null) return false;
+  const { rows } = await sql`update sessions set groups = ${person.groups}::text[], sid = coalesce(${sid}, sid),
+      display_name = ${displayName}, claims_at = clock_timestamp()
+    where digest = ${toDigest(digest)} and issuer = ${person.issuer} and subject = ${person.subject}
+      and expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} returning 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** How many sessions lie here that were begun in another database: a backup brought them, and they let nobody in. */

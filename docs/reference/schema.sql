@@ -325,6 +325,7 @@ create table sessions (
   created_at timestamp with time zone default clock_timestamp() not null,
   expires_at timestamp with time zone not null,
   made_in oid default database_number() not null,
+  claims_at timestamp with time zone default clock_timestamp() not null,
   constraint sessions_check CHECK (((issuer IS NULL) = (subject IS NULL))),
   constraint sessions_digest_check CHECK ((octet_length(digest) = 32)),
   constraint sessions_pkey PRIMARY KEY (digest)

@@ -30,6 +30,8 @@ export type ManagedAccess = {
 /** What a page of the console declares: a session, and no other credential. A GET without one is sent to sign in. */
 export type ConsoleAccess = {
   readonly console: true;
+  /** Whether a session does that its issuer has to be asked anew about: to end it. */
+  readonly anyClaims?: true;
   /** As of a route of the management API. */
   readonly allow?: string;
 };
@@ -51,6 +53,7 @@ declare module "fastify" {
     unservedMethodOf?: Product;
     management?: true;
     console?: true;
+    anyClaims?: true;
     allow?: string;
     public?: true;
   }
@@ -64,6 +67,7 @@ export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<st
     unservedMethodOf,
     management,
     console: page,
+    anyClaims,
     allow,
     public: open,
   } = route.config ?? {};
@@ -80,7 +84,7 @@ export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<st
   }
   if (unservedMethodOf !== undefined) return { unservedMethodOf, allow: allow ?? "" };
   if (management !== undefined) return allow === undefined ? { management } : { management, allow };
-  if (page !== undefined) return allow === undefined ? { console: page } : { console: page, allow };
+  if (page !== undefined) return { console: page, ...(allow && { allow }), ...(anyClaims && { anyClaims }) };
   if (!publicRoutes.has(route.url)) throw new Error(`route ${name} is not in the list of public routes`);
   return { public: true };
 }

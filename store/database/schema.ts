@@ -236,6 +236,8 @@ type SessionsTable = {
   sid: string | null;
   display_name: string;
   created_at: Generated<Date>;
+  /** When the issuer last said who it is, and in which groups. */
+  claims_at: Generated<Date>;
   expires_at: Date;
   /** The number of the database, which a restored one has anew. */
   made_in: Generated<number>;

@@ -23,21 +23,29 @@ type AuthenticationDeps = SessionDeps & {
 /** Who a management request comes from, or the cause of a 401. */
 export type Authenticated =
   | { readonly principal: Principal; readonly session: ConsoleSession | null }
-  | { readonly cause: string };
+  | {
+      readonly cause: string;
+      /** The issuer that would only have to be asked anew, of a session. */
+      readonly renewBy?: string;
+    };
 
 /**
  * Decides who a management request comes from: the bearer of a token or, where it presents no credential in any carrier,
  * whoever is signed in by the session of its cookie. An API key is neither (threats b10, b11).
  *
+ * @param anyClaims whether a session does that its issuer has to be asked anew about
  * @throws Problem `unavailable` while the issuer's keys cannot be had
  */
 export async function authenticateManagement(
   deps: AuthenticationDeps,
   { rawHeaders, url = "" }: Pick<IncomingMessage, "rawHeaders" | "url">,
+  anyClaims = false,
 ): Promise<Authenticated> {
   const presented = readBearer(rawHeaders, MAX_TOKEN_LENGTH);
   if (presented !== undefined) return authenticateBearer(deps, presented);
-  return presentsCredential(rawHeaders, url, deps.config.vendorHeader) ? NOBODY : authenticateSession(deps, rawHeaders);
+  return presentsCredential(rawHeaders, url, deps.config.vendorHeader)
+    ? NOBODY
+    : authenticateSession(deps, rawHeaders, anyClaims);
 }
 
 async function authenticateBearer(

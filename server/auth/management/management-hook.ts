@@ -11,7 +11,7 @@ import type { Principal } from "../principal.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
-import { SIGN_IN, signInUrl } from "../session/return-to.ts";
+import { renewUrl, SIGN_IN, signInUrl } from "../session/return-to.ts";
 import { type Authenticated, authenticateManagement } from "./authenticate-management.ts";
 
 const NO_PRINCIPAL = problem(
@@ -23,6 +23,12 @@ const NO_PRINCIPAL = problem(
 const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
   "hx-redirect": SIGN_IN,
 });
+
+/** A script of a page asks for the page itself then, and is sent to the issuer by it. */
+const OLD_CLAIMS = problem(
+  "unauthorized",
+  "Your issuer was last asked about you more than 15 minutes ago. Open the console in another tab, which asks it again, and reload this page: what you have sent is sent once more, and has had no effect.",
+);
 
 /** Whoever sends it anew, after signing in once more, sends the same: such as what a proxy adds by itself. */
 const OTHER_CREDENTIAL = problem(
@@ -46,6 +52,8 @@ export function authenticatePrincipal(
     const admit = async () => {
       const found = await identifyPrincipal(deps, access, request, "head");
       if ("cause" in found) return refuseNobody(deps, { access, url, request, reply, ...found });
+      const renewal = earlyRenewal(access, found, raw);
+      if (renewal !== undefined) return sendTo(reply, renewal);
       await recordIfBootstrap(deps, request, url, found.principal);
       return meetExpectation(raw, reply.raw) ?? unserved;
     };
@@ -97,22 +105,42 @@ type Nobody = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly cause: string;
+  readonly renewBy?: string;
 };
 
+/** From then on a page asks the issuer anew, so that its form may be sent for some minutes at least. */
+const RENEW_MS = 10 * 60_000;
+
 /** Sends whoever wants to see a page to sign in; all else is counted and recorded. */
-function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause }: Nobody): HookOutcome {
-  const { method, url: target = "", headers, rawHeaders } = request.raw;
+function refuseNobody(deps: ServerDeps, { access, url, request, reply, cause, renewBy }: Nobody): HookOutcome {
+  const { url: target = "", rawHeaders } = request.raw;
   const isOther = "console" in access && presentsCredential(rawHeaders, target, deps.config.vendorHeader);
-  if ("console" in access && !isOther && method === "GET" && headers["hx-request"] === undefined) {
-    reply
-      .code(303)
-      .headers({ location: signInUrl(target), "cache-control": "no-store" })
-      .send();
-    return ANSWERED;
+  if ("console" in access && !isOther && isPageView(request.raw)) {
+    return sendTo(reply, renewBy === undefined ? signInUrl(target) : renewUrl(renewBy, target));
   }
   recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
   if (isOther) return OTHER_CREDENTIAL;
+  if (renewBy !== undefined) return OLD_CLAIMS;
   return "console" in access ? NO_SESSION : NO_PRINCIPAL;
+}
+
+function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
+  return method === "GET" && headers["hx-request"] === undefined;
+}
+
+/** Where a page is sent whose session would soon count no more; undefined where it is shown. */
+function earlyRenewal(
+  access: ManagedAccess | ConsoleAccess,
+  { session }: Exclude<Authenticated, { cause: string }>,
+  raw: FastifyRequest["raw"],
+): string | undefined {
+  if (!("console" in access) || session === null || session.issuer === null || !isPageView(raw)) return undefined;
+  return session.claimsAgeMs > RENEW_MS ? renewUrl(session.issuer, raw.url) : undefined;
+}
+
+function sendTo(reply: FastifyReply, location: string): HookOutcome {
+  reply.code(303).headers({ location, "cache-control": "no-store" }).send();
+  return ANSWERED;
 }
 
 /**
@@ -127,7 +155,7 @@ async function identifyPrincipal(
   request: FastifyRequest,
   read: "head" | "body",
 ): Promise<Authenticated> {
-  const found = await authenticateManagement(deps, request.raw);
+  const found = await authenticateManagement(deps, request.raw, "console" in access && access.anyClaims);
   if ("cause" in found) return found;
   const { principal, session } = found;
   if ("console" in access && session === null) return { cause: "no_session" };

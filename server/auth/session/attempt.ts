@@ -10,15 +10,19 @@ export type Attempt = Checks & {
   readonly issuer: string;
   /** The page that they wanted. */
   readonly returnTo: string;
+  /** Whether the issuer was asked about who is signed in already, and was to show no page. */
+  readonly renews: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
 
+type Wanted = Pick<Attempt, "issuer" | "returnTo" | "renews">;
+
 const BELONGS_TO = "sign-in attempt";
 
-export function beginAttempt(issuer: string, returnTo: string, now: number): Attempt {
+export function beginAttempt({ issuer, returnTo, renews }: Wanted, now: number): Attempt {
   return {
-    ...{ issuer, returnTo, expiresAt: now + ATTEMPT_MS },
+    ...{ issuer, returnTo, renews, expiresAt: now + ATTEMPT_MS },
     ...{ state: makeSecret(), nonce: makeSecret(), verifier: makeSecret() },
   };
 }

@@ -24,9 +24,14 @@ export type ConsoleSession = {
   readonly issuer: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** How long ago the issuer said who it is, in milliseconds; 0 where it has no issuer to ask. */
+  readonly claimsAgeMs: number;
   /** By which the database knows it: 32 latin1 characters. */
   readonly digest: string;
 };
+
+/** How long a session counts on what its issuer has said of a person: who leaves a group has lost it then. */
+const CLAIMS_MS = 15 * 60_000;
 
 /** Who came by a one-time link, in the audit log. */
 export const LINK_ACTOR = "console-link";
@@ -35,13 +40,18 @@ export const LINK_ACTOR = "console-link";
  * Who is signed in by the session of a request's cookie. The session is read from the database each time: one that has
  * ended is refused with the next request on every replica.
  *
- * @returns or the cause of a 401
+ * @param anyClaims whether it may be one that its issuer has to be asked anew about
+ * @returns or the cause of a 401, with the issuer where it has only to be asked anew
  * @throws DatabaseUnavailableError
  */
 export async function authenticateSession(
   deps: SessionDeps,
   rawHeaders: readonly string[],
-): Promise<{ readonly principal: Principal; readonly session: ConsoleSession } | { readonly cause: string }> {
+  anyClaims = false,
+): Promise<
+  | { readonly principal: Principal; readonly session: ConsoleSession }
+  | { readonly cause: string; readonly renewBy?: string }
+> {
   const secret = readCookie("session", deps.config, rawHeaders);
   if (secret === undefined) return { cause: "no_management_token" };
   const digest = secretDigest(secret);
@@ -50,7 +60,10 @@ export async function authenticateSession(
   const principal = principalOfSession(deps, found);
   if (principal === undefined) return { cause: "session_issuer" };
   const { person, displayName, expiresAt } = found;
-  const session = { csrfToken: csrfTokenOf(secret), displayName, issuer: person?.issuer ?? null, expiresAt, digest };
+  const claimsAgeMs = person === null ? 0 : found.claimsAgeMs;
+  const issuer = person?.issuer ?? null;
+  if (issuer !== null && claimsAgeMs > CLAIMS_MS && !anyClaims) return { cause: "session_claims", renewBy: issuer };
+  const session = { csrfToken: csrfTokenOf(secret), displayName, issuer, expiresAt, claimsAgeMs, digest };
   return { principal, session };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { appendAudit } from "../../../store/audit.ts";
 import type { Tx } from "../../../store/database/change.ts";
-import { beginSession, endSession, type SignedIn } from "../../../store/sessions.ts";
+import { beginSession, endSession, renewSession, type SignedIn } from "../../../store/sessions.ts";
 import { takeSignInLink } from "../../../store/sign-in-links.ts";
 import type { ServerDeps } from "../../deps.ts";
 import { authorAs } from "../../management/author.ts";
@@ -23,6 +23,23 @@ export async function signInAs(
   signedIn: SignedIn,
 ): Promise<void> {
   await replaceSession(deps, request, reply, signedIn, async () => true);
+}
+
+/**
+ * Has the session that a browser came with count on what its issuer says now.
+ *
+ * @returns false where it has ended, or is another person's
+ */
+export async function renewSessionOf(
+  { store, config }: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  signedIn: SignedIn,
+): Promise<boolean> {
+  const digest = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
+  if (digest === undefined || !(await renewSession(store.unauthenticatedDb, digest, signedIn))) return false;
+  reply.header("set-cookie", clearCookie("attempt", config));
+  return true;
 }
 
 /**

@@ -14,19 +14,30 @@ export class SignInRefusedError extends Error {
   }
 }
 
+/** The issuer would have to show a page to say who is there (OpenID Connect Core §3.1.2.6). */
+export class InteractionNeededError extends SignInRefusedError {}
+const INTERACTION_NEEDED: ReadonlySet<string> = new Set([
+  ...["login_required", "interaction_required", "consent_required", "account_selection_required"],
+]);
+
 /** What ties an issuer's answer to the browser that was sent to it. */
 export type Checks = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
 /** How people sign in by one issuer: the code flow of OpenID Connect with PKCE. */
 export type IssuerClient = ConsoleClient & {
-  /** Where a browser is sent. @throws IssuerUnavailableError */
-  authorizationUrl(redirectUri: string, checks: Checks): Promise<URL>;
+  /**
+   * Where a browser is sent.
+   *
+   * @param silently whether the issuer is to answer without a page of its own
+   * @throws IssuerUnavailableError
+   */
+  authorizationUrl(redirectUri: string, checks: Checks, silently: boolean): Promise<URL>;
   /**
    * Redeems the code that a browser has come back with.
    *
    * @param callback where it came back to, with its query
    * @returns the claims of the ID token
-   * @throws SignInRefusedError
+   * @throws SignInRefusedError, InteractionNeededError
    * @throws IssuerUnavailableError
    */
   redeem(callback: URL, checks: Checks): Promise<JWTPayload>;
@@ -70,11 +81,12 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
 
   return {
     ...client,
-    async authorizationUrl(redirectUri, { state, nonce, verifier }) {
+    async authorizationUrl(redirectUri, { state, nonce, verifier }, silently) {
       const config = await configure(openid.None());
       return openid.buildAuthorizationUrl(config, {
         ...{ redirect_uri: redirectUri, response_type: "code", scope: scopesOf(await documentOf()), state, nonce },
         ...{ code_challenge: await openid.calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" },
+        ...(silently ? { prompt: "none" } : {}),
       });
     },
     async redeem(callback, { state, nonce, verifier }) {
@@ -85,6 +97,9 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
         });
         return tokens.claims() ?? {};
       } catch (error) {
+        if (error instanceof openid.AuthorizationResponseError && INTERACTION_NEEDED.has(error.error)) {
+          throw new InteractionNeededError(error);
+        }
         throw causesOf(error).find((cause) => cause instanceof IssuerUnavailableError) ?? new SignInRefusedError(error);
       }
     },

@@ -28,3 +28,8 @@ export function localPage(text: string | undefined): string {
 export function signInUrl(page: string | undefined): string {
   return `${SIGN_IN}?${new URLSearchParams({ returnTo: localPage(page) })}`;
 }
+
+/** Where an issuer is asked anew about who is signed in by it, without a page of its own. */
+export function renewUrl(issuer: string, page: string | undefined): string {
+  return `${SIGN_IN}?${new URLSearchParams({ issuer, renew: "", returnTo: localPage(page) })}`;
+}

@@ -11,15 +11,14 @@ import { recordForbidden } from "../../management/forbidden.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
-import { ATTEMPT_MS, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
+import { ATTEMPT_MS, type Attempt, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
 import { logoutRoute } from "./backchannel-route.ts";
-import { signInAs, signInByLink, signOut } from "./change-session.ts";
+import { renewSessionOf, signInAs, signInByLink, signOut } from "./change-session.ts";
 import { clearCookie, readCookie, setCookie } from "./cookies.ts";
-
-import { createIssuerClient, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
+import { createIssuerClient, InteractionNeededError, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
 import { reachedAt } from "./reached-at.ts";
 import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
-import { issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
+import { ISSUER_AWAY, issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
 
 /** What a claim's text may take of a page. */
 const MAX_NAME = 100;
@@ -45,7 +44,8 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     if (link !== null) return useLink(deps, request, reply, link);
     const returnTo = localPage(searchParams.get("returnTo") ?? undefined);
     const chosen = clients.get(searchParams.get("issuer") ?? "");
-    if (chosen !== undefined) return sendToIssuer(chosen, request, reply, returnTo);
+    const renews = searchParams.has("renew");
+    if (chosen !== undefined) return sendToIssuer(chosen, request, reply, { returnTo, renews });
     const [only, ...others] = clients.keys();
     // Who wanted a page is not asked what there is only one answer to; who has just signed out is.
     if (only !== undefined && others.length === 0 && searchParams.has("returnTo")) {
@@ -54,9 +54,14 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     return sendSignInPage(reply, 200, "Sign in", signInChoice([...clients.keys()], returnTo));
   });
 
-  async function sendToIssuer(client: IssuerClient, request: FastifyRequest, reply: FastifyReply, returnTo: string) {
-    const attempt = beginAttempt(client.issuer, returnTo, clock.now());
-    const url = await client.authorizationUrl(callbackOf(request, config), attempt);
+  async function sendToIssuer(
+    client: IssuerClient,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wanted: Pick<Attempt, "returnTo" | "renews">,
+  ) {
+    const attempt = beginAttempt({ issuer: client.issuer, ...wanted }, clock.now());
+    const url = await client.authorizationUrl(callbackOf(request, config), attempt, attempt.renews);
     reply.header("set-cookie", setCookie("attempt", config, sealAttempt(keyring, attempt), ATTEMPT_MS));
     return reply.redirect(url.href, 303);
   }
@@ -70,8 +75,10 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     try {
       const signedIn = signedInOf(client.issuer, await client.redeem(callback, attempt));
       if (signedIn === undefined) return refuse(deps, request, reply, "sign_in_claims");
-      await signInAs(deps, request, reply, signedIn);
+      if (!attempt.renews) await signInAs(deps, request, reply, signedIn);
+      else if (!(await renewSessionOf(deps, request, reply, signedIn))) return signInAnew(attempt, reply);
     } catch (error) {
+      if (attempt.renews && error instanceof InteractionNeededError) return signInAnew(attempt, reply);
       if (!(error instanceof SignInRefusedError)) throw error;
       log.warn({ error }, "somebody came back from an issuer, and is not signed in");
       return refuse(deps, request, reply, "sign_in_refused");
@@ -79,7 +86,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
     return reply.redirect(attempt.returnTo, 303);
   });
 
-  app.post("/sign-out", { config: { console: true } }, async (request, reply) => {
+  app.post("/sign-out", { config: { console: true, anyClaims: true } }, async (request, reply) => {
     const { session } = request;
     if (session === null) throw new Error("a page of the console was reached without a session");
     await signOut(deps, request, reply, session.digest);
@@ -101,6 +108,11 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   logoutRoute(app, deps);
 }
 
+/** By the issuer's own pages, where there is nothing to be renewed in silence. */
+function signInAnew({ issuer, returnTo }: Attempt, reply: FastifyReply): FastifyReply {
+  return reply.redirect(issuerUrl(issuer, returnTo), 303);
+}
+
 async function useLink(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, link: string) {
   if (await signInByLink(deps, request, reply, link)) return reply.redirect(`${CONSOLE}/`, 303);
   recordRefusal(deps, request, request.routeOptions.url, {
@@ -119,7 +131,7 @@ function refuse(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, 
 function showFailure({ log }: ServerDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (error instanceof IssuerUnavailableError) {
     log.warn({ error }, "nobody can sign in by an issuer");
-    return sendSignInPage(reply, 503, "The issuer does not answer", TRY_AGAIN);
+    return sendSignInPage(reply, 503, "The issuer does not answer", [ISSUER_AWAY, TRY_AGAIN]);
   }
   const shown = problemOf(error, request.method);
   if (shown.code === "internal") {

@@ -26,6 +26,8 @@ export function signInChoice(issuers: readonly string[], returnTo: string): Html
 export const LINK_NEEDED: Html = html`<p>This installation signs people in by a link that works once, for ten minutes. Make one where it runs:</p>
 <pre><code>keyplane console --data DIR</code></pre>`;
 
+export const ISSUER_AWAY: Html = html`<p>It has to say who you are: when you sign in, and every 15 minutes from then on. Try again in a moment.</p>`;
+
 export const TRY_AGAIN: Html = html`<p class="actions"><a class="button primary" href="${SIGN_IN}">Sign in</a></p>`;
 
 export function issuerUrl(issuer: string, returnTo: string): string {

@@ -8,7 +8,7 @@ import type { TestBrowser } from "./browser.ts";
 
 export const CLIENT_SECRET = "a-secret-of-the-console's-client";
 const CLIENT_ID = "console";
-const GROUPS: Readonly<Record<string, readonly string[]>> = { ann: ["leads"], root: ["platform"] };
+const GROUPS = { ann: ["leads"], root: ["platform"] } as const;
 
 /** A real OpenID Connect provider on loopback, whose one client is the console of the server that it is opened for. */
 export async function startProvider() {
@@ -20,6 +20,7 @@ export async function startProvider() {
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const groups = new Map<string, readonly string[]>(Object.entries(GROUPS));
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
   const jwk = { ...(await exportJWK(privateKey)), kid: "k", alg: "RS256", use: "sig" };
 
@@ -49,7 +50,7 @@ export async function startProvider() {
         features: { backchannelLogout: { enabled: true } },
         findAccount: (_context, accountId) => ({
           accountId,
-          claims: async () => ({ sub: accountId, name: `Name of ${accountId}`, groups: GROUPS[accountId] ?? [] }),
+          claims: async () => ({ sub: accountId, name: `Name of ${accountId}`, groups: groups.get(accountId) ?? [] }),
         }),
         async loadExistingGrant({
           oidc: {
@@ -65,6 +66,9 @@ export async function startProvider() {
         },
       });
       handle = provider.callback();
+    },
+    setGroups(accountId: string, names: readonly string[]): void {
+      groups.set(accountId, names);
     },
     setAway(value: boolean): void {
       isAway = value;

@@ -203,7 +203,13 @@ describe("An answer of an issuer signs nobody in", () => {
   test("whose ID token was made for another attempt", async () => {
     const callback = await upToCallback();
     const state = callback.searchParams.get("state") ?? "";
-    const attempt = { ...{ issuer: first.url, returnTo: "/dashboard/", expiresAt: Date.now() + 60_000 }, state };
+    const attempt = {
+      issuer: first.url,
+      returnTo: "/dashboard/",
+      renews: false,
+      expiresAt: Date.now() + 60_000,
+      state,
+    };
     const sealed = sealAttempt(harness.deps.keyring, { ...attempt, nonce: "another", verifier: "x".repeat(43) });
     browser.setCookie(harness.url, "keyplane_sign_in", sealed);
     await refused(callback);

@@ -20,6 +20,9 @@ import { startReplica } from "../../../server/key-index/replica-fixtures.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../../memory/plain-atom.ts";
 
+/** The version that indexes atoms of which there may be many. */
+const MEMORY = 30;
+
 describeOnEachEngine("A schema", (store) => {
   const pretend = (version: number) =>
     sql`insert into schema_migrations (version, name) values (${version}, 'later')`.execute(store().db);
@@ -232,7 +235,7 @@ describe("c47: A migration beside others", () => {
       await other.end();
       await drop();
     });
-    await migrate(store, { migrations: MIGRATIONS.filter(({ version }) => version < 30) });
+    await migrate(store, { migrations: MIGRATIONS.filter(({ version }) => version < MEMORY) });
     const save = (tag: string) =>
       other.query(`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
         values ('lib_a', 'team_a', 'remembered', '{${tag}}', 0.5, now(), now())`);
