@@ -37,13 +37,17 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
       refuseToken(subject);
       const client = await openManagement(env, choice);
       const team = await findTeam(client, named);
-      const { sequence, confirmed } = await client.revokeSubject(team.id, subject, reason);
+      const { sequence, confirmed, keys = [] } = await client.revokeSubject(team.id, subject, reason);
       const change = sequence === null ? "" : `: change ${sequence}`;
       out(
         plainText(
           `team ${team.name} refuses the tokens and console sessions of ${subject} that began until now${change}`,
         ),
       );
+      for (const { id, namespace, name, prefix } of keys) {
+        const title = `${namespace === "" ? "" : `${namespace}/`}${name} (${prefix}...)`;
+        out(plainText(`works on, made by ${subject}: ${title}; to end it: keyplane revoke ${id}`));
+      }
       if (!confirmed)
         throw new Error("the revocation stands, and not every replica has confirmed it: see keyplane doctor");
       out("confirmed: every replica refuses them");

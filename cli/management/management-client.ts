@@ -10,6 +10,7 @@ import type { EndedSessions } from "../../server/management/ended-sessions.ts";
 import type { KeyJson } from "../../server/management/keys/key-json.ts";
 import type { KeyManifest } from "../../server/management/keys/key-manifest.ts";
 import type { Receipt } from "../../server/management/keys/receipt.ts";
+import type { RevokedSubject } from "../../server/management/revoked-subjects.ts";
 import type { Access, AccessQuestion } from "../../server/whoami/review-access.ts";
 import type { CliCommand } from "../cli-command.ts";
 import { readGiven, setting } from "../config.ts";
@@ -43,7 +44,7 @@ export type ManagementClient = {
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
   /** @param reason for the audit log */
-  revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<Receipt>;
+  revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<RevokedSubject>;
   /** Ends the console sessions of a subject. @param reason for the audit log */
   endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
   /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */

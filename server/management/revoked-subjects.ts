@@ -1,16 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import { commitChange, seqIfKnown } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
+import { keysMadeBy, type NamedKey } from "../../store/keys/keys-made-by.ts";
 import { lockObject } from "../../store/objects.ts";
 import { revokeSubject } from "../../store/revoked-subjects.ts";
 import type { ServerConfig } from "../config.ts";
 import { problem } from "../http/errors.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
+import type { Receipt } from "./keys/receipt.ts";
 import { managedRoute } from "./managed-route.ts";
 import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";
-import { RECEIPT } from "./response-schemas.ts";
+import { closed, RECEIPT_FIELDS, TEXT } from "./response-schemas.ts";
 import { requireRight, sees } from "./rights.ts";
 
 type Body = ReasonBody & { subject: string };
@@ -24,6 +26,20 @@ const BODY = {
     reason: REASON,
   },
 } as const;
+
+const KEY = closed("KeyOfSubject", { id: TEXT, namespace: TEXT, name: TEXT, prefix: TEXT });
+const REVOKED = closed("RevokedSubject", {
+  ...RECEIPT_FIELDS,
+  keys: {
+    type: "array",
+    items: KEY,
+    description:
+      "The team's keys that live by a version which the subject made by hand, and may have the secret of: they are not revoked by this. 1,000 at most.",
+  },
+});
+
+/** What a program reads of it. */
+export type RevokedSubject = Receipt & { readonly keys: readonly NamedKey[] };
 
 /** Ends what the tokens and sessions of a person or a program open of a team, by hand and at once (docs/decisions/mcp-oauth.md). */
 export function revokedSubjectRoutes(
@@ -39,13 +55,13 @@ export function revokedSubjectRoutes(
       config: managedRoute({
         summary:
           "Have a team refuse the tokens of a subject that were issued, and their console sessions that began, up to now",
-        response: RECEIPT,
+        response: REVOKED,
         example: { subject: "ann@example.com", reason: "a lost laptop" },
         refusals: ["conflict"],
       }),
       schema: { body: BODY },
     },
-    async (request) => {
+    async (request): Promise<RevokedSubject> => {
       const { rights, author: by } = await changeContextOf(management, request, request.body);
       const { id } = request.params;
       const { subject } = request.body;
@@ -57,7 +73,9 @@ export function revokedSubjectRoutes(
         requireRight(rights, team.teamId, "revoke keys");
         if (!(await revokeSubject(tx, { teamId: team.teamId, subject, by }))) throw TOO_MANY;
       });
-      return receipts.wait(await seqIfKnown(askSeq));
+      const receipt = await receipts.wait(await seqIfKnown(askSeq));
+      // Behind the revocation: what they made up to it is among them.
+      return { ...receipt, keys: await keysMadeBy(store.db, id, subject) };
     },
   );
 }

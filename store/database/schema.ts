@@ -169,6 +169,8 @@ type KeyVersionsTable = {
   rotation_trigger: string | null;
   heals: string | null;
   heals_at: Date | null;
+  /** As the audit log names who made it by hand, and so may have its secret. */
+  made_by: string | null;
   /** The transaction that last changed the state: how a change-feed reader learns which versions have just ended. */
   changed_tx: Generated<string>;
 };

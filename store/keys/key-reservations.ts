@@ -94,6 +94,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
         rotation_trigger: reservation.rotationTrigger,
         heals: reservation.heals?.reason ?? null,
         heals_at: toDate(reservation.heals?.at ?? null),
+        made_by: reservation.by?.actor ?? null,
         activated_at: null,
         retire_at: null,
         retiring_slot: null,

@@ -76,6 +76,20 @@ describeOnPostgres("The console of two servers", (store) => {
     expect(JSON.parse((await end("-o", "json")).out)).toEqual({ subject: "ann", ended: 0 });
   });
 
+  test("b117: names the keys that a revoked subject has made, by keyplane revoke-subject, and how each is ended", async () => {
+    const home = await makeTeam(store(), { members: [{ role: "member", kind: "subject", value: "ann" }] });
+    const answer = await fetch(`${one.url}/api/v1/keys`, {
+      method: "POST",
+      headers: { ...ownPage(one, await signInAnn()), "content-type": "application/json" },
+      body: JSON.stringify({ name: "mine", team: home.name, spec: { preset: "MCPReadOnly" } }),
+    });
+    const { id, prefix } = JSON.parse(await answer.text());
+    const args = ["revoke-subject", "ann", "--team", home.name, "--server", one.url];
+    const { code, out, err } = await keyplane(args, { KEYPLANE_TOKEN: token });
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain(`works on, made by ann: mine (${prefix}...); to end it: keyplane revoke ${id}\n`);
+  });
+
   test("b22: revokes a key on both within the lease, whichever of them was asked", async () => {
     const home = await makeTeam(store(), { members: [{ role: "admin", kind: "subject", value: "ann" }] });
     const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["memory:read"] }) });

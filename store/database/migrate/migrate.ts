@@ -13,7 +13,7 @@ import { sql as sessionsOfADatabase } from "../../migrations/028-sessions-of-a-d
 import { sql as leases } from "../../migrations/029-leases.ts";
 import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-memory.ts";
 import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts";
-import { sql as sessionClaims } from "../../migrations/032-session-claims.ts";
+import { sql as cutOff } from "../../migrations/032-cut-off.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -44,7 +44,7 @@ export const MIGRATIONS = [
   { version: 29, name: "leases", script: leases },
   { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
   { version: 31, name: "repeatable-saves", script: repeatableSaves },
-  { version: 32, name: "session-claims", script: sessionClaims },
+  { version: 32, name: "cut-off", script: cutOff },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -166,7 +166,10 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       const { teamId } = await makeTeam(store());
       for (const team of [id, teamId, id]) {
         const answer = await api.send("POST", `/teams/${team}/revoked-subjects`, { subject: "ann", reason: "lost" });
-        expect([answer.status, answer.body]).toEqual([200, { sequence: expect.any(Number), confirmed: true }]);
+        expect([answer.status, answer.body]).toEqual([
+          200,
+          { sequence: expect.any(Number), confirmed: true, keys: [] },
+        ]);
       }
       expect((await auditOf(teamId)).at(-1)).toMatchObject({ kind: "subject.revoked", why: "lost" });
       for (const body of [{}, { subject: "" }, { subject: "a\nb" }, { subject: 7 }, { subject: "a", team: "b" }]) {

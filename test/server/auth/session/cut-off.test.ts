@@ -159,6 +159,24 @@ describe("b117: Of a team that has revoked a subject", () => {
   });
 });
 
+test("b117: The keys that a revoked subject has made by hand are named, each that lives, and work on", async () => {
+  const [ann, bob] = [await begin(), await signIn(store, { person: { ...person(), subject: unique("bob") } })];
+  const make = async (by: Browser, team = mine) =>
+    (await ask("/api/v1/keys", bySession(by), { body: keyOf(team) })).body;
+  const [one, ended, taken, theirs] = [await make(ann), await make(ann), await make(bob), await make(bob)];
+  await make(ann, another);
+  await ask(`/api/v1/keys/${ended.id}/revoke`, bySession(ann), { body: {} });
+  const version = async (id: string) => (await ask(`/api/v1/keys/${id}/versions`, bySession(ann), { body: {} })).body;
+  const { prefix } = await version(taken.id);
+  const named = ({ id, name }: { readonly id: string; readonly name: string }, of: string) => ({
+    ...{ id, name, namespace: "", prefix: of },
+  });
+  const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id < b.id ? -1 : 1);
+  expect((await revoke()).body.keys).toEqual([named(one, one.prefix), named(taken, prefix)].sort(byId));
+  expect((await ask(`/api/v1/keys/${theirs.id}`, bySession(bob))).body.state).toBe("active");
+  expect((await ask(`/api/v1/keys/${one.id}`, bySession(bob))).body.state).toBe("active");
+});
+
 describe("b117: A subject whose sessions are ended", () => {
   const end = (credential: Credential, body: object = { subject }) =>
     ask("/api/v1/ended-sessions", credential, { body });
