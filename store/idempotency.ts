@@ -41,6 +41,17 @@ export async function beginCreation(
   return { objectId: made.object_id, isSameRequest: toDigest(request).equals(made.request) };
 }
 
+/** Whether a creation of this caller is on record, whatever it asked for. */
+export async function isCreationKnown(tx: Tx, { caller, key }: Pick<Creation, "caller" | "key">): Promise<boolean> {
+  const known = await tx
+    .selectFrom("idempotency_keys")
+    .select("key")
+    .where("caller", "=", caller)
+    .where("key", "=", toDigest(key))
+    .executeTakeFirst();
+  return known !== undefined;
+}
+
 /** Records what a creation has made, and forgets some that are over. */
 export async function endCreation(tx: Tx, { caller, key }: Creation, objectId: string): Promise<void> {
   await tx

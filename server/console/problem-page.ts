@@ -16,6 +16,8 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   exists: "Choose another name, or open what is there.",
   managed: "Change its declaration. Revoking it here always works.",
   precondition_failed: "Somebody else has changed it meanwhile. Look at what is there now, and make your change again.",
+  idempotency_mismatch:
+    "The form was sent before, filled in otherwise. What it made then is in the list; if its key was not seen, rotate it there.",
   unavailable: "Nothing is lost: reload this page in a moment.",
   internal: "Try again. If it stays like this, the server's log has the cause.",
 };

@@ -12,7 +12,7 @@ export type Made<Shown> = {
   readonly id: string;
   /** As it was when the request was done with it. */
   readonly shown: Shown;
-  /** Of a key that the server has minted, and only where it is answered for the first time. */
+  /** Of a key that the server has minted, and only in the answer to the request that minted it. */
   readonly secret: string | null;
   readonly replayed: boolean;
   readonly change: Receipt;
@@ -23,6 +23,8 @@ export type Made<Shown> = {
  * what is answered works everywhere, or the receipt says that this is not confirmed.
  */
 const PATIENCE_MS = 10_000;
+/** What has been made, with the secret that was minted for it. */
+type Minted = { readonly id: string; readonly secret?: string | null };
 
 /**
  * Makes something once, however often the request is repeated with its Idempotency-Key: the record of it is written in
@@ -33,19 +35,23 @@ const PATIENCE_MS = 10_000;
  * @param creation how the request is known again; undefined where it does not say
  * @param make checks and makes; a refusal leaves no record, and the same key may be used again
  * @param show reads what has been made, or was made before
+ * @param makeAgain makes something in the place of what was made before; undefined where that stands
  * @throws Problem `idempotency_mismatch` when the key was used for another request
  */
 export async function createOnce<Shown>(
   { store, receipts }: Management,
   creation: Creation | undefined,
-  make: (tx: Tx) => Promise<{ readonly id: string; readonly secret?: string | null }>,
+  make: (tx: Tx) => Promise<Minted>,
   show: (tx: Tx, id: string) => Promise<Shown>,
+  makeAgain: (tx: Tx, id: string) => Promise<Minted | undefined> = async () => undefined,
 ): Promise<Made<Shown>> {
   const { result, askSeq } = await commitChange(store, null, async (tx) => {
     const before = creation && (await beginCreation(tx, creation));
     if (before !== undefined) {
       if (!before.isSameRequest) throw problem("idempotency_mismatch", undefined, undefined, { id: before.objectId });
-      return { id: before.objectId, shown: await show(tx, before.objectId), secret: null, replayed: true };
+      const again = await makeAgain(tx, before.objectId);
+      const shown = await show(tx, before.objectId);
+      return { id: before.objectId, shown, secret: again?.secret ?? null, replayed: true };
     }
     const { id, secret = null } = await make(tx);
     if (creation !== undefined) await endCreation(tx, creation, id);

@@ -40,10 +40,12 @@ export async function activateVersion(
     readonly number: number;
     /** How long the version that it succeeds goes on, in milliseconds; without, all earlier versions end at once. */
     readonly overlapMs: number;
+    /** The one that it succeeds ends at once, and versions that retire already go on to their deadlines. */
+    readonly replacesUnseen?: boolean | undefined;
     readonly by?: Author;
   },
 ): Promise<number[]> {
-  const { keyId, number, overlapMs, by } = activation;
+  const { keyId, number, overlapMs, replacesUnseen = false, by } = activation;
   const key = await lockLivingKey(tx, keyId);
   const living = await tx
     .selectFrom("key_versions")
@@ -61,12 +63,12 @@ export async function activateVersion(
 
   const predecessor = versions.find(({ state }) => state === "active");
   const retiring = versions.filter(({ state }) => state === "retiring");
-  const overlap = predecessor !== undefined && overlapMs > 0;
+  const overlap = predecessor !== undefined && overlapMs > 0 && !replacesUnseen;
   const slot = SLOTS.find((one) => !retiring.some(({ retiring_slot }) => retiring_slot === one));
   if (overlap && slot === undefined) {
     throw new NoRoomError(`key ${keyId}: ${MAX_RETIRING} old versions go on beside version ${predecessor.number}`);
   }
-  const ended = overlapMs <= 0 ? retiring : [];
+  const ended = overlapMs <= 0 && !replacesUnseen ? retiring : [];
   if (predecessor !== undefined && !overlap) ended.push(predecessor);
   const voided = versions.filter((version) => version.state === "reserved" && version !== own);
   await endVersions(tx, keyId, ended, { state: "retired", retire_at: null });

@@ -25,6 +25,36 @@ document.addEventListener("click", async ({ target }) => {
   }, 2_000);
 });
 
+/**
+ * A form that changes something is sent once: a second press while its answer is under way would have the browser throw
+ * that answer away, and with it what it alone shows (threats b116).
+ */
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (event.defaultPrevented || form.method !== "post") return;
+  if (form.hasAttribute("aria-busy")) {
+    event.preventDefault();
+    return;
+  }
+  form.setAttribute("aria-busy", "true");
+  // Later: a button that is disabled now would not be sent with the form.
+  setTimeout(() => {
+    for (const button of submitButtonsOf(form)) button.disabled = form.hasAttribute("aria-busy");
+  });
+});
+
+// Also of a page that the browser has kept to go back to.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[aria-busy]")) {
+    form.removeAttribute("aria-busy");
+    for (const button of submitButtonsOf(form)) button.disabled = false;
+  }
+});
+
+function submitButtonsOf(form) {
+  return [...form.elements].filter((element) => element.type === "submit");
+}
+
 /** Stands for the key in the files that the page of a new key holds. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
 const shownOnce = document.querySelector("[data-shown-once]");

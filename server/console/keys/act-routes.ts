@@ -9,7 +9,7 @@ import { createVersion } from "../../management/keys/api-managed-keys.ts";
 import { replaceKeySpec, revokeByHand, rotateByHand } from "../../management/keys/changes.ts";
 import type { KeyJson } from "../../management/keys/key-json.ts";
 import { type ById, keyIdOf } from "../../management/keys/key-request.ts";
-import { makeKeyOnce } from "../../management/keys/make-key.ts";
+import { makeShownKey } from "../../management/keys/make-shown-key.ts";
 import { etagOf } from "../../management/preconditions.ts";
 import { requireRight } from "../../management/rights.ts";
 import { type FormBody, field, newOnce, readOnce } from "../forms.ts";
@@ -17,7 +17,7 @@ import { viewerOf } from "../viewer.ts";
 import { OVERLAPS, revokeContent, rotateContent, USUAL_OVERLAP } from "./act-pages.ts";
 import { formErrorsOf } from "./form-errors.ts";
 import { requireMadeByHand, seeKey, seeRequests, sendKeyPage } from "./key-routes.ts";
-import { showOnce } from "./show-once.ts";
+import { isLeft, showOnce } from "./show-once.ts";
 
 type Asked = { Params: ById; Body: FormBody };
 
@@ -83,16 +83,16 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
     try {
       if (key.declaredIn !== null) {
         if (field(request.body, "overlap") !== "") throw TAKEN_OVER;
-        await rotateByHand(context, id, field(request.body, "revokeOld") === "yes");
+        const revokeOld = field(request.body, "revokeOld") === "yes";
+        await rotateByHand(context, id, revokeOld, creationBy(request, once, ["console", id, revokeOld]));
         return reply.redirect(`/dashboard/keys/${id}`, 303);
       }
       requireMadeByHand(key);
       const overlap = overlapOf(field(request.body, "overlap"));
       const creation = creationBy(request, once, ["console", id, overlap]);
-      const make = makeKeyOnce(management, creation, context.rights, (tx) =>
-        createVersion(tx, context, id, { overlap }),
-      );
-      return showOnce(request, reply, await make, publicUrl);
+      const form = { creation, context, isLeft: () => isLeft(reply) };
+      const made = await makeShownKey(management, form, (tx) => createVersion(tx, context, id, { overlap }));
+      return showOnce(request, reply, made, publicUrl);
     } catch (error) {
       const { shown } = formErrorsOf(error);
       const content = rotateContent({ key, viewer: viewerOf(request), refused: shown.detail }, once);

@@ -5,7 +5,7 @@ import { changeContextOf } from "../../management/change-context.ts";
 import type { Management } from "../../management/context.ts";
 import { creationBy } from "../../management/creation.ts";
 import { createKey } from "../../management/keys/api-managed-keys.ts";
-import { makeKeyOnce } from "../../management/keys/make-key.ts";
+import { makeShownKey } from "../../management/keys/make-shown-key.ts";
 import { allows, mayIn, type Rights, rightsOf, visibleTeams } from "../../management/rights.ts";
 import { type FormBody, newOnce, readOnce } from "../forms.ts";
 import { sendConsolePage } from "../send-page.ts";
@@ -15,7 +15,7 @@ import { createContent } from "./create-page.ts";
 import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
-import { showOnce } from "./show-once.ts";
+import { isLeft, showOnce } from "./show-once.ts";
 
 /** Making a key. */
 export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
@@ -37,7 +37,8 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     const body = { name, team, namespace: "", spec: specOfFields(fields) };
     try {
       const creation = creationBy(request, once, ["console", body]);
-      const made = await makeKeyOnce(management, creation, context.rights, (tx) => createKey(tx, context, body));
+      const form = { creation, context, isLeft: () => isLeft(reply) };
+      const made = await makeShownKey(management, form, (tx) => createKey(tx, context, body));
       return showOnce(request, reply, made, publicUrl);
     } catch (error) {
       const { shown, errors } = formErrorsOf(error);

@@ -12,7 +12,7 @@ import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 export function showOnce(
   request: FastifyRequest,
   reply: FastifyReply,
-  { shown: key, secret }: Made<KeyJson>,
+  { shown: key, secret, replayed }: Made<KeyJson>,
   publicUrl: URL | null,
 ): FastifyReply {
   if (secret === null) {
@@ -20,6 +20,11 @@ export function showOnce(
     return sendKeyPage(request, reply.code(409), title, shownAlreadyContent(key));
   }
   const url = (publicUrl?.href ?? `${request.protocol}://${request.headers.host}`).replace(/\/$/, "");
-  const content = shownOnceContent({ key, secret, publicUrl: url });
+  const content = shownOnceContent({ key, secret, isAgain: replayed, publicUrl: url });
   return sendKeyPage(request, reply.code(201), "Your new key", content);
+}
+
+/** Whether the browser that sent the form waits for its answer no longer. */
+export function isLeft({ raw }: FastifyReply): boolean {
+  return raw.destroyed;
 }

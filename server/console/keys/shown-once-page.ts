@@ -12,17 +12,19 @@ export type ShownOnce = {
   readonly key: KeyJson;
   /** The full key. */
   readonly secret: string;
+  /** Whether the form was sent before: what its first answer showed has ended. */
+  readonly isAgain: boolean;
   /** Where clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
 };
 
 /** The one page that shows a key. Its script downloads files of it, and takes it away as the page is left. */
-export function shownOnceContent({ key, secret, publicUrl }: ShownOnce): Html {
+export function shownOnceContent({ key, secret, isAgain, publicUrl }: ShownOnce): Html {
   const { id, name, scopes } = key;
   const number = key.versions[0]?.number ?? 1;
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p>
 <h1>${number === 1 ? "Your new key" : `Version ${number} of ${name}`}</h1></div></div>
-<div class="panel narrow" data-shown-once="/dashboard/keys/${id}">
+${isAgain && sentTwice(key)}<div class="panel narrow" data-shown-once="/dashboard/keys/${id}">
 <p><strong>Copy it now.</strong> This page is the only one that ever shows it: it is kept nowhere, and nobody can read it again.</p>
 <p class="secret" id="secret" tabindex="0" aria-label="The key">${secret}</p>
 <p class="actions"><button class="primary" type="button" data-copy="secret">Copy key</button>${files(
@@ -38,6 +40,15 @@ ${factList([
   ["Scopes", chips(scopes)],
 ])}
 <p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>`;
+}
+
+/** Said of what stands below where the first answer's key has ended. */
+function sentTwice({ versions }: KeyJson): Html {
+  const before = versions.some(({ state }) => state === "retiring");
+  return html`<div class="notice warn narrow" role="alert"><p><strong>This form was sent twice.</strong> The key shown by the first answer was ended; use this one.${
+    before && " What worked before the form was sent works on for as long as it said."
+  }</p></div>
+`;
 }
 
 function files(key: KeyJson, publicUrl: string): { title: string; file: string; content: string }[] {
@@ -66,10 +77,10 @@ function dataOf({ scopes }: KeyJson, publicUrl: string, template: "Env" | "McpCo
   return renderSecretData(PLACEHOLDER, declared, { publicUrl, gatewayPublicId: null });
 }
 
-/** What a form that was sent a second time is answered. */
+/** What a form that was sent again is answered where what it made is in use, or is the active version no longer. */
 export function shownAlreadyContent({ id, name }: KeyJson): Html {
   return html`<div class="panel narrow"><h1>This key was shown already</h1>
-<p>The form was sent once before, and made <strong>${name}</strong> then: no second key was made. Its secret was on that page alone.</p>
+<p>The form was sent once before, and made what <strong>${name}</strong> has had since: it is in use, or was replaced, and nothing was made now. Its secret was on that page alone.</p>
 <p class="actions"><a class="button primary" href="/dashboard/keys/${id}">To the key's page</a></p>
 <p class="muted">If nobody has copied it, rotate the key there: the new version is shown once again.</p></div>`;
 }

@@ -3,6 +3,7 @@ import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { DEFAULT_OVERLAP, overlapLimit } from "../../../domain/key/declared-key.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/key-format.ts";
 import { parseDuration } from "../../../domain/manifest/duration.ts";
+import type { Author } from "../../../store/audit.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { DigestTakenError, PrefixTakenError } from "../../../store/database/errors.ts";
 import { newId } from "../../../store/database/ids.ts";
@@ -10,6 +11,7 @@ import { databaseTime } from "../../../store/database/times.ts";
 import { findApiManagedKey } from "../../../store/keys/api-managed-keys.ts";
 import type { Reservation } from "../../../store/keys/key-reservations.ts";
 import { reserveVersion } from "../../../store/keys/key-reservations.ts";
+import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import { activateVersion } from "../../../store/keys/key-versions.ts";
 import { problem } from "../../http/errors.ts";
 import type { ChangeContext } from "../change-context.ts";
@@ -22,6 +24,17 @@ import type { CreateKeyBody, CreateVersionBody, SourceJson } from "./request-sch
 /** A secret that a key is to have. The plaintext is here only where it is minted here, and goes into one answer. */
 type Secret = { readonly digest: string; readonly prefix: string; readonly plaintext: string | null };
 
+/** A version that was made, with its number and the secret that was minted for it. */
+export type MadeVersion = { readonly id: string; readonly number: number; readonly secret: string | null };
+
+type NewVersion = Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
+  readonly secret: Secret;
+  readonly author: Author;
+  readonly overlapMs: number;
+  /** As of {@link activateVersion}. */
+  readonly replacesUnseen?: boolean;
+};
+
 /**
  * Makes a key with its first version, which works as soon as a replica knows of it.
  *
@@ -31,7 +44,7 @@ export async function createKey(
   tx: Tx,
   { author, rights }: ChangeContext,
   { name, namespace, team: named, spec, source, managedBy = null }: CreateKeyBody,
-): Promise<{ id: string; secret: string | null }> {
+): Promise<MadeVersion> {
   const team = await teamFor(tx, rights, named, "make keys");
   const read = readKey({ name, namespace, spec });
   await requireNamespace(tx, team.id, namespace);
@@ -56,7 +69,7 @@ export async function createKey(
     managedBy: requireNoKey(managedBy),
   } as const;
   await addActive(tx, { key, policy, number: 1, secret, expiresAfter, author, overlapMs: 0 });
-  return { id: key.id, secret: secret.plaintext };
+  return { id: key.id, number: 1, secret: secret.plaintext };
 }
 
 /**
@@ -69,23 +82,36 @@ export async function createVersion(
   { author, rights }: ChangeContext,
   keyId: string,
   { source, overlap }: CreateVersionBody,
-): Promise<{ id: string; secret: string | null }> {
+): Promise<MadeVersion> {
   const key = await lockLivingApiManagedKey(tx, rights, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
   requireRoom(key, now + overlapMs, now, "`overlap: 0s`");
-  const secret = secretOf(source);
+  return addVersion(tx, key, { secret: secretOf(source), author, overlapMs });
+}
+
+/**
+ * Makes a version in the place of the active one, whose secret was not seen: that one ends at once, and the versions
+ * that work on beside it do so until the time that they had.
+ *
+ * @param key locked, living, and made here
+ */
+export async function replaceUnseenVersion(tx: Tx, author: Author, key: LoadedKey): Promise<MadeVersion> {
+  return addVersion(tx, key, { secret: secretOf(undefined), author, overlapMs: 0, replacesUnseen: true });
+}
+
+async function addVersion(
+  tx: Tx,
+  key: LoadedKey,
+  version: Pick<NewVersion, "secret" | "author" | "overlapMs" | "replacesUnseen">,
+): Promise<MadeVersion> {
   const { expiresAfter } = key.spec ?? {};
+  const number = key.lastNumber + 1;
   await addActive(tx, {
-    key,
-    policy: key.policy,
-    number: key.lastNumber + 1,
-    secret,
+    ...{ key, policy: key.policy, number, ...version },
     expiresAfter: expiresAfter === undefined ? null : parseDuration(expiresAfter),
-    author,
-    overlapMs,
   });
-  return { id: keyId, secret: secret.plaintext };
+  return { id: key.id, number, secret: version.secret.plaintext };
 }
 
 function secretOf(source: SourceJson | undefined): Secret {
@@ -97,15 +123,8 @@ function secretOf(source: SourceJson | undefined): Secret {
   return { digest: keyDigest(plaintext), prefix: keyPrefix(plaintext), plaintext };
 }
 
-async function addActive(
-  tx: Tx,
-  version: Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
-    readonly secret: Secret;
-    readonly author: ChangeContext["author"];
-    readonly overlapMs: number;
-  },
-): Promise<void> {
-  const { key, policy, number, secret, expiresAfter, author, overlapMs } = version;
+async function addActive(tx: Tx, version: NewVersion): Promise<void> {
+  const { key, policy, number, secret, expiresAfter, author, overlapMs, replacesUnseen } = version;
   try {
     await reserveVersion(tx, {
       key,
@@ -126,5 +145,5 @@ async function addActive(
     if (!(error instanceof DigestTakenError)) throw error;
     throw problem("conflict", "This secret belongs to a key, or did: a secret is one key's for ever.");
   }
-  await activateVersion(tx, { keyId: key.id, number, overlapMs, by: author });
+  await activateVersion(tx, { keyId: key.id, number, overlapMs, replacesUnseen, by: author });
 }

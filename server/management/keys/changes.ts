@@ -6,6 +6,7 @@ import { containsKey } from "../../../domain/redact.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { change, commitChange, seqIfKnown, type Tx } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
+import { beginCreation, type Creation, endCreation } from "../../../store/idempotency.ts";
 import { lockKey } from "../../../store/keys/api-managed-keys.ts";
 import type { LoadedKey } from "../../../store/keys/key-rows.ts";
 import { findKey, requestRotation, revokeKey, updateKeyPolicy } from "../../../store/keys/keys.ts";
@@ -97,6 +98,8 @@ export async function revokeByHand(
  * Asks for a new version of a declared key. While one is asked for already, asking again changes nothing but that the
  * old version may be wanted to end at once.
  *
+ * @param creation how the request is known again, however soon a controller has done what it asks for; undefined where
+ *   it does not say
  * @returns the seq of the request; null as of a revocation
  * @throws Problem `not_found`, `forbidden`, `too_many_versions`, or `conflict` for a key that no controller makes a new
  *   version of
@@ -105,6 +108,7 @@ export async function rotateByHand(
   { store, author, rights }: ChangeContext,
   keyId: string,
   revokeOld: boolean,
+  creation?: Creation,
 ): Promise<number | null> {
   const { askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await findKey(tx, keyId), rights, "change keys");
@@ -114,6 +118,11 @@ export async function rotateByHand(
     }
     if (key.ownerUid === null)
       throw problem("conflict", "No declaration governs this key, so that nobody could deliver a new one.");
+    if (creation !== undefined) {
+      const before = await beginCreation(tx, creation);
+      if (before?.isSameRequest) return;
+      await endCreation(tx, creation, keyId);
+    }
     const pending = key.rotationRequest;
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
     if (!revokeOld) {
