@@ -3,6 +3,8 @@
  * nobody can forget to. Attributes stand in double quotes.
  */
 
+import { balanced, turnsDirection } from "./isolated-text.ts";
+
 /** A piece of a page. Only {@link html} makes one. */
 export class Html {
   readonly #text: string;
@@ -17,7 +19,10 @@ export class Html {
 
   static of(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
     return new Html(
-      contents.reduce<string>((text, content, i) => text + render(content) + strings[i + 1], strings[0] ?? ""),
+      contents.reduce<string>(
+        (text, content, i) => text + render(content, placeAfter(text)) + strings[i + 1],
+        strings[0] ?? "",
+      ),
     );
   }
 }
@@ -43,12 +48,26 @@ const FLAGS = {
   selected: html`selected`,
 } as const;
 
-function render(content: Content): string {
+function render(content: Content, place: Place): string {
   if (content instanceof Html) return content.toString();
-  if (typeof content === "string") return escapeText(content);
+  if (typeof content === "string") return place === "text" ? isolated(content) : escapeText(content);
   if (typeof content === "number") return String(content);
-  if (Array.isArray(content)) return content.map(render).join("");
+  if (Array.isArray(content)) return content.map((one) => render(one, place)).join("");
   return "";
+}
+
+/** Where a text is put: `raw` is an attribute, or an element that holds text alone and isolates it itself. */
+type Place = "text" | "raw";
+
+function placeAfter(text: string): Place {
+  const tag = text.lastIndexOf("<");
+  const isInTag = tag > text.lastIndexOf(">");
+  return isInTag || /<(?:title|option|textarea)\b[^<]*$/.test(text.slice(Math.max(tag, 0))) ? "raw" : "text";
+}
+
+/** A text that may be a name: where it could turn the direction of what stands beside it, an element keeps it apart. */
+function isolated(text: string): string {
+  return turnsDirection(text) ? `<bdi>${escapeText(balanced(text))}</bdi>` : escapeText(text);
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {
