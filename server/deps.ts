@@ -11,6 +11,7 @@ import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { JudgeJwt } from "./auth/tokens/jwt.ts";
 import type { ServerConfig } from "./config.ts";
 import type { QuestionEmbedder } from "./embedding/question.ts";
+import type { BodyBound, BodyHolder } from "./key-index/body-room.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** What a decision reads of this replica's index. Every method is synchronous and answers from memory. */
@@ -42,12 +43,24 @@ export type KeyIndexView = {
 
 /**
  * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not
- * come, or this server stops.
+ * come, or has come the least of late where all bodies have no more room, or this server stops.
  */
-export type CutCause = "key_ended" | "stale_index" | "slow_body" | "stopping";
+export type CutCause = "key_ended" | "stale_index" | "slow_body" | "no_room" | "stopping";
 
-/** A call that is watched from its head on. */
-export type OpenCall = {
+/** A request's body, which is kept as it comes. */
+export type OpenBody = {
+  /**
+   * Notes that so many bytes more of it are kept, until the end.
+   *
+   * @returns whose bound they would break, and then they are not to be kept; undefined for none
+   */
+  keep(bytes: number): BodyBound | undefined;
+  /** Its call has ended: nothing of it is kept any more. */
+  end(): void;
+};
+
+/** A call that is watched from its head on, with its body. */
+export type OpenCall = OpenBody & {
   /**
    * Called once, when the call is to be broken off. Whoever goes on with the call puts its own in the place of the
    * last.
@@ -55,14 +68,6 @@ export type OpenCall = {
   onCut: (cause: CutCause) => void;
   /** Called once, when the call has ended without having been broken off. For whoever goes on with it, too. */
   onEnd: () => void;
-  /**
-   * Notes that so many bytes more of its body are kept, until the call ends.
-   *
-   * @returns whose bound they would break, and then they are not to be kept; undefined for neither
-   */
-  keep(bytes: number): "key" | "process" | undefined;
-  /** The call has ended: it is watched no more. */
-  end(): void;
 };
 
 /** What open calls take of this process. */
@@ -85,6 +90,13 @@ export type OpenStreams = {
    * @param request where its body may be waited for
    */
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall;
+  /**
+   * Makes room for the body of a request that no key stands for.
+   *
+   * @param holder whose it is, in the place of a key and its team
+   * @param answer answers the request, where its body has to make way for another
+   */
+  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody;
   /**
    * Cuts the calls whose bodies come too slowly.
    *

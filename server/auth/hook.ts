@@ -5,6 +5,7 @@ import type { OpenCall, ServerDeps } from "../deps.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
+import { keepManagedBody } from "./management/body-holder.ts";
 import { authenticatePrincipal, authenticatePrincipalAgain } from "./management/management-hook.ts";
 import { keepBody } from "./open-call.ts";
 import type { Principal } from "./principal.ts";
@@ -48,12 +49,14 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.decorateRequest("carrier", { getter: carrierOf });
   app.decorateRequest("managementPrincipal", null);
   app.decorateRequest("session", null);
+  const keepManaged = keepManagedBody(deps);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
     const { url } = route;
     if ("management" in access || "console" in access) {
       route.onRequest = [authenticatePrincipal(deps, access, url), ...[route.onRequest ?? []].flat()];
+      route.preParsing = [keepManaged, ...[route.preParsing ?? []].flat()];
       route.preValidation = [authenticatePrincipalAgain(deps, access, url), ...[route.preValidation ?? []].flat()];
       return;
     }

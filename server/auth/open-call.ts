@@ -1,14 +1,20 @@
-import type { IncomingMessage } from "node:http";
-import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
+import type { FastifyReply, FastifyRequest, preParsingHookHandler, RequestPayload } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import type { CutCause, OpenCall, OpenStreams } from "../deps.ts";
+import type { CutCause, OpenBody, OpenCall, OpenStreams } from "../deps.ts";
+import { hasBody } from "../http/body-framing.ts";
 import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
+import { heldBytes } from "../http/held-bytes.ts";
+import type { BodyHolder } from "../key-index/body-room.ts";
+
+/** Where the bodies of a process fill what it may keep of them. */
+const FULL = problem("unavailable", "This server holds as many bodies as it can: try again.");
 
 /** What a caller is told whose call is cut before anything was sent. */
 export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   key_ended: problem("unauthorized"),
   stale_index: STALE_VIEW,
   slow_body: problem("request_timeout"),
+  no_room: FULL,
   stopping: problem("unavailable", "This server is stopping: try again."),
 };
 
@@ -44,34 +50,56 @@ export const TOO_MANY_CALLS = problem(
 
 /** What a caller is told whose body finds no room. */
 const NO_ROOM = {
-  key: problem("rate_limited", "The calls of this key that are under way hold as much as they may: try again later.", {
-    "retry-after": "1",
-  }),
-  process: problem("unavailable", "This server holds as many bodies as it can: try again."),
+  key: heldByOthers("key or token"),
+  team: heldByOthers("team"),
+  process: FULL,
 } as const;
 
+function heldByOthers(of: string): Problem {
+  const detail = `The calls of this ${of} that are under way hold as much as they may: try again later.`;
+  return problem("rate_limited", detail, { "retry-after": "1" });
+}
+
 /**
- * Notes the next piece of a body that is kept as long as its call lasts; what its caller is told where there is no
+ * Notes so many bytes more of a body that is kept as long as its call lasts; what its caller is told where there is no
  * room.
  */
-export function roomFor(call: OpenCall | null, piece: Buffer): Problem | undefined {
-  const full = call?.keep(piece.length);
+export function roomFor(body: OpenBody | null, bytes: number): Problem | undefined {
+  const full = body?.keep(bytes);
   return full && NO_ROOM[full];
 }
 
-/** Counts a body that the framework reads. */
+/** Counts a body of a call that the framework reads. */
 export const keepBody: preParsingHookHandler = (request, reply, payload, done) => {
-  const { openCall } = request;
-  // In the same turn as the framework's own listener, which misses nothing of it.
-  if (hasBody(request.raw)) {
-    payload.on("data", (piece: Buffer) => {
-      const refusal = roomFor(openCall, piece);
-      if (refusal !== undefined && !reply.sent) reply.send(refusal);
-    });
-  }
+  if (hasBody(request.raw)) keepPieces(request.openCall, reply, payload);
   done(null, payload);
 };
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+/**
+ * Counts a body of a request that no key stands for: the framework reads it, too.
+ *
+ * @param holderOf whose it is; undefined for one that is bounded elsewhere
+ */
+export function keepKeylessBody(
+  streams: OpenStreams,
+  holderOf: (request: FastifyRequest) => BodyHolder | undefined,
+): preParsingHookHandler {
+  return (request, reply, payload, done) => {
+    // A caller who has left already is heard of no more: the body would keep its place for ever.
+    const holder = hasBody(request.raw) && !reply.raw.destroyed ? holderOf(request) : undefined;
+    if (holder !== undefined) {
+      const body = streams.openBody(holder, request.raw, () => endCall(reply, "no_room"));
+      reply.raw.once("close", () => body.end());
+      keepPieces(body, reply, payload);
+    }
+    done(null, payload);
+  };
+}
+
+function keepPieces(body: OpenBody | null, reply: FastifyReply, payload: RequestPayload): void {
+  // In the same turn as the framework's own listener, which misses nothing of it.
+  payload.on("data", (piece: Buffer) => {
+    const refusal = reply.sent ? undefined : roomFor(body, heldBytes(piece));
+    if (refusal !== undefined) reply.send(refusal);
+  });
 }

@@ -28,7 +28,7 @@ export function collectBody(
   let refused = false;
   request.on("data", (chunk: Buffer) => {
     if (refused) return;
-    const refusal = roomFor(call, chunk);
+    const refusal = roomFor(call, chunk.length);
     if (refusal === undefined) pieces.add(chunk);
     else {
       refused = true;
@@ -70,7 +70,7 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
   return new Promise((resolve, reject) => {
     const pieces = new BodyPieces();
     request.on("data", (chunk: Buffer) => {
-      const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk);
+      const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk.length);
       if (refusal === undefined) pieces.add(chunk);
       else {
         request.removeAllListeners("data");

@@ -2,48 +2,60 @@ import type { IncomingMessage } from "node:http";
 import { getHeapStatistics } from "node:v8";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unusableBecause } from "../../domain/access/key-state.ts";
-import type { CallFigures, CutCause, OpenCall, OpenStreams } from "../deps.ts";
+import type { CallFigures, CutCause, OpenBody, OpenCall, OpenStreams } from "../deps.ts";
 import { BodyPace } from "../http/body-pace.ts";
+import type { BodyBound, BodyHolder } from "./body-room.ts";
 import { CallsPerKey } from "./calls-per-key.ts";
+import { KeptBodies, KeptBody } from "./kept-bodies.ts";
+import { KeylessBody } from "./keyless-body.ts";
 
 /** What open calls may take of this process: of each thread, where there are several. */
 export type CallLimits = {
   /** Calls under way of one key that declares no bound of its own. */
   readonly callsPerKey: number;
-  /** Bytes of bodies that are kept, of one key's calls and of all. */
-  readonly keptPerKey: number;
+  /** Bytes of bodies that are kept. */
   readonly kept: number;
 };
 
 export const CALL_LIMITS: CallLimits = {
   callsPerKey: 256,
-  keptPerKey: 64 << 20,
   kept: Math.floor(getHeapStatistics().heap_size_limit / 4),
 };
 
 const ignore = (): void => {};
 
 /** A call that is open, and the version of a key that it was let through with. */
-class TrackedCall implements OpenCall {
+class TrackedCall extends KeptBody implements OpenCall {
   record: KeyRecord;
   onCut: (cause: CutCause) => void;
   onEnd = ignore;
   request: IncomingMessage | undefined;
   /** On the list of all. */
   place = 0;
-  /** Of its body that are kept. */
-  keptBytes = 0;
   readonly #registry: StreamRegistry;
 
   constructor(registry: StreamRegistry, record: KeyRecord, onCut: TrackedCall["onCut"], request?: IncomingMessage) {
+    super();
     this.#registry = registry;
     this.record = record;
     this.onCut = onCut;
     this.request = request;
   }
 
-  keep(bytes: number): "key" | "process" | undefined {
+  get holder(): BodyHolder {
+    return this.record;
+  }
+
+  get isAwaited(): boolean {
+    return this.request?.complete === false;
+  }
+
+  keep(bytes: number): BodyBound | undefined {
     return this.#registry.keep(this, bytes);
+  }
+
+  makeWay(): void {
+    this.#registry.cut(this, "no_room");
   }
 
   end(): void {
@@ -62,15 +74,15 @@ export class StreamRegistry implements OpenStreams {
   readonly #perKey = new CallsPerKey(this.#calls);
   readonly #pace = new BodyPace();
   readonly #onKeyEnded: () => void;
-  readonly #limits: CallLimits;
-  #keptBytes = 0;
+  readonly #callsPerKey: number;
+  readonly #bodies: KeptBodies;
   #refusedCalls = 0;
-  #refusedBodies = 0;
 
   /** @param onKeyEnded called for every call that is cut because its key has ended */
-  constructor(onKeyEnded: () => void, limits: CallLimits = CALL_LIMITS) {
+  constructor(onKeyEnded: () => void, { callsPerKey, kept }: CallLimits = CALL_LIMITS) {
     this.#onKeyEnded = onKeyEnded;
-    this.#limits = limits;
+    this.#callsPerKey = callsPerKey;
+    this.#bodies = new KeptBodies(kept);
   }
 
   get size(): number {
@@ -80,44 +92,28 @@ export class StreamRegistry implements OpenStreams {
   figures(): CallFigures {
     return {
       calls: this.#calls.length,
-      keptBytes: this.#keptBytes,
+      keptBytes: this.#bodies.held,
       refusedCalls: this.#refusedCalls,
-      refusedBodies: this.#refusedBodies,
+      refusedBodies: this.#bodies.refused,
     };
   }
 
   hasRoom(key: KeyRecord): boolean {
-    const limit = key.concurrent ?? this.#limits.callsPerKey;
+    const limit = key.concurrent ?? this.#callsPerKey;
     // What all have together, one key cannot have more of: most calls are counted for nobody.
     if (this.#calls.length < limit || this.#perKey.countOf(key.keyId) < limit) return true;
     this.#refusedCalls++;
     return false;
   }
 
-  /** Notes that bytes of a call's body are kept; see {@link OpenCall.keep}. */
-  keep(call: TrackedCall, bytes: number): "key" | "process" | undefined {
+  /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
+  keep(call: TrackedCall, bytes: number): BodyBound | undefined {
     // A call that has been cut keeps nothing.
-    if (this.#calls[call.place] !== call) return "process";
-    const { kept, keptPerKey } = this.#limits;
-    const all = this.#keptBytes + bytes;
-    const full =
-      all > kept ? "process" : all > keptPerKey && this.#keptOf(call) + bytes > keptPerKey ? "key" : undefined;
-    if (full !== undefined) {
-      this.#refusedBodies++;
-      return full;
-    }
-    this.#keptBytes = all;
-    call.keptBytes += bytes;
-    return undefined;
+    return this.#calls[call.place] === call ? this.#bodies.keep(call, bytes) : "process";
   }
 
-  /** Of all calls of a call's key. */
-  #keptOf({ record: { keyId } }: TrackedCall): number {
-    let bytes = 0;
-    for (const { keptBytes, record } of this.#calls) {
-      if (keptBytes > 0 && record.keyId === keyId) bytes += keptBytes;
-    }
-    return bytes;
+  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody {
+    return new KeylessBody(this.#bodies, holder, request, answer);
   }
 
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
@@ -131,7 +127,7 @@ export class StreamRegistry implements OpenStreams {
   remove(call: TrackedCall): boolean {
     const { place } = call;
     if (this.#calls[place] !== call) return false;
-    this.#keptBytes -= call.keptBytes;
+    this.#bodies.release(call);
     this.#perKey.remove(call);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
     call.onCut = ignore;
@@ -159,22 +155,22 @@ export class StreamRegistry implements OpenStreams {
         continue;
       }
       this.#onKeyEnded();
-      this.#cut(call, "key_ended");
+      this.cut(call, "key_ended");
     }
   }
 
   cutSlowBodies(now: number): void {
     for (const call of [...this.#calls]) {
-      if (call.request !== undefined && this.#pace.isTooSlow(call.request, now)) this.#cut(call, "slow_body");
+      if (call.request !== undefined && this.#pace.isTooSlow(call.request, now)) this.cut(call, "slow_body");
     }
   }
 
   /** Cuts every call: of a lease that has run out, and the last of a drain. */
   cutAll(cause: CutCause): void {
-    for (const call of [...this.#calls]) this.#cut(call, cause);
+    for (const call of [...this.#calls]) this.cut(call, cause);
   }
 
-  #cut(call: TrackedCall, cause: CutCause): void {
+  cut(call: TrackedCall, cause: CutCause): void {
     const { onCut } = call;
     this.remove(call);
     onCut(cause);

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { keepManagedBody } from "../auth/management/body-holder.ts";
 import { identifyIfKnown } from "../auth/management/management-hook.ts";
 import type { ServerDeps } from "../deps.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -45,12 +46,15 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     config: { public: true, describes: leakPaths("/api/v1/leaks") },
     bodyLimit: BODY_LIMIT,
     onRequest: [identifyIfKnown(deps, "head"), dontKeep],
-    preParsing: boundUnsignedBodies((request, reply) => {
-      count("anonymous", "dropped");
-      // GitHub sends it again.
-      if (githubSignature(request.headers) === undefined) reply.code(202).send(RECEIVED);
-      else sendProblem(reply, problem("unavailable", "This server holds as many reports as it can: try again."));
-    }),
+    preParsing: [
+      keepManagedBody(deps),
+      boundUnsignedBodies((request, reply) => {
+        count("anonymous", "dropped");
+        // GitHub sends it again.
+        if (githubSignature(request.headers) === undefined) reply.code(202).send(RECEIVED);
+        else sendProblem(reply, problem("unavailable", "This server holds as many reports as it can: try again."));
+      }),
+    ],
     preValidation: identifyIfKnown(deps, "body"),
     errorHandler(error, request, reply) {
       const shown = problemOf(error, request.method);

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
+import { heldBytes } from "../http/held-bytes.ts";
 
 /** What bodies of callers who are not known take of a thread's memory at most, until they are answered. In bytes. */
 const MAX_HELD = 16 << 20;
@@ -44,8 +45,9 @@ export function boundUnsignedBodies(
     // In the same turn as the framework's own listener, which misses nothing of it.
     payload.on("data", (piece: Buffer) => {
       if (!bodies.has(own)) return;
-      own.bytes += piece.length;
-      held += piece.length;
+      const bytes = heldBytes(piece);
+      own.bytes += bytes;
+      held += bytes;
       makeRoom();
     });
     payload.once("end", () => {

@@ -1,0 +1,30 @@
+import type { preParsingHookHandler } from "fastify";
+import { MEMBER_SCOPES, standingNames } from "../../../domain/access/member-access.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import type { KeyIndexView, ServerDeps } from "../../deps.ts";
+import type { BodyHolder } from "../../key-index/body-room.ts";
+import { keepKeylessBody } from "../open-call.ts";
+import type { Principal } from "../principal.ts";
+
+/** In the place of a team's id, which none of them is: of the installation's own, and of callers who are in no team. */
+const INSTALLATION = "installation";
+const NO_TEAM = "none";
+
+const EVER = { scopes: scopeSet(MEMBER_SCOPES), issuedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER };
+
+/** Counts the bodies of a route of the management API, or of a form of the console. */
+export function keepManagedBody({ streams, index }: Pick<ServerDeps, "streams" | "index">): preParsingHookHandler {
+  return keepKeylessBody(streams, ({ managementPrincipal }) =>
+    managementPrincipal === null ? undefined : managedBodyHolder(index, managementPrincipal),
+  );
+}
+
+/**
+ * Whose the body of a management request is: its caller's in the place of a key's, and one of the caller's teams. That
+ * is read from the index, however old it is, and opens nothing.
+ */
+function managedBodyHolder(index: Pick<KeyIndexView, "findMember">, { actor: keyId, as }: Principal): BodyHolder {
+  if (typeof as === "string") return { keyId, teamId: INSTALLATION };
+  const [member] = index.findMember({ actor: keyId, names: standingNames(as), ...EVER }, null);
+  return { keyId, teamId: member?.teamId ?? NO_TEAM };
+}

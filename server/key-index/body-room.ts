@@ -1,0 +1,82 @@
+/** Whose a body is. */
+export type BodyHolder = { readonly keyId: string; readonly teamId: string };
+
+/** Whose bound a body would break. */
+export type BodyBound = "key" | "team" | "process";
+
+/** What a room reads of a body. */
+type RoomedBody = { readonly holder: BodyHolder; readonly room: BodyRoom | undefined; readonly bytes: number };
+
+/** The parts of a room that one key and one team may fill. */
+const KEY_PART = 1 / 8;
+const TEAM_PART = 1 / 4;
+
+/**
+ * Room for so many bytes, of which no key and no team fills more than its part; but a body that is the only one of its
+ * key or its team here may be larger than that. What each has is counted only while all together have more than one key
+ * may: below that a body costs its room a comparison and an addition.
+ */
+export class BodyRoom {
+  /** In bytes. */
+  readonly limit: number;
+  readonly #bodies: Iterable<RoomedBody>;
+  #held = 0;
+  #counts: Counts | undefined;
+
+  /** @param bodies all of them, as they are at any time: those of this room and others */
+  constructor(limit: number, bodies: Iterable<RoomedBody>) {
+    this.limit = limit;
+    this.#bodies = bodies;
+  }
+
+  /** In bytes. */
+  get held(): number {
+    return this.#held;
+  }
+
+  /**
+   * Whose bound would break if a body grew here; undefined for none.
+   *
+   * @param from the bytes that it has here: 0 where it has none yet
+   * @param to the bytes that it would have here
+   */
+  boundOf(holder: BodyHolder, from: number, to: number): BodyBound | undefined {
+    const all = this.#held - from + to;
+    if (all <= this.limit * KEY_PART) return undefined;
+    this.#counts ??= this.#countAll();
+    const ofKey = (this.#counts.keys.get(holder.keyId) ?? 0) - from;
+    if (ofKey > 0 && ofKey + to > this.limit * KEY_PART) return "key";
+    const ofTeam = (this.#counts.teams.get(holder.teamId) ?? 0) - from;
+    if (ofTeam > 0 && ofTeam + to > this.limit * TEAM_PART) return "team";
+    return all > this.limit ? "process" : undefined;
+  }
+
+  /** Notes that a holder has so many bytes more here, or fewer. */
+  change(holder: BodyHolder, bytes: number): void {
+    this.#held += bytes;
+    if (this.#counts === undefined) return;
+    // Half of what it takes to count: a room about as full as that is not counted again and again.
+    if (this.#held <= (this.limit * KEY_PART) / 2) this.#counts = undefined;
+    else count(this.#counts, holder, bytes);
+  }
+
+  #countAll(): Counts {
+    const counts: Counts = { keys: new Map(), teams: new Map() };
+    for (const { room, holder, bytes } of this.#bodies) if (room === this) count(counts, holder, bytes);
+    return counts;
+  }
+}
+
+/** Bytes by the ids of those that have some. */
+type Counts = { readonly keys: Map<string, number>; readonly teams: Map<string, number> };
+
+function count({ keys, teams }: Counts, { keyId, teamId }: BodyHolder, bytes: number): void {
+  add(keys, keyId, bytes);
+  add(teams, teamId, bytes);
+}
+
+function add(counts: Map<string, number>, id: string, bytes: number): void {
+  const sum = (counts.get(id) ?? 0) + bytes;
+  if (sum > 0) counts.set(id, sum);
+  else counts.delete(id);
+}
