@@ -1,6 +1,6 @@
 /** What the hostile tenant does, all at once, to each replica. Each is bounded in how many it is at a time, and in pace. */
 import { costlyBody, costlySearch, largeAtom, refusal } from "./call-attacks.ts";
-import { endlessBody, leaver, pipeline, slowReader, stalledUpload } from "./raw-attacks.ts";
+import { endlessBody, leaver, pipeline, slowReader, stalledSave, stalledUpload } from "./raw-attacks.ts";
 import { type Once, pause, type Victim } from "./victim.ts";
 
 type Attack = { readonly what: string; readonly atOnce: number; readonly pauseMs: number; readonly once: Once };
@@ -9,6 +9,7 @@ export const ATTACKS: readonly Attack[] = [
   { what: "endless bodies behind a refusal", atOnce: 60, pauseMs: 200, once: endlessBody },
   { what: "31 MiB of the costliest", atOnce: 2, pauseMs: 200, once: costlyBody },
   { what: "uploads stalled at the last MiB", atOnce: 200, pauseMs: 3_000, once: stalledUpload },
+  { what: "saves stalled at the last byte", atOnce: 259, pauseMs: 3_000, once: stalledSave },
   { what: "2,000 POSTs in a pipeline", atOnce: 2, pauseMs: 500, once: pipeline(2_000) },
   { what: "1,000 POSTs in each of 20 pipelines", atOnce: 20, pauseMs: 2_000, once: pipeline(1_000) },
   { what: "the costliest search", atOnce: 30, pauseMs: 10, once: costlySearch },

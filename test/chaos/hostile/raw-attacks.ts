@@ -18,6 +18,8 @@ import {
 
 const MIB = 1024 * 1024;
 const A_MIB = Buffer.alloc(MIB, "a");
+/** In bytes: 259 of them are 70 MB. */
+const STALLED_SAVE = 270_000;
 const CHUNK = `${(65_536).toString(16)}\r\n${"x".repeat(65_536)}\r\n`;
 /** After that an upload that stalls, an answer that nobody reads, and what waits in a pipeline are given up. */
 const STALL_MS = 12_000;
@@ -43,6 +45,19 @@ export async function stalledUpload({ url, keys, signal, count }: Victim): Promi
   await call.write(headOf(url, CHAT, headers));
   await call.write('{"a":"');
   for (let sent = 0; sent < 30 && !signal.aborted && !call.isClosed; sent++) await call.write(A_MIB);
+  await Promise.race([call.closed, pause(STALL_MS, signal)]);
+  call.leave();
+  count(call.status ?? "no answer");
+}
+
+/** Of three keys of the team in turn, and of sizes that fill what room there is, large and small. */
+export async function stalledSave({ url, keys, signal, count }: Victim, n: number): Promise<void> {
+  const bytes = [STALLED_SAVE, STALLED_SAVE, 2_000][n % 3] ?? STALLED_SAVE;
+  const key = keys.more[n % keys.more.length] ?? keys.full;
+  const call = new RawCall(url, signal);
+  const headers = { authorization: `Bearer ${key}`, ...JSON_BODY, "content-length": bytes + 1 };
+  await call.write(headOf(url, "/atoms", headers));
+  await call.write(A_MIB.subarray(0, bytes));
   await Promise.race([call.closed, pause(STALL_MS, signal)]);
   call.leave();
   count(call.status ?? "no answer");

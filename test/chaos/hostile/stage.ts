@@ -37,8 +37,10 @@ export async function setStage(open: (furniture: Furniture) => Promise<Installat
       await installation.makeKey("hostile"),
       await installation.makeKey("others"),
     ];
+    const more: string[] = [];
+    while (more.length < 3) more.push((await installation.makeKey("hostile")).plaintext);
     await (await installation.revoke(revoked)).confirmed;
-    const keys = { full: full.plaintext, reader: reader.plaintext, revoked: revoked.plaintext };
+    const keys = { full: full.plaintext, more, reader: reader.plaintext, revoked: revoked.plaintext };
     return { installation, attacker, upstream, keys, other: other.plaintext, close };
   } catch (error) {
     await close();

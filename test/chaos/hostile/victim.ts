@@ -2,8 +2,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { GATEWAYS, LIBRARY, MODEL } from "./tenants.ts";
 
-/** Keys of the hostile team: one with every scope, one that may only read memory, one that was revoked. */
-export type HostileKeys = { readonly full: string; readonly reader: string; readonly revoked: string };
+/** Keys of the hostile team: one with every scope and more of its kind, one that may only read memory, one revoked. */
+export type HostileKeys = {
+  readonly full: string;
+  readonly more: readonly string[];
+  readonly reader: string;
+  readonly revoked: string;
+};
 
 export type Victim = {
   readonly url: string;
