@@ -81,6 +81,7 @@ export const APART = [
   "test/server/log-flood.test.ts",
   "test/server/main.test.ts",
   "test/server/mcp/routes.test.ts",
+  "test/server/memory/pages.test.ts",
   "test/server/memory/routes.test.ts",
   "test/server/threads/*.test.ts",
   "test/store/feed/feed-connections.test.ts",

@@ -1,4 +1,5 @@
 import type { AtomJson, AtomRevisionJson } from "../memory/atom-json.ts";
+import { encodedBytes } from "../memory/paging.ts";
 import { RANKING } from "../memory/response-schemas.ts";
 
 /** What a writer has set, in the output of an atom and of a revision. */
@@ -57,6 +58,12 @@ export const REVISIONS_OUTPUT = {
 } as const;
 
 export const ATOMS_OUTPUT = { type: "array", items: ATOM_OUTPUT } as const;
+
+/** What an item takes of an answer, where it is structured and in the text that says the same. */
+export function shownBytes<Json>(textOf: (item: Json) => string): (item: Json) => number {
+  // A text behind another one has an empty line between, of which each break is two characters.
+  return (item) => encodedBytes(item) + encodedBytes(textOf(item)) + 4;
+}
 
 /** Atoms for a reader: one paragraph each, with what a later call needs. */
 export function atomsText(atoms: readonly AtomJson[], none: string): string {

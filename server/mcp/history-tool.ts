@@ -4,7 +4,7 @@ import type { CursorScope } from "../memory/cursor.ts";
 import { reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR } from "../memory/schemas.ts";
-import { REVISIONS_OUTPUT, revisionText } from "./atom-text.ts";
+import { REVISIONS_OUTPUT, revisionText, shownBytes } from "./atom-text.ts";
 import { defineTool, FEW, more, NEXT_CURSOR, NO_ATOM, placeOfCursor, READS, ToolFault } from "./tool.ts";
 
 export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: string }>(
@@ -21,12 +21,13 @@ export const memoryHistory = defineTool<{ id: string; limit: number; cursor?: st
   async ({ db, key }, { id, limit, cursor }) => {
     const scope: CursorScope = { list: "revisions", teamId: key.teamId, library: null, filter: id };
     const before = placeOfCursor(scope, cursor)?.at ?? null;
-    const revisions = await listRevisions(db, reachOf(key), id, { before, limit: limit + 1 });
+    const revisions = await listRevisions(db, reachOf(key), id, { before, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM);
-    const { items, nextCursor } = page(revisions, limit, {
+    const { items, nextCursor } = page(revisions, {
       scope,
       positionOf: ({ revision }) => ({ at: revision, id: "" }),
       json: revisionJson,
+      bytesOf: shownBytes(revisionText),
     });
     return { structured: { items, nextCursor }, text: items.map(revisionText).join("\n\n") + more(nextCursor) };
   },

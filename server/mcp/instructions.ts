@@ -3,7 +3,10 @@ import type { MemoryTool } from "./tool.ts";
 /** When each tool is for, in the order in which a session comes to them. */
 const WHEN: readonly (readonly [tool: string, when: string])[] = [
   ["memory_wake_up", "Begin each session with memory_wake_up."],
-  ["memory_recall", "Before you answer or act on what may have come up before, ask memory_recall for its topic."],
+  [
+    "memory_recall",
+    "Before you answer or act on what may have come up before, ask memory_recall for its topic; what it names in omitted, ask for by ids.",
+  ],
   ["memory_search", "To find something of which you know a word, a name or a path, use memory_search."],
   [
     "memory_save_atom",

@@ -4,6 +4,7 @@ import type { CursorScope } from "../memory/cursor.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
 import { page } from "../memory/paging.ts";
 import { CURSOR } from "../memory/schemas.ts";
+import { shownBytes } from "./atom-text.ts";
 import { defineTool, FEW, more, NEXT_CURSOR, placeOfCursor, READS } from "./tool.ts";
 
 const LIBRARY_OUTPUT = {
@@ -32,9 +33,9 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
   async ({ db, key }, { limit, cursor }) => {
     const scope: CursorScope = { list: "libraries", teamId: key.teamId, library: null, filter: null };
     const after = placeOfCursor(scope, cursor)?.id ?? null;
-    const libraries = await listLibraries(db, reachOf(key), { after, limit: limit + 1 });
+    const libraries = await listLibraries(db, reachOf(key), { after, limit });
     const defaultId = defaultLibraryOf(key);
-    const { items, nextCursor } = page(libraries, limit, {
+    const { items, nextCursor } = page(libraries, {
       scope,
       positionOf: ({ id }) => ({ at: 0, id }),
       json: (library) => ({
@@ -43,6 +44,7 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }>(
         description: library.description,
         isDefault: library.id === defaultId,
       }),
+      bytesOf: shownBytes(libraryText),
     });
     const text = items.length === 0 ? NO_LIBRARIES : items.map(libraryText).join("\n");
     return { structured: { items, nextCursor }, text: text + more(nextCursor) };

@@ -1,15 +1,17 @@
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import { listAtoms } from "../../store/memory/atom-list.ts";
 import { placeOf, type Sort } from "../../store/memory/atom-order.ts";
-import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
+import { type AtomsWithin, readInOrder } from "../../store/memory/atoms-within.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch } from "../../store/memory/search/search-words.ts";
-import { atomJson } from "../memory/atom-json.ts";
+import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import type { CursorScope } from "../memory/cursor.ts";
 import { cursorFilter, type FilterInput, readFilter } from "../memory/filters.ts";
 import { reachOf } from "../memory/libraries.ts";
-import { page } from "../memory/paging.ts";
+import { fitting, page } from "../memory/paging.ts";
 import { ATOM_ID, CURSOR, FILTERS, LIBRARY, QUERY_TEXT, SEARCH_SORT, SORT, TAG, TAGS } from "../memory/schemas.ts";
-import { ATOMS_OUTPUT, atomsText } from "./atom-text.ts";
+import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
 import { nearestOnly, nothingFound } from "./nothing-found.ts";
 import { defineTool, FEW, libraryOf, more, NEXT_CURSOR, placeOfCursor, READS, ToolFault } from "./tool.ts";
 
@@ -57,14 +59,15 @@ export const memorySearch = defineTool<Filters & { query: string; sort: SearchSo
       libraryId: library.id,
       sort,
       after,
-      limit: limit + 1,
+      limit,
       ...(meaning && { meaning }),
     };
     const hits = await searchAtoms(db, reachOf(key), asked);
-    const { items, nextCursor } = page(hits, limit, {
+    const { items, nextCursor } = page(hits, {
       scope,
       positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
       json: ({ atom, rank, match, snippet }) => ({ ...atomJson(key, atom), rank, match, snippet }),
+      bytesOf: shownBytes(atomText),
     });
     const semantic = meaning !== undefined;
     if (items.length === 0 && after === null) {
@@ -84,7 +87,7 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
     operation: "mcp.memory_recall",
     title: "Recall memory",
     description:
-      "Gives what is remembered about a topic, in full: atoms that share any word with it, or a similar one, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in.",
+      "Gives what is remembered about a topic, in full: atoms that share any word with it, or a similar one, weighed by closeness, importance and age. Use it before you answer or act on something that may have come up before. Or pass ids to read those atoms in full, whichever library they are in. An answer ends at 1 MiB: atoms that it has no room for are named in omitted, to be asked for by their ids.",
     annotations: READS,
     input: {
       query: { ...QUERY_TEXT, description: "The topic, in plain words." },
@@ -102,6 +105,11 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
     output: {
       items: ATOMS_OUTPUT,
       missing: { type: "array", items: { type: "string" }, description: "The ids that no atom was found by." },
+      omitted: {
+        type: "array",
+        items: { type: "string" },
+        description: "Atoms that were found, and that this answer has no room for: pass these as ids to read them.",
+      },
       semantic: SEMANTIC,
     },
     questionOf: ({ query, library }) => (query === undefined ? undefined : { query, library }),
@@ -112,34 +120,44 @@ export const memoryRecall = defineTool<Filters & { query?: string; ids?: string[
       throw new ToolFault('memory_recall takes either "query", a topic, or "ids", the atoms to read.');
     }
     if (query === undefined) {
-      const items = (await findAtoms(db, reachOf(key), ids ?? [])).map((atom) => atomJson(key, atom));
-      const missing = (ids ?? []).filter((id) => !items.some((atom) => atom.id === id));
+      const { items, omitted } = recalled(key, await readInOrder(db, reachOf(key), ids ?? []));
+      const found = new Set([...items.map(({ id }) => id), ...omitted]);
+      const missing = (ids ?? []).filter((id) => !found.has(id));
       return {
-        structured: { items, missing, semantic: false },
-        text: atomsText(items, "There are no atoms of these ids for this key."),
+        structured: { items, missing, omitted, semantic: false },
+        text: atomsText(items, "There are no atoms of these ids for this key.") + notShown(omitted),
       };
     }
     const library = await libraryOf(context, named);
     const filter = readFilter(given, given);
-    const atoms = await recallAtoms(db, reachOf(key), {
-      ...filter,
-      query,
-      libraryId: library.id,
-      limit,
-      ...(meaning && { meaning }),
-    });
-    const items = atoms.map((atom) => atomJson(key, atom));
+    const asked = { ...filter, query, libraryId: library.id, limit, ...(meaning && { meaning }) };
+    const { items, omitted } = recalled(key, await recallAtoms(db, reachOf(key), asked));
     const none = items.length > 0 ? "" : await nothingFound(context, { library, query, filter });
-    return { structured: { items, missing: [], semantic: meaning !== undefined }, text: atomsText(items, none) };
+    return {
+      structured: { items, missing: [], omitted, semantic: meaning !== undefined },
+      text: atomsText(items, none) + notShown(omitted),
+    };
   },
 );
+
+/** The atoms that an answer has room for, and the ids of the others. */
+function recalled(key: KeyRecord, { atoms, cut }: AtomsWithin): { items: AtomJson[]; omitted: string[] } {
+  const items = fitting(atoms, (atom) => atomJson(key, atom), shownBytes(atomText));
+  return { items, omitted: [...atoms.slice(items.length).map(({ id }) => id), ...cut] };
+}
+
+/** What a model is told of atoms that have no room behind the others. */
+function notShown(omitted: readonly string[]): string {
+  if (omitted.length === 0) return "";
+  return `\n\nFound too, but this answer has no room for them: call memory_recall with these ids: ${omitted.join(", ")}`;
+}
 
 export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; cursor?: string }>(
   {
     operation: "mcp.memory_list",
     title: "List memory",
     description:
-      "Lists the atoms of one library page by page, newest first or in another order. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
+      "Lists the atoms of one library page by page, newest first or in another order; pass nextCursor on until it is null. Use it to go through everything, or everything with a tag, of a time or from a source; to find something use memory_search or memory_recall.",
     annotations: READS,
     input: {
       tag: { ...TAG, description: "Only atoms with this tag." },
@@ -153,11 +171,12 @@ export const memoryList = defineTool<Filters & { tag?: string; sort: Sort; curso
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
     const scope: CursorScope = { list: "atoms", teamId: key.teamId, library, filter: cursorFilter(filter, sort) };
-    const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit: limit + 1 };
-    const { items, nextCursor } = page(await listAtoms(db, reachOf(key), asked), limit, {
+    const asked = { ...filter, libraryId: library.id, sort, after: placeOfCursor(scope, cursor), limit };
+    const { items, nextCursor } = page(await listAtoms(db, reachOf(key), asked), {
       scope,
       positionOf: (atom) => placeOf(sort, atom),
       json: (atom) => atomJson(key, atom),
+      bytesOf: shownBytes(atomText),
     });
     return {
       structured: { items, nextCursor },

@@ -104,9 +104,16 @@ export const READS = { readOnlyHint: true, destructiveHint: false, idempotentHin
 /** Of one that saves or corrects: the second time it does so again, and what was there before is kept. */
 export const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
 /** How many a list gives a model, where it does not say. */
-export const FEW = { ...LIMIT, default: 10, description: "How many at most, 1 to 100." } as const;
+export const FEW = {
+  ...LIMIT,
+  default: 10,
+  description: "How many at most, 1 to 100; fewer where they are long.",
+} as const;
 /** The output of a list, besides its items. */
-export const NEXT_CURSOR = { type: ["string", "null"], description: "Null on the last page." } as const;
+export const NEXT_CURSOR = {
+  type: ["string", "null"],
+  description: "Null on the last page alone: a page ends at 1 MiB, and may hold fewer than limit.",
+} as const;
 
 /**
  * Where a page begins: null for the first.

@@ -1,11 +1,12 @@
 import { estimateTokens } from "../../domain/memory/token-estimate.ts";
 import type { Atom } from "../../store/memory/atom.ts";
-import { listAtoms } from "../../store/memory/atoms.ts";
-import { countAtoms, importantAtoms } from "../../store/memory/library-summary.ts";
+import { listAtoms } from "../../store/memory/atom-list.ts";
+import { countAtoms } from "../../store/memory/library-summary.ts";
 import { type AtomJson, atomJson } from "../memory/atom-json.ts";
 import { libraryName, reachOf } from "../memory/libraries.ts";
+import { ITEM_BYTES } from "../memory/paging.ts";
 import { LIBRARY } from "../memory/schemas.ts";
-import { ATOMS_OUTPUT, atomsText, atomText } from "./atom-text.ts";
+import { ATOMS_OUTPUT, atomsText, atomText, shownBytes } from "./atom-text.ts";
 import { defineTool, FEW, libraryOf, READS } from "./tool.ts";
 
 /** A briefing is short: what is longer is cut, and can be recalled by its id. */
@@ -52,9 +53,9 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
     const reach = reachOf(key);
     const { atoms, isMore: moreAtoms } = await countAtoms(db, reach, library.id);
     const brief = (atom: Atom): AtomJson => shorten(atomJson(key, atom));
-    const best = (await importantAtoms(db, reach, library.id, limit)).map(brief);
-    const page = { libraryId: library.id, after: null, limit };
-    const latest = (await listAtoms(db, reach, page))
+    const page = { libraryId: library.id, after: null, limit, characters: BRIEF + 1 };
+    const best = (await listAtoms(db, reach, { ...page, sort: "importance" })).items.map(brief);
+    const latest = (await listAtoms(db, reach, page)).items
       .map(brief)
       .filter(({ id }) => !best.some((atom) => atom.id === id));
     const { displayName, description } = library;
@@ -71,16 +72,21 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number; maxTok
   },
 );
 
+const bytesOf = shownBytes(atomText);
+
 /** The ids of the atoms that there is room for: the most important and the latest take turns, each in its order. */
 function withinBudget(best: readonly AtomJson[], latest: readonly AtomJson[], tokens: number): ReadonlySet<string> {
   const chosen = new Set<string>();
   let left = tokens;
+  let bytesLeft = ITEM_BYTES;
   for (let i = 0; i < Math.max(best.length, latest.length); i++) {
     for (const atom of [best[i], latest[i]]) {
       if (atom === undefined) continue;
       const cost = estimateTokens(`\n\n${atomText(atom)}`);
-      if (cost > left) return chosen;
+      const bytes = bytesOf(atom);
+      if (cost > left || bytes > bytesLeft) return chosen;
       left -= cost;
+      bytesLeft -= bytes;
       chosen.add(atom.id);
     }
   }

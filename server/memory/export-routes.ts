@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance } from "fastify";
 import type { Atom, AtomPosition } from "../../store/memory/atom.ts";
-import { listAtoms } from "../../store/memory/atoms.ts";
+import { listAtoms } from "../../store/memory/atom-list.ts";
+import type { Page } from "../../store/memory/page.ts";
 import { findLibraryById, type ReachableLibrary } from "../../store/memory/reachable-libraries.ts";
 import type { ServerDeps } from "../deps.ts";
 import { atomLine } from "./atom-json.ts";
@@ -11,7 +12,7 @@ import { requireLibrary } from "./problems.ts";
 import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
 import { ATOM_LINES } from "./response-schemas.ts";
 
-/** Atoms that are read for one piece of an export: what a server holds of it at a time. */
+/** Atoms that are read for one piece of an export, and no more bytes than a page has: what a server holds at a time. */
 const PIECE = 20;
 
 /** A library as JSON Lines, in as many calls of the memory as it has pieces. */
@@ -43,9 +44,9 @@ export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void
 async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGenerator<string> {
   let after: AtomPosition | null = null;
   do {
-    const atoms: Atom[] = await readPiece(call, library, after);
-    for (const atom of atoms) yield `${JSON.stringify(atomLine(atom))}\n`;
-    const last = atoms.length === PIECE ? atoms.at(-1) : undefined;
+    const { items, isMore }: Page<Atom> = await readPiece(call, library, after);
+    for (const atom of items) yield `${JSON.stringify(atomLine(atom))}\n`;
+    const last = isMore ? items.at(-1) : undefined;
     after = last === undefined ? null : { at: last.createdAt, id: last.id };
   } while (after !== null);
 }
@@ -54,10 +55,10 @@ async function* linesOf(call: MemoryCaller, library: ReachableLibrary): AsyncGen
 function readPiece(call: MemoryCaller, { id, incarnation }: ReachableLibrary, after: AtomPosition | null) {
   return call(async (db, key) => {
     const reach = reachOf(key);
-    const atoms = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
+    const piece = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
     // After them: a library that goes in between has no atoms, as one that is through.
     const library = await findLibraryById(db, reach, id);
     if (library?.incarnation !== incarnation) throw new Error("the library is not there any more");
-    return atoms;
+    return piece;
   });
 }

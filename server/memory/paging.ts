@@ -1,3 +1,4 @@
+import { PAGE_BYTES, type Page } from "../../store/memory/page.ts";
 import { problem } from "../http/errors.ts";
 import { type CursorPosition, type CursorScope, readCursor, writeCursor } from "./cursor.ts";
 
@@ -16,17 +17,41 @@ type PagedList<Row, Json> = {
   readonly scope: CursorScope;
   positionOf(row: Row): CursorPosition;
   json(row: Row): Json;
+  /** What an item takes as it is sent; {@link encodedBytes} where it is left out. */
+  readonly bytesOf?: (item: NoInfer<Json>) => number;
 };
 
-/** One page of a list that was read one row too far, which tells whether there is another. */
+/** A page as it is shown: of the rows that were read, as many as there is room for. */
 export function page<Row, Json>(
+  found: Page<Row>,
+  { scope, positionOf, json, bytesOf = encodedBytes }: PagedList<Row, Json>,
+): { items: readonly Json[]; nextCursor: string | null } {
+  const items = fitting(found.items, json, bytesOf);
+  const last = items.length < found.items.length || found.isMore ? found.items[items.length - 1] : undefined;
+  return { items, nextCursor: last === undefined ? null : writeCursor(scope, positionOf(last)) };
+}
+
+/** Of a page's bytes those that its items may have: what stands around them takes less than the rest. */
+export const ITEM_BYTES = PAGE_BYTES - 65_536;
+
+/** The first of these rows as they are shown, as many as a page has room for: one in any case (threats b109). */
+export function fitting<Row, Json>(
   rows: readonly Row[],
-  limit: number,
-  { scope, positionOf, json }: PagedList<Row, Json>,
-): { items: Json[]; nextCursor: string | null } {
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return {
-    items: rows.slice(0, limit).map(json),
-    nextCursor: last === undefined ? null : writeCursor(scope, positionOf(last)),
-  };
+  json: (row: Row) => Json,
+  bytesOf: (item: Json) => number,
+): Json[] {
+  const items: Json[] = [];
+  let left = ITEM_BYTES;
+  for (const row of rows) {
+    const item = json(row);
+    left -= bytesOf(item);
+    if (left < 0 && items.length > 0) break;
+    items.push(item);
+  }
+  return items;
+}
+
+/** Bytes of a value as JSON, and of the comma behind it. */
+export function encodedBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
+import { listAtoms } from "../../store/memory/atom-list.ts";
 import { placeOf } from "../../store/memory/atom-order.ts";
 import { listRevisions } from "../../store/memory/atom-revisions.ts";
-import { findAtoms, listAtoms } from "../../store/memory/atoms.ts";
+import { findAtoms } from "../../store/memory/atoms.ts";
 import { questionSpaces } from "../../store/memory/embedding/nearest.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { isPlainSearch } from "../../store/memory/search/search-words.ts";
@@ -34,7 +35,8 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
       config: {
         operation: "atoms.list",
         docs: {
-          summary: "List atoms, the newest first but for another `sort`",
+          summary:
+            "List atoms, the newest first but for another `sort`: a page may hold fewer than limit and have a successor",
           response: ATOM_PAGE,
           refusals: ["not_found"],
         },
@@ -51,8 +53,8 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
           filter: cursorFilter(filter, sort),
         };
         const after = position(scope, cursor);
-        const asked = { ...filter, libraryId: library?.id ?? null, sort, after, limit: limit + 1 };
-        return page(await listAtoms(db, reachOf(principal), asked), limit, {
+        const asked = { ...filter, libraryId: library?.id ?? null, sort, after, limit };
+        return page(await listAtoms(db, reachOf(principal), asked), {
           scope,
           positionOf: (atom) => placeOf(sort, atom),
           json: (atom) => atomJson(principal, atom),
@@ -94,9 +96,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
           filter: cursorFilter(filter, sort, q),
         };
         const after = position(scope, cursor);
-        const asked = { ...filter, query: q, libraryId: library?.id ?? null, sort, after, limit: limit + 1 };
+        const asked = { ...filter, query: q, libraryId: library?.id ?? null, sort, after, limit };
         const hits = await searchAtoms(db, reachOf(principal), { ...asked, ...(meaning && { meaning }) });
-        const found = page(hits, limit, {
+        const found = page(hits, {
           scope,
           positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
           json: ({ atom, rank, match, snippet }) => ({ ...atomJson(principal, atom), rank, match, snippet }),
@@ -134,10 +136,10 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const scope: CursorScope = { list: "revisions", teamId: principal.teamId, library: null, filter: id };
       const before = position(scope, cursor)?.at ?? null;
       const revisions = await callMemory(deps, request, reply, (db, key) =>
-        listRevisions(db, reachOf(key), id, { before, limit: limit + 1 }),
+        listRevisions(db, reachOf(key), id, { before, limit }),
       );
       if (revisions === undefined) throw NO_ATOM;
-      return page(revisions, limit, {
+      return page(revisions, {
         scope,
         positionOf: ({ revision }) => ({ at: revision, id: "" }),
         json: revisionJson,

@@ -44,7 +44,11 @@ function list(title: string, item: object, more: Readonly<Record<string, object>
 }
 
 const NEXT = {
-  nextCursor: { type: ["string", "null"], description: "To be given as cursor for the next page." },
+  nextCursor: {
+    type: ["string", "null"],
+    description:
+      "To be given as cursor for the next page; null on the last. A page may hold fewer than limit, since it ends at 1 MiB, and have a successor.",
+  },
 } as const;
 
 export const ATOM = closed("Atom", ATOM_FIELDS);

@@ -1,6 +1,8 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { AtomRevision, Reach } from "./atom.ts";
-import { ATOMS_IN_LIBRARIES, type AtomRow, fieldsOf, findAtoms, linksWithin, reachable } from "./atoms.ts";
+import { type AtomRow, fieldsOf, findAtoms, linksWithin } from "./atoms.ts";
+import { bytesBefore, storedBytes } from "./atoms-within.ts";
+import { PAGE_BYTES, type Page, type PageSize } from "./page.ts";
 
 const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, updated_at`;
 
@@ -9,24 +11,35 @@ export async function listRevisions(
   db: QueryExecutorProvider,
   reach: Reach,
   id: string,
-  page: { readonly before: number | null; readonly limit: number },
-): Promise<AtomRevision[] | undefined> {
+  {
+    before,
+    limit,
+    bytes = PAGE_BYTES,
+  }: Pick<PageSize, "bytes"> & { readonly before: number | null; readonly limit: number },
+): Promise<Page<AtomRevision> | undefined> {
   const [present] = await findAtoms(db, reach, [id]);
   if (present === undefined) return undefined;
-  const { rows } = await sql<Omit<AtomRow, "created_ms">>`
-    select r.revision, r.content, r.tags, r.source, r.importance, r.metadata,
+  const { rows } = await sql<Omit<AtomRow, "created_ms"> & { found: number }>`
+    select r.revision, r.content, r.tags, r.source, r.importance, r.metadata, r.found,
       ${linksWithin(reach, sql`r.links`)} as links, extract(epoch from r.expires_at)::float8 * 1000 as expires_ms,
       extract(epoch from r.updated_at)::float8 * 1000 as updated_ms
     from (
-      select id as atom_id, ${COLUMNS} from atoms union all select atom_id, ${COLUMNS} from atom_revisions
-    ) r join ${ATOMS_IN_LIBRARIES} on a.id = r.atom_id
-    where r.atom_id = ${id}::uuid and ${reachable(reach)}
-      and (${page.before}::integer is null or r.revision < ${page.before}::integer)
-    order by r.revision desc
-    limit ${page.limit}`.execute(db);
-  return rows.map((row) => ({
+      select a.*, row_number() over (order by a.revision desc) as place, count(*) over ()::integer as found,
+        ${bytesBefore(sql`a.revision desc`)} as before
+      from (
+        select a.*, ${storedBytes({})} as bytes from (
+          select id as atom_id, ${COLUMNS} from atoms union all select atom_id, ${COLUMNS} from atom_revisions
+        ) a
+        where a.atom_id = ${id}::uuid and (${before}::integer is null or a.revision < ${before}::integer)
+        order by a.revision desc limit ${limit + 1}
+      ) a
+    ) r
+    where r.place <= ${limit} and r.before < ${bytes}
+    order by r.revision desc`.execute(db);
+  const items = rows.map((row) => ({
     revision: row.revision,
     ...fieldsOf(row),
     updatedAt: Math.round(row.updated_ms),
   }));
+  return { items, isMore: items.length < (rows[0]?.found ?? 0) };
 }

@@ -1,11 +1,6 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
-import type { Db } from "../database/change.ts";
-import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
-import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomPosition, Reach } from "./atom.ts";
-import type { AtomFilter } from "./atom-filter.ts";
-import type { Sort } from "./atom-order.ts";
-import { firstOf, idsOf, PAGE_BOUNDS, type PageBounds } from "./atom-pages.ts";
+import type { Atom, AtomFields, AtomLink, AtomMetadata, Reach } from "./atom.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -24,9 +19,14 @@ export function reachable(reach: Reach): RawBuilder<unknown> {
 /** The atoms of a reach, for the FROM of a statement. */
 export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join libraries l on l.id = a.library_id`;
 
-/** The columns of {@link toAtom}, for a statement on `atoms a join libraries l`. */
-export function atomColumns(reach: Reach): RawBuilder<unknown> {
-  return sql`a.id, a.library_id, l.namespace, l.name, a.content, a.tags, a.source,
+/**
+ * The columns of {@link toAtom}, for a statement on `atoms a join libraries l`.
+ *
+ * @param characters of the content, from its beginning; all of it where it is left out
+ */
+export function atomColumns(reach: Reach, characters?: number): RawBuilder<unknown> {
+  const content = characters === undefined ? sql`a.content` : sql`left(a.content, ${characters}::integer) as content`;
+  return sql`a.id, a.library_id, l.namespace, l.name, ${content}, a.tags, a.source,
     a.importance, a.metadata, ${linksWithin(reach, sql`a.links`)} as links,
     extract(epoch from a.expires_at)::float8 * 1000 as expires_ms,
     extract(epoch from a.created_at)::float8 * 1000 as created_ms,
@@ -88,8 +88,8 @@ export function fieldsOf({ expires_ms, ...row }: FieldsRow): AtomFields {
  * One atom by its id, where the reach has it. Planned by itself, so that it is found by its id whatever stands around
  * it: before PostgreSQL 18 a sort that cannot be avoided makes all plans of a join cost the same (threats c64).
  */
-export function atomOf(id: RawBuilder<unknown>, reach: Reach): RawBuilder<unknown> {
-  return sql`(select ${atomColumns(reach)}, a.created_at from atoms a join libraries l on l.id = a.library_id
+export function atomOf(id: RawBuilder<unknown>, reach: Reach, characters?: number): RawBuilder<unknown> {
+  return sql`(select ${atomColumns(reach, characters)}, a.created_at from atoms a join libraries l on l.id = a.library_id
     where a.id = ${id} and ${reachable(reach)} offset 0)`;
 }
 
@@ -125,29 +125,4 @@ export async function atomsById(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Atom>> {
   return new Map((await findAtoms(db, reach, ids)).map((atom) => [atom.id, atom]));
-}
-
-/** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
-export async function listAtoms(
-  db: Db,
-  reach: Reach,
-  page: AtomFilter & {
-    readonly libraryId: string | null;
-    readonly sort?: Sort;
-    readonly after: AtomPosition | null;
-    readonly limit: number;
-  },
-  bounds: PageBounds = PAGE_BOUNDS,
-): Promise<Atom[]> {
-  const { limit, libraryId, after, sort = "newest", ...filter } = page;
-  const list = { reach, libraryId, after, sort, filter };
-  if (Object.values(filter).some((each) => each !== undefined)) {
-    const ids = await idsOf(db, list, limit, bounds);
-    const atoms = await atomsById(db, reach, ids);
-    return ids.map((id) => atoms.get(id)).filter((atom) => atom !== undefined);
-  }
-  const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<AtomRow>`${preparedStatement} select ${atomColumns(reach)} from ${firstOf(list, limit)}`.execute(tx),
-  );
-  return rows.map(toAtom);
 }

@@ -2,24 +2,10 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
-import type { Atom, Reach } from "./atom.ts";
+import type { Reach } from "./atom.ts";
 import { orderOf } from "./atom-order.ts";
-import { type AtomRow, atomColumns, reachable, toAtom } from "./atoms.ts";
+import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
-
-/** The most important atoms of one library, the last corrected first among equals. */
-export async function importantAtoms(db: Db, reach: Reach, libraryId: string, limit: number): Promise<Atom[]> {
-  const { rows } = await withOrderedPlans(db, (tx) =>
-    sql<AtomRow>`${preparedStatement}
-      select ${atomColumns(reach)} from libraries l cross join lateral (
-        select * from atoms a where a.library_id = l.id and ${UNEXPIRED}
-        order by ${orderOf("importance").by} limit ${limit}
-      ) a
-      where ${reachable(reach)} and l.id = ${libraryId}
-      order by ${orderOf("importance").by}`.execute(tx),
-  );
-  return rows.map(toAtom);
-}
 
 /** Counted no further: an exact count reads every row. */
 const MAX_COUNTED = 1_000;

@@ -3,10 +3,10 @@ import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import type { Reach } from "../../store/memory/atom.ts";
+import { listAtoms } from "../../store/memory/atom-list.ts";
 import { insertAtom } from "../../store/memory/atom-writes.ts";
-import { listAtoms } from "../../store/memory/atoms.ts";
 import { libraryDeletion } from "../../store/memory/deleted-libraries.ts";
-import { countAtoms, importantAtoms } from "../../store/memory/library-summary.ts";
+import { countAtoms } from "../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
@@ -33,7 +33,7 @@ const QUESTION = [EVERYWHERE, SOMETIMES, ...[1, 2, 3, 5, 8, 12, 20, 35, 60, 100,
   [300, 500, 900, 2_000, 5_000, 9_000, 15_000].map(wordOfRank),
 );
 const search = { libraryId: LIBRARY, tags: [], limit: 20 };
-const page = { libraryId: LIBRARY, after: null, limit: 21 };
+const page = { libraryId: LIBRARY, after: null, limit: 20 };
 
 /** What the memory service is asked, by the name of its row. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
@@ -43,7 +43,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "recall: a question of 20 words": (db) => recallAtoms(db, REACH, { ...search, query: QUESTION.join(" ") }),
   wake_up: async (db) => {
     await countAtoms(db, REACH, LIBRARY);
-    await importantAtoms(db, REACH, LIBRARY, 10);
+    await listAtoms(db, REACH, { ...page, sort: "importance", limit: 10 });
     await listAtoms(db, REACH, { ...page, limit: 10 });
   },
   "a page of one library": (db) => listAtoms(db, REACH, page),

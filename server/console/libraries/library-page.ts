@@ -20,13 +20,12 @@ export type LibraryPage = {
   readonly atoms: readonly ListedAtom[];
   /** Where the next page begins. */
   readonly next: AtomsQuery["after"];
-  /** How many a search finds at most. */
-  readonly found: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-const EXCERPT = 420;
+/** Characters of an atom in a list. */
+export const EXCERPT = 420;
 
 export function libraryContent(page: LibraryPage): Html {
   const { library, query, atoms, next } = page;
@@ -46,9 +45,7 @@ ${facts(page)}
   }${
     (atoms.length > 0 || query.after !== null) &&
     foot({
-      said: isSearch
-        ? `${said}, the closest first${atoms.length === page.found ? `: no more than ${page.found}` : ""}`
-        : `${said}, the newest first`,
+      said: `${said}, the ${isSearch ? "closest" : "newest"} first`,
       first: query.after === null ? undefined : atomsUrl(id, { ...query, after: null }),
       next: next === null ? undefined : atomsUrl(id, { ...query, after: next }),
       isPartial: false,

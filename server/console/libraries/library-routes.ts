@@ -1,9 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Db } from "../../../store/database/change.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
+import { placeOf } from "../../../store/memory/atom-order.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
-import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
+import { findAtoms } from "../../../store/memory/atoms.ts";
 import { countAtoms } from "../../../store/memory/library-summary.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
+import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/snippet.ts";
 import { listObjects } from "../../../store/objects.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
 import { problem } from "../../http/errors.ts";
@@ -18,14 +21,13 @@ import { seeObject } from "../seen-object.ts";
 import { sendConsolePage } from "../send-page.ts";
 import { atomContent } from "./atom-page.ts";
 import { librariesContent, type StoredLibrary } from "./libraries-page.ts";
-import { type ListedAtom, libraryContent } from "./library-page.ts";
+import { EXCERPT, type ListedAtom, libraryContent } from "./library-page.ts";
 import { type AtomsQuery, readAtomsQuery, readLibrariesQuery } from "./library-query.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
 const PAGE = 50;
 const ATOMS = 30;
-/** As many as the memory API gives. */
 const FOUND = 100;
 const REVISIONS = 10;
 
@@ -65,7 +67,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       });
       const { library } = page;
       const isDefault = (await defaultsAmong([library])).size > 0;
-      const content = libraryContent({ ...page, isDefault, query, found: FOUND, now: clock.now() });
+      const content = libraryContent({ ...page, isDefault, query, now: clock.now() });
       return sendConsolePage(request, reply, { title: refName(library), section: "libraries", content });
     },
   );
@@ -81,9 +83,8 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
         const [atom] = await findAtoms(db, reach, [atomId]);
         if (atom === undefined) throw problem("not_found", "There is no atom of this id in this library.");
         const from = Math.min(before ?? atom.revision, atom.revision);
-        const revisions = await listRevisions(db, reach, atomId, { before: from, limit: REVISIONS + 1 });
-        const earlier = (revisions ?? []).slice(0, REVISIONS);
-        const isMore = (revisions ?? []).length > REVISIONS;
+        const revisions = await listRevisions(db, reach, atomId, { before: from, limit: REVISIONS });
+        const { items: earlier, isMore } = revisions ?? { items: [], isMore: false };
         return { library, atom, earlier, moreBefore: isMore ? (earlier.at(-1)?.revision ?? null) : null };
       });
       return sendConsolePage(request, reply, {
@@ -109,17 +110,19 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
     db: Db,
     { id: libraryId, teamId }: StoredLibrary,
     { text, tag, after }: AtomsQuery,
-  ): Promise<{ atoms: ListedAtom[]; next: AtomsQuery["after"] }> {
+  ): Promise<{ atoms: readonly ListedAtom[]; next: AtomsQuery["after"] }> {
     const reach = { teamId, libraryIds: [libraryId] };
+    const page = { libraryId, tags: tag === "" ? undefined : [tag], after };
     if (text !== "") {
-      const tags = tag === "" ? [] : [tag];
-      return { atoms: await searchAtoms(db, reach, { query: text, libraryId, tags, limit: FOUND }), next: null };
+      const asked = { ...page, query: text, limit: FOUND, characters: MAX_SNIPPET_SOURCE };
+      const { items: atoms, isMore } = await searchAtoms(db, reach, asked);
+      const last = isMore ? atoms.at(-1) : undefined;
+      return { atoms, next: last === undefined ? null : { at: last.place, id: last.atom.id } };
     }
-    const page = { libraryId, tags: tag === "" ? undefined : [tag], after, limit: ATOMS + 1 };
-    const found = await listAtoms(db, reach, page);
-    const atoms = found.slice(0, ATOMS).map((atom) => ({ atom, snippet: undefined }));
-    const last = found.length > ATOMS ? found[ATOMS - 1] : undefined;
-    return { atoms, next: last === undefined ? null : { at: last.createdAt, id: last.id } };
+    const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
+    const last = isMore ? items.at(-1) : undefined;
+    const atoms = items.map((atom) => ({ atom, snippet: undefined }));
+    return { atoms, next: last === undefined ? null : placeOf("newest", last) };
   }
 
   /** Which of these libraries is its team's default. */

@@ -3,7 +3,9 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, Reach } from "../atom.ts";
+import type { Reach } from "../atom.ts";
+import type { AtomsWithin } from "../atoms-within.ts";
+import type { PageSize } from "../page.ts";
 import { candidates, matches, resolveScope, type Scope, SEARCH_BOUNDS, type SearchBounds } from "./candidates.ts";
 import { byRank, inOrder, type Ranked, type RankedAtom, type Search, SOURCES, withMeaning } from "./ranked-atoms.ts";
 import type { RankedRow } from "./ranked-row.ts";
@@ -31,16 +33,17 @@ const MONTH_MS = 2_592_000_000;
 
 /**
  * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
- * recent before the others.
+ * recent before the others, as far as there is room for them.
  */
 export async function recallAtoms(
   db: Db,
   reach: Reach,
-  search: Search,
+  search: Search & PageSize,
   bounds: SearchBounds = SEARCH_BOUNDS,
-): Promise<Atom[]> {
+): Promise<AtomsWithin> {
   const ranked = await rankForRecall(db, reach, search, bounds);
-  return (await inOrder(db, reach, ranked)).map(({ atom }) => atom);
+  const { found, cut } = await inOrder(db, reach, ranked, search);
+  return { atoms: found.map(({ atom }) => atom), cut };
 }
 
 /** The atoms that share any of a topic's words, in some form, each once, the most worth knowing first. */

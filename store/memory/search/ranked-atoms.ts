@@ -1,7 +1,8 @@
 import type { Db } from "../../database/change.ts";
 import type { Atom, Reach } from "../atom.ts";
-import { atomsById } from "../atoms.ts";
+import { readInOrder } from "../atoms-within.ts";
 import { nearestAtoms, type QuestionVector } from "../embedding/nearest.ts";
+import type { PageSize } from "../page.ts";
 import type { Scope, SearchFilter } from "./candidates.ts";
 import { fuse } from "./fuse.ts";
 import type { RankedRow } from "./ranked-row.ts";
@@ -57,16 +58,19 @@ export async function withMeaning(
     .map(({ id, rank }) => ({ id, rank, match: matches.get(id) ?? "meaning" }));
 }
 
-/** The ranked atoms with their text, but those that went meanwhile. */
+/** The ranked atoms with their text, but those that went meanwhile, as far as there is room for them. */
 export async function inOrder(
   db: Db,
   reach: Reach,
   ranked: readonly RankedAtom[],
-): Promise<{ atom: Atom; rank: number; match: Match }[]> {
+  size: PageSize,
+): Promise<{ found: { atom: Atom; rank: number; match: Match }[]; cut: readonly string[] }> {
   const ids = ranked.map(({ id }) => id);
-  const atoms = await atomsById(db, reach, ids);
-  return ranked.flatMap(({ id, rank, match }) => {
-    const atom = atoms.get(id);
-    return atom === undefined ? [] : [{ atom, rank, match }];
+  const { atoms, cut } = await readInOrder(db, reach, ids, size);
+  const ranks = new Map(ranked.map(({ id, rank, match }) => [id, { rank, match }]));
+  const found = atoms.flatMap((atom) => {
+    const rank = ranks.get(atom.id);
+    return rank === undefined ? [] : [{ atom, ...rank }];
   });
+  return { found, cut };
 }

@@ -267,7 +267,7 @@ describe("tools", () => {
       true,
     );
     const recalled = await rpc(toolCall("memory_recall", { ids: [id] }), theirs);
-    expect(recalled.json.result.structuredContent).toEqual({ items: [], missing: [id], semantic: false });
+    expect(recalled.json.result.structuredContent).toEqual({ items: [], missing: [id], omitted: [], semantic: false });
   });
 
   test.each<[string, string, unknown, string]>([

@@ -6,9 +6,14 @@ import type { Harness } from "../harness.ts";
 const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
 
-/** What a tool answered: its text, and where it succeeded what is structured. */
-// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into as JavaScript is, by many shapes.
-export type ToolResult = { readonly text: string; readonly isError: boolean; readonly structured: any };
+/** What a tool answered: its text, where it succeeded what is structured, and the bytes of all of it. */
+export type ToolResult = {
+  readonly text: string;
+  readonly isError: boolean;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into as JavaScript is, by many shapes.
+  readonly structured: any;
+  readonly bytes: number;
+};
 
 /** Calls a tool by one message. What is structured fits the schema that the tool is listed with. */
 export async function callTool(
@@ -31,5 +36,10 @@ export async function callTool(
     const validate = ajv.compile(schema);
     expect(validate(result.structuredContent), ajv.errorsText(validate.errors)).toBe(true);
   }
-  return { text: result.content[0].text, isError, structured: result.structuredContent };
+  return {
+    text: result.content[0].text,
+    isError,
+    structured: result.structuredContent,
+    bytes: Buffer.byteLength(body),
+  };
 }

@@ -2,11 +2,12 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { InvalidAtomError } from "../../../store/database/errors.ts";
 import type { AtomFields, Reach } from "../../../store/memory/atom.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
-import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
+import { findAtoms } from "../../../store/memory/atoms.ts";
 import { expiredDeletion } from "../../../store/memory/expired-atoms.ts";
-import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
+import { countAtoms } from "../../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
@@ -39,7 +40,7 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     expect(await correctAtom(opened().db, TEAM_A, id, change)).toMatchObject({
       ...{ kind: "corrected", atom: { metadata: {}, links: [], expiresAt: null, revision: 2 } },
     });
-    expect(await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 5 })).toMatchObject([
+    expect((await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 5 }))?.items).toMatchObject([
       { revision: 2, metadata: {}, links: [], expiresAt: null },
       { revision: 1, metadata: { lines: 12 }, links, expiresAt: Date.UTC(2999, 0) },
     ]);
@@ -74,7 +75,7 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     await deleteAtom(opened().db, TEAM_A, deleted.id, null);
     await expire(expired.id);
     expect(await linksOf(id)).toEqual([{ rel: "r", id: kept.id }]);
-    expect(await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 1 })).toMatchObject([
+    expect((await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 1 }))?.items).toMatchObject([
       { links: [{ rel: "r", id: kept.id }] },
     ]);
   });
@@ -85,14 +86,14 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     const { id } = await save("lib-diary", { ...fields, expiresAt: Date.UTC(2999, 0) });
     const search = { query: "kettle", libraryId: null, tags: [], limit: 5 };
     const page = { libraryId: "lib-diary", after: null, limit: 5 };
-    const questions: Record<string, () => Promise<unknown[]>> = {
+    const questions: Record<string, () => Promise<readonly unknown[]>> = {
       find: () => findAtoms(db, TEAM_A, [id]),
-      list: () => listAtoms(db, TEAM_A, page),
-      tag: () => listAtoms(db, TEAM_A, { ...page, tags: ["t"] }),
-      walk: () => listAtoms(db, TEAM_A, { ...page, tags: ["t"] }, { tagged: 0, walked: 10 }),
-      search: () => searchAtoms(db, TEAM_A, search),
-      recall: () => recallAtoms(db, TEAM_A, search),
-      important: () => importantAtoms(db, TEAM_A, "lib-diary", 5),
+      list: async () => (await listAtoms(db, TEAM_A, page)).items,
+      tag: async () => (await listAtoms(db, TEAM_A, { ...page, tags: ["t"] })).items,
+      walk: async () => (await listAtoms(db, TEAM_A, { ...page, tags: ["t"] }, { tagged: 0, walked: 10 })).items,
+      search: async () => (await searchAtoms(db, TEAM_A, search)).items,
+      recall: async () => (await recallAtoms(db, TEAM_A, search)).atoms,
+      important: async () => (await listAtoms(db, TEAM_A, { ...page, sort: "importance" })).items,
     };
     for (const [name, ask] of Object.entries(questions)) expect(await ask(), name).toHaveLength(1);
     await expire(id);
@@ -130,7 +131,7 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
     const draft = { ...PLAIN, content: "The kettle is on.", libraryId: "lib-diary", at: Date.UTC(2999, 0) };
     const atom = await insertAtom(opened().db, TEAM_A, draft);
     const search = { query: "kettle", libraryId: null, limit: 5 };
-    expect(await recallAtoms(opened().db, TEAM_A, search)).toEqual([atom]);
+    expect((await recallAtoms(opened().db, TEAM_A, search)).atoms).toEqual([atom]);
   });
 
   test("b87: expired atoms do not fill a page, and are deleted in bounded slices with their revisions", async () => {
@@ -141,10 +142,10 @@ describeOnEachEngine("what atoms are besides a statement", (opened) => {
       from generate_series(1, 50) n`.execute(db);
     await sql`update atoms set revision = 2 where library_id = 'lib-diary'`.execute(db);
     const page = { libraryId: "lib-diary", after: null, limit: 5 };
-    expect(await listAtoms(db, TEAM_A, page)).toHaveLength(5);
-    expect(await listAtoms(db, TEAM_A, { ...page, tags: ["t"] })).toHaveLength(5);
+    expect((await listAtoms(db, TEAM_A, page)).items).toHaveLength(5);
+    expect((await listAtoms(db, TEAM_A, { ...page, tags: ["t"] })).items).toHaveLength(5);
     const search = { query: "kettle", libraryId: null, tags: [], limit: 5 };
-    expect(await searchAtoms(db, TEAM_A, search)).toHaveLength(5);
+    expect((await searchAtoms(db, TEAM_A, search)).items).toHaveLength(5);
     const count = async (table: string) =>
       (await sql<{ n: number }>`select count(*)::integer as n from ${sql.table(table)}`.execute(db)).rows[0]?.n;
     const deletion = expiredDeletion(opened(), 20);

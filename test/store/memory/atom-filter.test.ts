@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { AtomPosition, Reach } from "../../../store/memory/atom.ts";
+import type { Atom, AtomPosition, Reach } from "../../../store/memory/atom.ts";
 import type { AtomFilter } from "../../../store/memory/atom-filter.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { placeOf, SORTS, type Sort } from "../../../store/memory/atom-order.ts";
-import { listAtoms } from "../../../store/memory/atoms.ts";
+import type { Page } from "../../../store/memory/page.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
@@ -87,7 +88,7 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
         let after: AtomPosition | null = null;
         for (;;) {
           const page = { ...filter, libraryId: null, sort, after, limit: 17 };
-          const atoms = await listAtoms(opened().db, TEAM_A, page, bounds);
+          const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
           const last = atoms.at(-1);
           if (last === undefined) break;
           seen.push(...atoms.map(numberOf));
@@ -104,12 +105,12 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
       const expected = numbers("newest", passes).toSorted();
       for (const query of ["harbour", "harbuor", "harb"]) {
         const asked = { ...filter, query, libraryId: null, limit: ATOMS };
-        const hits = await searchAtoms(opened().db, TEAM_A, { ...asked, sort: "newest" });
+        const { items: hits } = await searchAtoms(opened().db, TEAM_A, { ...asked, sort: "newest" });
         expect(
           hits.map(({ atom }) => numberOf(atom)),
           query,
         ).toEqual(numbers("newest", passes));
-        const recalled = await recallAtoms(opened().db, TEAM_A, asked);
+        const { atoms: recalled } = await recallAtoms(opened().db, TEAM_A, asked);
         expect(expected, query).toEqual(expect.arrayContaining(recalled.map(numberOf)));
         if (expected.length > 0) expect(recalled.length).toBeGreaterThan(0);
       }
@@ -119,10 +120,11 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
   test("a search's pages follow one another, in each order, also where an atom of the page before has gone", async () => {
     for (const sort of ["rank", ...SORTS] as const) {
       const asked = { query: "harbour", libraryId: null, sort };
-      const [whole, paged] = [await searchAtoms(opened().db, TEAM_A, { ...asked, limit: ATOMS }), [] as string[]];
+      const { items: whole } = await searchAtoms(opened().db, TEAM_A, { ...asked, limit: ATOMS });
+      const paged: string[] = [];
       let after: AtomPosition | null = null;
       for (;;) {
-        const hits = await searchAtoms(opened().db, TEAM_A, { ...asked, after, limit: 25 });
+        const { items: hits } = await searchAtoms(opened().db, TEAM_A, { ...asked, after, limit: 25 });
         const last = hits.at(-1);
         if (last === undefined) break;
         paged.push(...hits.map(({ atom }) => atom.id));
@@ -130,7 +132,7 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
       }
       expect(paged, sort).toEqual(whole.map(({ atom }) => atom.id));
       const gone = { at: 25, id: "00000000-0000-7000-8000-000000000000" };
-      const [next] = await searchAtoms(opened().db, TEAM_A, { ...asked, after: gone, limit: 1 });
+      const [next] = (await searchAtoms(opened().db, TEAM_A, { ...asked, after: gone, limit: 1 })).items;
       expect(next?.atom.id, sort).toBe(paged[25]);
     }
   });

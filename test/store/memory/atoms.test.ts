@@ -1,10 +1,12 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { AtomFields, Reach } from "../../../store/memory/atom.ts";
+import type { Atom, AtomFields, Reach } from "../../../store/memory/atom.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { listRevisions } from "../../../store/memory/atom-revisions.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/atom-writes.ts";
-import { findAtoms, listAtoms } from "../../../store/memory/atoms.ts";
-import { countAtoms, importantAtoms } from "../../../store/memory/library-summary.ts";
+import { findAtoms } from "../../../store/memory/atoms.ts";
+import { countAtoms } from "../../../store/memory/library-summary.ts";
+import type { Page } from "../../../store/memory/page.ts";
 import { findLibraryById, findLibraryByName } from "../../../store/memory/reachable-libraries.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
@@ -60,8 +62,8 @@ describeOnEachEngine("atoms", (opened) => {
     const ours = await save("lib-handbook", { content: "The secret sauce.", tags: ["t"] });
     for (const reach of [TEAM_B, DIARY_ONLY, { ...TEAM_A, libraryIds: [] }]) {
       expect(await findAtoms(opened().db, reach, [ours.id])).toEqual([]);
-      expect(await listAtoms(opened().db, reach, { ...page, tags: ["t"] })).toEqual([]);
-      expect(await listAtoms(opened().db, reach, { ...page, libraryId: "lib-handbook" })).toEqual([]);
+      expect((await listAtoms(opened().db, reach, { ...page, tags: ["t"] })).items).toEqual([]);
+      expect((await listAtoms(opened().db, reach, { ...page, libraryId: "lib-handbook" })).items).toEqual([]);
       expect(await listRevisions(opened().db, reach, ours.id, { before: null, limit: 10 })).toBeUndefined();
       expect(await correctAtom(opened().db, reach, ours.id, { content: "stolen", expected: 1, at: NOON })).toEqual({
         kind: "absent",
@@ -80,8 +82,18 @@ describeOnEachEngine("atoms", (opened) => {
     await save("lib-diary", { content: "Dear diary, the sauce." });
     await save("lib-b-notes", { content: "Sauce of team B. Sauce." }, NOON, TEAM_B);
     const alone = async (reach: Reach) => {
-      const hits = await searchAtoms(opened().db, reach, { query: "sauce", libraryId: null, tags: [], limit: 10 });
-      const recalled = await recallAtoms(opened().db, reach, { query: "sauce", libraryId: null, tags: [], limit: 10 });
+      const { items: hits } = await searchAtoms(opened().db, reach, {
+        query: "sauce",
+        libraryId: null,
+        tags: [],
+        limit: 10,
+      });
+      const { atoms: recalled } = await recallAtoms(opened().db, reach, {
+        query: "sauce",
+        libraryId: null,
+        tags: [],
+        limit: 10,
+      });
       return {
         hits,
         libraries: hits.map(({ atom }) => atom.library.id),
@@ -114,12 +126,12 @@ describeOnEachEngine("atoms", (opened) => {
     });
     await correctAtom(opened().db, TEAM_A, first.id, { source: null, tags: [], expected: null, at: NOON + 2_000 });
     const revisions = await listRevisions(opened().db, TEAM_A, first.id, { before: null, limit: 10 });
-    expect(revisions?.map(({ revision, content, tags, source }) => [revision, content, tags, source])).toEqual([
+    expect(revisions?.items.map(({ revision, content, tags, source }) => [revision, content, tags, source])).toEqual([
       [3, "Two.", [], null],
       [2, "Two.", ["kept"], "s"],
       [1, "One.", ["kept"], "s"],
     ]);
-    expect(await listRevisions(opened().db, TEAM_A, first.id, { before: 2, limit: 10 })).toHaveLength(1);
+    expect((await listRevisions(opened().db, TEAM_A, first.id, { before: 2, limit: 10 }))?.items).toHaveLength(1);
   });
 
   test("of corrections of one revision the first wins, and the others learn the present revision", async () => {
@@ -131,7 +143,7 @@ describeOnEachEngine("atoms", (opened) => {
     );
     expect(all.filter(({ kind }) => kind === "corrected")).toHaveLength(1);
     expect(all.filter(({ kind }) => kind === "conflict")).toEqual(Array(7).fill({ kind: "conflict", revision: 2 }));
-    expect(await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 10 })).toHaveLength(2);
+    expect((await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 10 }))?.items).toHaveLength(2);
   });
 
   test("corrections of whichever revision is present all count, and none is lost", async () => {
@@ -142,8 +154,8 @@ describeOnEachEngine("atoms", (opened) => {
       ),
     );
     const revisions = await listRevisions(opened().db, TEAM_A, id, { before: null, limit: 20 });
-    expect(revisions?.map(({ revision }) => revision)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
-    expect(new Set(revisions?.map(({ content }) => content)).size).toBe(9);
+    expect(revisions?.items.map(({ revision }) => revision)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(new Set(revisions?.items.map(({ content }) => content)).size).toBe(9);
   });
 
   test("a clock that went back never makes an atom older than it was", async () => {
@@ -158,7 +170,12 @@ describeOnEachEngine("atoms", (opened) => {
     const seen: string[] = [];
     let after = null;
     for (;;) {
-      const atoms = await listAtoms(opened().db, TEAM_A, { ...page, libraryId: "lib-diary", after, limit: 3 });
+      const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, {
+        ...page,
+        libraryId: "lib-diary",
+        after,
+        limit: 3,
+      });
       seen.push(...atoms.map(({ content }) => content));
       const last = atoms.at(-1);
       if (last === undefined) break;
@@ -171,11 +188,11 @@ describeOnEachEngine("atoms", (opened) => {
 
   test("the tag filter wants the tag whole", async () => {
     await save("lib-diary", { tags: ["deploy", "prod"] });
-    expect(await listAtoms(opened().db, TEAM_A, { ...page, tags: ["prod"] })).toHaveLength(1);
-    expect(await listAtoms(opened().db, TEAM_A, { ...page, tags: ["pro"] })).toHaveLength(0);
+    expect((await listAtoms(opened().db, TEAM_A, { ...page, tags: ["prod"] })).items).toHaveLength(1);
+    expect((await listAtoms(opened().db, TEAM_A, { ...page, tags: ["pro"] })).items).toHaveLength(0);
     const search = { query: "statement", libraryId: null, limit: 10 };
-    expect(await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "prod"] })).toHaveLength(1);
-    expect(await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "other"] })).toHaveLength(0);
+    expect((await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "prod"] })).items).toHaveLength(1);
+    expect((await searchAtoms(opened().db, TEAM_A, { ...search, tags: ["deploy", "other"] })).items).toHaveLength(0);
   });
 
   test("search knows word forms, phrases and exclusions, ranks the closest first, and marks it", async () => {
@@ -183,7 +200,7 @@ describeOnEachEngine("atoms", (opened) => {
     await save("lib-diary", { content: "A deployment deploys the deployment of deployments." });
     await save("lib-diary", { content: "Nothing to see." });
     const search = async (query: string) =>
-      (await searchAtoms(opened().db, TEAM_A, { query, libraryId: null, tags: [], limit: 10 })).map(
+      (await searchAtoms(opened().db, TEAM_A, { query, libraryId: null, tags: [], limit: 10 })).items.map(
         ({ atom, snippet }) => [atom.content.split(" ")[0], snippet],
       );
     expect((await search("deployment")).map(([word]) => word)).toEqual(["A", "Deployments"]);
@@ -198,7 +215,7 @@ describeOnEachEngine("atoms", (opened) => {
     await save("lib-diary", { content: "The printer is on floor 2.", importance: 0 }, now - 300 * 86_400_000);
     await save("lib-diary", { content: "The printer is on floor 3.", importance: 9 }, now);
     await save("lib-diary", { content: "Lunch is at noon." }, now);
-    const recalled = await recallAtoms(opened().db, TEAM_A, {
+    const { atoms: recalled } = await recallAtoms(opened().db, TEAM_A, {
       query: "Where did they put that printer & scanner?",
       libraryId: "lib-diary",
       tags: [],
@@ -214,8 +231,9 @@ describeOnEachEngine("atoms", (opened) => {
     await save("lib-diary", { content: "low", importance: 1 });
     await save("lib-diary", { content: "high, old", importance: 9 });
     await save("lib-diary", { content: "high, new", importance: 9 }, NOON + 1);
-    const atoms = await importantAtoms(opened().db, TEAM_A, "lib-diary", 2);
-    expect(atoms.map(({ content }) => content)).toEqual(["high, new", "high, old"]);
+    const important = { ...page, libraryId: "lib-diary", sort: "importance", limit: 2 } as const;
+    const { items } = await listAtoms(opened().db, TEAM_A, important);
+    expect(items.map(({ content }) => content)).toEqual(["high, new", "high, old"]);
   });
 
   test("a name without a namespace is found for a caller without one, as long as it is the only one", async () => {

@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import type { Reach } from "../../../store/memory/atom.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
 import { insertAtom } from "../../../store/memory/atom-writes.ts";
-import { listAtoms } from "../../../store/memory/atoms.ts";
 import { deletionProgress, libraryDeletion } from "../../../store/memory/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries.ts";
 import { findObject } from "../../../store/objects.ts";
@@ -36,7 +36,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     await run(opened(), (tx) => removeLibrary(tx, { ...DIARY, policy: "Delete" }));
     expect(await count("atoms"), "none of them within the removal").toBe(100);
     const page = { libraryId: "lib-diary", after: null, limit: 10 };
-    expect(await listAtoms(opened().db, REACH, page)).toEqual([]);
+    expect((await listAtoms(opened().db, REACH, page)).items).toEqual([]);
     expect(await findObject(opened().db, "library", { ...DIARY, teamId: "team-a" })).toBeUndefined();
 
     const again = { ...DIARY, teamId: "team-a", displayName: "", description: "", deletionPolicy: "Delete" } as const;
@@ -57,7 +57,7 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     expect(await next()).toBe(false);
     expect(await progress()).toBeUndefined();
     expect(await opened().db.selectFrom("libraries").select("id").where("state", "=", "deleted").execute()).toEqual([]);
-    expect(await listAtoms(opened().db, REACH, { ...page, libraryId })).toHaveLength(1);
+    expect((await listAtoms(opened().db, REACH, { ...page, libraryId })).items).toHaveLength(1);
   });
 
   test("c52: no slice reads what other libraries hold, nor again what is deleted, also while a backup runs", async () => {

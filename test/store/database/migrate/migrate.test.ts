@@ -106,7 +106,7 @@ describe("A database of another encoding", () => {
     const reach = { teamId: "team-a", libraryIds: null };
     await insertAtom(store.db, reach, { ...PLAIN, content, libraryId: "lib-diary", at: Date.now() });
     for (const query of ["nacht", "Schlüsselrotation", "回転", "schlusselrotatoin"]) {
-      const found = await searchAtoms(store.db, reach, { libraryId: "lib-diary", query, limit: 10 });
+      const { items: found } = await searchAtoms(store.db, reach, { libraryId: "lib-diary", query, limit: 10 });
       if (query === "nacht") expect(found.map(({ atom }) => atom.content)).toEqual([content]);
     }
   });

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Reach } from "../../../../store/memory/atom.ts";
-import { listAtoms } from "../../../../store/memory/atoms.ts";
+import type { Atom, Reach } from "../../../../store/memory/atom.ts";
+import { listAtoms } from "../../../../store/memory/atom-list.ts";
+import type { Page } from "../../../../store/memory/page.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import type { SearchBounds } from "../../../../store/memory/search/candidates.ts";
@@ -41,9 +42,9 @@ describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) 
   const numbersOf = (atoms: readonly { content: string }[]): number[] =>
     atoms.map(({ content }) => Number(/number(\d+)/.exec(content)?.[1]));
   const search = async (query: string, reach = TEAM_A, asked: Partial<typeof ALL> = {}) =>
-    numbersOf((await searchAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW)).map(({ atom }) => atom));
+    numbersOf((await searchAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW)).items.map(({ atom }) => atom));
   const recall = async (query: string, reach = TEAM_A, asked: Partial<typeof ALL> = {}) =>
-    numbersOf(await recallAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW));
+    numbersOf((await recallAtoms(opened().db, reach, { ...ALL, ...asked, query }, LOW)).atoms);
 
   test("b86: what is rare is found wherever it is, alone and beside words that every atom has", async () => {
     for (const query of ["zebra", "often zebra", "zebra or unheard", "usual zebra -unheard"]) {
@@ -85,7 +86,7 @@ describeNightlyOnEachEngine("searches that look at few of many atoms", (opened) 
       const seen: number[] = [];
       for (let after = null; ; ) {
         const page = { libraryId: null, tags: [tag], after, limit: 60 };
-        const atoms = await listAtoms(opened().db, TEAM_A, page, bounds);
+        const { items: atoms }: Page<Atom> = await listAtoms(opened().db, TEAM_A, page, bounds);
         const last = atoms.at(-1);
         if (last === undefined) return seen;
         seen.push(...numbersOf(atoms));

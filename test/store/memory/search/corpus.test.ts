@@ -17,9 +17,9 @@ describeNightlyOnEachEngine("a memory in five languages", (opened) => {
   const search = { libraryId: null, tags: [], limit: 10 };
   const asks = {
     "a search": async (query: string) =>
-      (await searchAtoms(opened().db, REACH, { ...search, query })).map(({ atom }) => atom.content),
+      (await searchAtoms(opened().db, REACH, { ...search, query })).items.map(({ atom }) => atom.content),
     memory_recall: async (query: string) =>
-      (await recallAtoms(opened().db, REACH, { ...search, query })).map(({ content }) => content),
+      (await recallAtoms(opened().db, REACH, { ...search, query })).atoms.map(({ content }) => content),
   };
 
   test.for(Object.entries(asks))("%s finds what answers a question among the first ten", async ([, ask]) => {

@@ -2,8 +2,8 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../store/database/schema.ts";
 import type { Reach } from "../../../../store/memory/atom.ts";
-import { listAtoms } from "../../../../store/memory/atoms.ts";
-import { countAtoms, importantAtoms } from "../../../../store/memory/library-summary.ts";
+import { listAtoms } from "../../../../store/memory/atom-list.ts";
+import { countAtoms } from "../../../../store/memory/library-summary.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
@@ -14,7 +14,7 @@ const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-ops"] };
 const LIBRARY = "lib-diary";
 const search = { libraryId: LIBRARY, tags: [], limit: 20 };
-const page = { libraryId: LIBRARY, after: null, limit: 21 };
+const page = { libraryId: LIBRARY, after: null, limit: 20 };
 const QUESTION = [EVERYWHERE, SOMETIMES, RARE, ...Array.from({ length: 17 }, (_, i) => wordOfRank(i * i + 1))];
 
 type Db = Kysely<Database>;
@@ -27,7 +27,7 @@ const QUESTIONS: readonly (readonly [string, number, (db: Db) => Promise<unknown
   ["all but one word", 3_500, (db) => searchAtoms(db, REACH, { ...search, query: `-${RARE}` })],
   ["a question", 5_000, (db) => recallAtoms(db, REACH, { ...search, query: QUESTION.join(" ") })],
   ["any of its words", 5_000, (db) => searchAtoms(db, REACH, { ...search, query: QUESTION.join(" or ") })],
-  ["the most important", 100, (db) => importantAtoms(db, REACH, LIBRARY, 10)],
+  ["the most important", 100, (db) => listAtoms(db, REACH, { ...page, sort: "importance", limit: 10 })],
   ["how many there are", 1_100, (db) => countAtoms(db, REACH, LIBRARY)],
   ["a page", 100, (db) => listAtoms(db, REACH, page)],
   ["a page of a list of libraries", 100, (db) => listAtoms(db, FEW, { ...page, libraryId: null })],

@@ -1,0 +1,13 @@
+/** Bytes of a page as it is sent, but for one item that has more by itself (threats b109). */
+export const PAGE_BYTES = 1_048_576;
+
+/** Rows of a list in its order, and whether there are more behind them. */
+export type Page<Row> = { readonly items: readonly Row[]; readonly isMore: boolean };
+
+/** How much of the rows that are there is read. */
+export type PageSize = {
+  /** Of what is stored, which is never more than what is sent of it; {@link PAGE_BYTES} where it is left out. */
+  readonly bytes?: number | undefined;
+  /** Of each content, from its beginning; all of it where it is left out. */
+  readonly characters?: number | undefined;
+};

@@ -1,0 +1,152 @@
+import { sql } from "kysely";
+import { describe, expect, test, vi } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { callTool } from "../mcp/tool-calls.ts";
+import { memoryServer } from "./memory-server.ts";
+import { FOUND_BY, fillWithWorstAtoms, numberOf } from "./worst-atoms.ts";
+
+const MIB = 1_048_576;
+/** Beside twenty of all sizes, one that is longer than a page by itself, between others and at the end. */
+const SIZES = [...Array.from({ length: 20 }, (_, i) => (i * 7_919) % 60_000), 250_000, 10, 10, 250_000];
+const NUMBERS = SIZES.map((_, i) => i + 1);
+
+type Shown = { readonly content: string; readonly revision: number };
+/** A page as it came: how many bytes, and what it says. */
+type Came = { readonly bytes: number; readonly items: readonly Shown[]; readonly nextCursor: string | null };
+
+describe("a page of the memory", () => {
+  const opened = memoryServer(memoryRoutes, mcpRoutes);
+
+  async function rest(path: string): Promise<Came> {
+    const { server, key } = opened();
+    const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
+    expect(response.status).toBe(200);
+    const text = await response.text();
+    return { bytes: Buffer.byteLength(text), ...JSON.parse(text) };
+  }
+
+  async function tool(name: string, args: Readonly<Record<string, unknown>>): Promise<Came> {
+    const { server, key } = opened();
+    const { structured, text, bytes } = await callTool(server, key, name, args);
+    for (const { content } of structured.items) expect(text).toContain(content);
+    return { bytes, ...structured };
+  }
+
+  const cursorOf = (cursor: string | null) => (cursor === null ? "" : `&cursor=${cursor}`);
+  const argumentOf = (cursor: string | null) => (cursor === null ? {} : { cursor });
+  const DIARY = { library: "diary", limit: 100 };
+  const LISTS: Readonly<Record<string, (cursor: string | null) => Promise<Came>>> = {
+    "GET /atoms": (cursor) => rest(`/atoms?limit=100${cursorOf(cursor)}`),
+    "GET /atoms of a filter": (cursor) => rest(`/atoms?limit=100&source=%02&sort=importance${cursorOf(cursor)}`),
+    "GET /atoms/search": (cursor) => rest(`/atoms/search?limit=100&q=${FOUND_BY}&sort=newest${cursorOf(cursor)}`),
+    memory_list: (cursor) => tool("memory_list", { ...DIARY, ...argumentOf(cursor) }),
+    memory_search: (cursor) => tool("memory_search", { ...DIARY, query: FOUND_BY, ...argumentOf(cursor) }),
+  };
+
+  test.each(Object.keys(LISTS))("b109: ends at 1 MiB as it is sent, and the next goes on there: %s", async (name) => {
+    await fillWithWorstAtoms(opened().store, SIZES);
+    const pages = await pagesOf(LISTS[name]);
+    const seen = pages.flatMap(({ items }) => items.map(numberOf));
+    expect(seen.toSorted((a, b) => a - b)).toEqual(NUMBERS);
+    expectBounded(pages);
+  });
+
+  test.each(["GET revisions", "memory_history"])("b109: ends at 1 MiB of an atom's revisions too: %s", async (name) => {
+    await fillWithWorstAtoms(opened().store, [50_000]);
+    const { rows } = await sql<{ id: string }>`select id::text from atoms`.execute(opened().store.db);
+    const id = rows[0]?.id ?? "";
+    for (const size of [60_000, 250_000, 1, 60_000, 60_000]) {
+      await sql`update atoms set content = repeat(E'\\x01', ${size}), revision = revision + 1`.execute(
+        opened().store.db,
+      );
+    }
+    const pages = await pagesOf((cursor) =>
+      name === "memory_history"
+        ? tool(name, { id, limit: 100, ...argumentOf(cursor) })
+        : rest(`/atoms/${id}/revisions?limit=100${cursorOf(cursor)}`),
+    );
+    expect(pages.flatMap(({ items }) => items.map(({ revision }) => revision))).toEqual([6, 5, 4, 3, 2, 1]);
+    expectBounded(pages);
+  });
+
+  test("b109: memory_recall of a topic names the atoms that it has no room for, and they are read by their ids", async () => {
+    await fillWithWorstAtoms(opened().store, SIZES);
+    const { server, key } = opened();
+    const first = await callTool(server, key, "memory_recall", { ...DIARY, query: FOUND_BY });
+    expect(first.structured.missing).toEqual([]);
+    const answers = [first];
+    const unknown = "00000000-0000-7000-8000-000000000000";
+    for (let { omitted } = first.structured; omitted.length > 0; ) {
+      expect(answers.at(-1)?.text).toContain(`call memory_recall with these ids: ${omitted.join(", ")}`);
+      const answer = await callTool(server, key, "memory_recall", { ids: [...omitted, unknown] });
+      expect(answer.structured.missing).toEqual([unknown]);
+      expect(answer.structured.omitted.length).toBeLessThan(omitted.length);
+      answers.push(answer);
+      omitted = answer.structured.omitted;
+    }
+    const seen = answers.flatMap(({ structured }) => structured.items.map(numberOf));
+    expect(seen.toSorted((a, b) => a - b)).toEqual(NUMBERS);
+    expectBounded(answers.map(({ bytes, structured }) => ({ bytes, items: structured.items, nextCursor: null })));
+    expect(answers.at(-1)?.text).not.toContain("no room");
+  });
+
+  test("b109: memory_wake_up is no longer than a page, however much is asked for", async () => {
+    await fillWithWorstAtoms(opened().store, Array(100).fill(700));
+    const { server, key } = opened();
+    const all = { library: "diary", limit: 100, maxTokens: 50_000 };
+    const { bytes, structured } = await callTool(server, key, "memory_wake_up", all);
+    expect(bytes).toBeLessThanOrEqual(MIB);
+    const shown = structured.important.length + structured.recent.length;
+    expect(shown).toBeGreaterThan(10);
+    expect(structured.leftOut).toBe(100 - shown);
+  });
+
+  test.each(Object.keys(LISTS))(
+    "b111: is encoded twice, to be measured and to be sent, and no oftener: %s",
+    async (name) => {
+      await fillWithWorstAtoms(opened().store, Array(100).fill(2_000));
+      const first = await LISTS[name]?.(null);
+      const encoding = vi.spyOn(JSON, "stringify");
+      const again = await LISTS[name]?.(null);
+      const bytes = encoding.mock.results.reduce((sum, { value }) => sum + Buffer.byteLength(value ?? ""), 0);
+      encoding.mockRestore();
+      expect(again?.bytes).toBe(first?.bytes);
+      expect(bytes).toBeGreaterThan(1.5 * MIB);
+      // The item that is measured last has no room any more.
+      expect(bytes).toBeLessThan(2 * MIB + 100_000);
+    },
+  );
+
+  test("b109: an export goes on behind a piece that its bytes have ended", async () => {
+    await fillWithWorstAtoms(opened().store, SIZES);
+    const { server, key } = opened();
+    const headers = { authorization: `Bearer ${key}` };
+    const text = await (await fetch(`${server.url}/atoms/export?library=diary`, { headers })).text();
+    const lines = text.trimEnd().split("\n");
+    expect(lines.map((line) => numberOf(JSON.parse(line)))).toEqual(NUMBERS);
+  });
+});
+
+async function pagesOf(list: ((cursor: string | null) => Promise<Came>) | undefined): Promise<Came[]> {
+  const pages: Came[] = [];
+  for (
+    let cursor: string | null | undefined = null;
+    cursor !== undefined;
+    cursor = pages.at(-1)?.nextCursor ?? undefined
+  ) {
+    const page = await list?.(cursor);
+    if (page === undefined || pages.length > NUMBERS.length) throw new Error("the list has no end");
+    pages.push(page);
+  }
+  return pages;
+}
+
+/** One that is longer by itself is alone. */
+function expectBounded(pages: readonly Came[]): void {
+  expect(pages.length).toBeGreaterThan(1);
+  for (const { bytes, items } of pages) {
+    expect(items.length).toBeGreaterThan(0);
+    if (items.length > 1) expect(bytes).toBeLessThanOrEqual(MIB);
+  }
+}

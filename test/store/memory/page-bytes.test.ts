@@ -1,0 +1,119 @@
+import type { Kysely, KyselyPlugin } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../store/database/schema.ts";
+import type { Atom, AtomPosition, Reach } from "../../../store/memory/atom.ts";
+import type { AtomFilter } from "../../../store/memory/atom-filter.ts";
+import { listAtoms } from "../../../store/memory/atom-list.ts";
+import { placeOf, SORTS } from "../../../store/memory/atom-order.ts";
+import { listRevisions } from "../../../store/memory/atom-revisions.ts";
+import { correctAtom } from "../../../store/memory/atom-writes.ts";
+import { readInOrder } from "../../../store/memory/atoms-within.ts";
+import { PAGE_BYTES, type Page } from "../../../store/memory/page.ts";
+import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
+import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
+import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { FOUND_BY, fillWithWorstAtoms, numberOf } from "../../server/memory/worst-atoms.ts";
+
+const REACH: Reach = { teamId: "team-a", libraryIds: null };
+const LIBRARY = { libraryId: "lib-diary", after: null, limit: 100 };
+const SIZES = Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? 60_000 : 20_000));
+const NUMBERS = SIZES.map((_, i) => i + 1);
+/** As much of an atom as there may be: it began when the page was not full yet. */
+const ONE_MORE = 100_000;
+/** Links are few and short, and come besides. */
+const LINKS = SIZES.length * 15_000;
+const FILTERS: readonly AtomFilter[] = [{}, { importance: 0 }];
+
+describeOnEachEngine("a page of atoms", (opened) => {
+  beforeAll(async () => {
+    await addTeamsWithLibraries(opened());
+    await fillWithWorstAtoms(opened(), SIZES);
+  });
+
+  const allIds = async () =>
+    (await listAtoms(opened().db, REACH, { ...LIBRARY, bytes: 1e9, characters: 20 })).items.map(({ id }) => id);
+
+  test("b109: no more of it than a page's bytes leaves the database, whatever is asked", async () => {
+    const ids = await allIds();
+    expect(ids).toHaveLength(60);
+    for (let revision = 1; revision <= 40; revision++) {
+      const change = { content: `${FOUND_BY} 1 ${"x".repeat(60_000 + revision)}`, expected: revision, at: Date.now() };
+      await correctAtom(opened().db, REACH, ids[0] ?? "", change);
+    }
+    const search = { query: FOUND_BY, libraryId: null, limit: 100 };
+    const questions: Readonly<Record<string, (db: Kysely<Database>) => Promise<unknown>>> = {
+      list: (db) => listAtoms(db, REACH, LIBRARY),
+      filter: (db) => listAtoms(db, REACH, { ...LIBRARY, importance: 0 }),
+      ids: (db) => readInOrder(db, REACH, ids),
+      search: (db) => searchAtoms(db, REACH, search),
+      recall: (db) => recallAtoms(db, REACH, search),
+      revisions: (db) => listRevisions(db, REACH, ids[0] ?? "", { before: null, limit: 100 }),
+    };
+    for (const [name, question] of Object.entries(questions)) {
+      const sent = await bytesSent(opened().db, question);
+      expect(sent, name).toBeGreaterThan(PAGE_BYTES / 2);
+      // What search and recall rank by and compare with comes besides, bounded by itself (threats b61).
+      if (name !== "search" && name !== "recall") expect(sent, name).toBeLessThan(PAGE_BYTES + ONE_MORE + LINKS);
+    }
+  });
+
+  test.each([1, 100_000, 300_000])(
+    "b109: pages of %i bytes follow one another in each order, of each filter",
+    async (bytes) => {
+      for (const sort of SORTS) {
+        for (const filter of FILTERS) {
+          const seen: number[] = [];
+          let page: Page<Atom> = { items: [], isMore: true };
+          for (let after: AtomPosition | null = null; page.isMore; ) {
+            page = await listAtoms(opened().db, REACH, { ...LIBRARY, ...filter, sort, after, bytes, limit: 7 });
+            const last = page.items.at(-1);
+            if (last === undefined) break;
+            seen.push(...page.items.map(numberOf));
+            after = placeOf(sort, last);
+          }
+          expect(
+            seen.toSorted((a, b) => a - b),
+            sort,
+          ).toEqual(NUMBERS);
+        }
+      }
+    },
+  );
+
+  test("b109: those that have no room are named in their order, and none that is not there", async () => {
+    const ids = await allIds();
+    const absent = "00000000-0000-7000-8000-000000000000";
+    const { atoms, cut } = await readInOrder(opened().db, REACH, [absent, ...ids, ...ids, "x"], { bytes: 100_000 });
+    expect(atoms.length).toBeGreaterThan(0);
+    expect([...atoms.map(({ id }) => id), ...cut]).toEqual(ids);
+    expect((await readInOrder(opened().db, { ...REACH, teamId: "team-b" }, ids, { bytes: 1 })).cut).toEqual([]);
+  });
+
+  test("b58, b109: where a page ends says nothing of links that lead beyond the reach", async () => {
+    const few: Reach = { ...REACH, libraryIds: ["lib-diary"] };
+    const one = async () => (await listAtoms(opened().db, few, { ...LIBRARY, bytes: 170_000 })).items.length;
+    const before = await one();
+    const { items } = await listAtoms(opened().db, few, { ...LIBRARY, limit: 1 });
+    await correctAtom(opened().db, REACH, items[0]?.id ?? "", { links: [], expected: null, at: Date.now() });
+    expect(await one()).toBe(before);
+  });
+});
+
+/** Bytes of the rows that a question gets, as JSON with its control characters as they are. */
+async function bytesSent(db: Kysely<Database>, question: (db: Kysely<Database>) => Promise<unknown>): Promise<number> {
+  let bytes = 0;
+  const count: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      for (const row of result.rows) {
+        for (const value of Object.values(row)) {
+          bytes += Buffer.byteLength(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+        }
+      }
+      return result;
+    },
+  };
+  await question(db.withPlugin(count));
+  return bytes;
+}
