@@ -8,6 +8,7 @@ import { benchDecide } from "./decide.ts";
 import { benchGateway } from "./gateway.ts";
 import { benchIndex } from "./index.ts";
 import { benchMemory } from "./memory.ts";
+import { benchPages } from "./pages.ts";
 import { benchRevocation } from "./revocation.ts";
 import { benchScale } from "./scale.ts";
 import { benchSemantic } from "./semantic.ts";
@@ -25,6 +26,7 @@ const BENCHES = {
   scale: benchScale,
   controller: benchController,
   memory: benchMemory,
+  pages: benchPages,
   semantic: benchSemantic,
   callers: benchCallers,
   attacks: benchAttacks,
