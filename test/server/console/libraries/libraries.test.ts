@@ -118,6 +118,22 @@ describe("a library's page", () => {
     expect(seen.slice(1)).toEqual(Array.from({ length: 70 }, (_, i) => `Rule ${69 - i}`));
   });
 
+  test("finds atoms page by page, each once, however many and long they are", async () => {
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select l.id, l.team_id, 'lighthouse ' || n || ' ' || repeat('x', 50000), '{}', 0, to_timestamp(n), to_timestamp(n)
+      from libraries l, generate_series(1, 120) n where l.id = ${ids.get("handbook")}`.execute(pages.store.db);
+    const seen: string[] = [];
+    let path: string | undefined = `${pathOf("handbook")}?q=lighthouse`;
+    while (path !== undefined) {
+      const { text } = await viewer.get(path);
+      seen.push(...[...text.matchAll(/<mark>lighthouse<\/mark> (\d+)/g)].map(([, number = ""]) => number));
+      path = /href="\/dashboard([^"]+)"[^>]*>Next page/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    }
+    expect(seen).toHaveLength(120);
+    expect(new Set(seen).size).toBe(120);
+    await sql`delete from atoms where content like 'lighthouse %'`.execute(pages.store.db);
+  });
+
   test("finds atoms by their words and by their tag", async () => {
     expect(texts((await viewer.get(`${pathOf("handbook")}?tag=tens`)).text)).toHaveLength(7);
     const found = texts((await viewer.get(`${pathOf("handbook")}?q=refund`)).text);
