@@ -1,6 +1,6 @@
 import { type QueryExecutorProvider, sql } from "kysely";
 import type { AtomRevision, Reach } from "./atom.ts";
-import { type AtomRow, fieldsOf, findAtoms, linksWithin } from "./atoms.ts";
+import { ATOMS_IN_LIBRARIES, type AtomRow, fieldsOf, findAtoms, linksWithin, reachable } from "./atoms.ts";
 import { bytesBefore, storedBytes } from "./atoms-within.ts";
 import { PAGE_BYTES, type Page, type PageSize } from "./page.ts";
 
@@ -35,6 +35,7 @@ export async function listRevisions(
       ) a
     ) r
     where r.place <= ${limit} and r.before < ${bytes}
+      and exists (select from ${ATOMS_IN_LIBRARIES} where a.id = r.atom_id and ${reachable(reach)} offset 0)
     order by r.revision desc`.execute(db);
   const items = rows.map((row) => ({
     revision: row.revision,
