@@ -1,11 +1,13 @@
 import { type FastifyError, type FastifyInstance, fastify } from "fastify";
-import { observeCalls } from "./auth/call-metrics.ts";
+import { observeAnswers, observeCalls } from "./auth/call-metrics.ts";
 import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
 import { ASSETS_ROUTE } from "./console/assets.ts";
 import type { ServerDeps } from "./deps.ts";
+import { TICK_MS } from "./http/answers/answer-room.ts";
+import { PacedResponse } from "./http/answers/paced-response.ts";
 import { refuseCodedBodies } from "./http/body-coding.ts";
 import { cachedText } from "./http/cached-text.ts";
 import { clientErrorHandler } from "./http/client-error.ts";
@@ -72,7 +74,7 @@ export async function buildApp(
     return503OnClosing: false,
     trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(guard(route), tls, lingering, isOverTls(deps.config)),
+    serverFactory: (route) => createListener(guard(route), tls, lingering, deps.answers, isOverTls(deps.config)),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
     clientErrorHandler: clientErrorHandler(lingering),
   });
@@ -82,6 +84,7 @@ export async function buildApp(
   app.removeContentTypeParser("text/plain");
   app.addHook("onRequest", (request, { raw }, done) => {
     const startedAt = deps.clock.monotonic();
+    if (raw instanceof PacedResponse) raw.asker = request;
     // One listener, and not an onResponse hook: what the framework does for one costs a request as much as its routing.
     raw.on("close", () => {
       request.openCall?.end();
@@ -96,9 +99,12 @@ export async function buildApp(
   requireKeys(app, deps, PUBLIC_ROUTES);
   refuseCodedBodies(app);
   observeCalls(deps.metrics.registry, deps.streams);
+  observeAnswers(deps.metrics.registry, deps.answers);
   const pace = setInterval(() => deps.streams.cutSlowBodies(deps.clock.monotonic()), PACE_MS).unref();
+  const ticks = setInterval(() => deps.answers.tick(), TICK_MS).unref();
   app.addHook("onClose", (_app, done) => {
     clearInterval(pace);
+    clearInterval(ticks);
     done();
   });
   const describe = collectDocs(app, deps.config);

@@ -11,6 +11,7 @@ import type { ManagementToken } from "./auth/management/management-token.ts";
 import type { JudgeJwt } from "./auth/tokens/jwt.ts";
 import type { ServerConfig } from "./config.ts";
 import type { QuestionEmbedder } from "./embedding/question.ts";
+import type { AnswerRoom } from "./http/answers/answer-room.ts";
 import type { BodyBound, BodyHolder } from "./key-index/body-room.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
@@ -143,6 +144,7 @@ export type ServerDeps = {
   readonly keyring: Keyring;
   readonly index: KeyIndexView;
   readonly streams: OpenStreams;
+  readonly answers: AnswerRoom;
   readonly usage: UsageRecorder;
   readonly refusals: RefusalRecorder;
   readonly clock: Clock;

@@ -27,6 +27,7 @@ import { createQuestionEmbedder } from "./embedding/question.ts";
 import { createTextEmbedder } from "./gateway/embed-texts.ts";
 import { openGuardedPosts } from "./gateway/upstream/guarded-post.ts";
 import { isLoopback } from "./http/all-addresses.ts";
+import { AnswerRoom, answerLimits } from "./http/answers/answer-room.ts";
 import { readCertificate } from "./http/certificate.ts";
 import { createPublicListener, urlOf } from "./http/public-listener.ts";
 import { pause } from "./key-index/deadline.ts";
@@ -148,6 +149,7 @@ export async function startServer({
   const embedder = createTextEmbedder(calling);
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken },
+    answers: new AnswerRoom(answerLimits(1)),
     questions: createQuestionEmbedder(embedder.embed, time.monotonic),
     judgeJwt: config.oidc && createJwtJudge(config.oidc, time),
   };

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { OpenStreams } from "../deps.ts";
+import type { AnswerRoom } from "../http/answers/answer-room.ts";
 
 /** Tells how many calls are under way, what their bodies hold, and what was refused for want of room. */
 export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {
@@ -30,6 +31,31 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
       this.reset();
       this.inc({ of: "calls" }, refusedCalls);
       this.inc({ of: "bodies" }, refusedBodies);
+    },
+  });
+}
+
+/** Tells what answers hold that have not left, and what came of those that found no room or were not read. */
+export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
+  const registers = [registry];
+  new Gauge({
+    name: "keyplane_held_answer_bytes",
+    help: "Bytes that answers hold, or may come to hold, until their callers have taken them",
+    registers,
+    collect() {
+      this.set(answers.figures().heldBytes);
+    },
+  });
+  new Counter({
+    name: "keyplane_answers_without_room_total",
+    help: "Answers by outcome: refused for want of room, or cut because their caller did not read them",
+    labelNames: ["outcome"],
+    registers,
+    collect() {
+      const { refused, cut } = answers.figures();
+      this.reset();
+      this.inc({ outcome: "refused" }, refused);
+      this.inc({ outcome: "cut" }, cut);
     },
   });
 }

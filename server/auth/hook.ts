@@ -1,7 +1,8 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from "fastify";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
+import { roomForAnswer } from "../http/answers/paced-response.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
@@ -58,6 +59,8 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
       route.onRequest = [authenticatePrincipal(deps, access, url), ...[route.onRequest ?? []].flat()];
       route.preParsing = [keepManaged, ...[route.preParsing ?? []].flat()];
       route.preValidation = [authenticatePrincipalAgain(deps, access, url), ...[route.preValidation ?? []].flat()];
+      // Lists and pages.
+      if (route.method === "GET") route.preHandler = [holdRoom, ...[route.preHandler ?? []].flat()];
       return;
     }
     route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];
@@ -68,6 +71,9 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
     }
   });
 }
+
+/** Takes room for what a route answers, before its handler asks the database. The memory's calls do so in their turn. */
+const holdRoom: preHandlerHookHandler = (_request, { raw }, done) => done(roomForAnswer(raw));
 
 function principalOf(this: FastifyRequest): KeyRecord {
   return grantedOf(this).key;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
+import { sendShared } from "../http/cached-text.ts";
 import { problem } from "../http/errors.ts";
 
 /** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */
@@ -31,7 +32,8 @@ export function assetRoutes(app: FastifyInstance): void {
   app.get<{ Params: { name: string } }>("/assets/:name", { config: { public: true } }, (request, reply) => {
     const found = BY_NAME.get(request.params.name);
     if (found === undefined) throw problem("not_found");
-    reply.type(found.type).header("cache-control", "public, max-age=31536000, immutable").send(found.content);
+    reply.type(found.type).header("cache-control", "public, max-age=31536000, immutable");
+    sendShared(reply, found.content);
   });
 }
 

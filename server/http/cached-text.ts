@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { RouteHandlerMethod } from "fastify";
+import type { FastifyReply, RouteHandlerMethod } from "fastify";
+import { PacedResponse } from "./answers/paced-response.ts";
 
 /**
  * Answers with a text that is the same for as long as the process lives: made when it is first asked for, and sent again
@@ -15,8 +16,14 @@ export function cachedText(type: string, make: () => string): RouteHandlerMethod
     reply.headers({ etag, "cache-control": "no-cache" });
     const known = request.headers["if-none-match"]?.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
     if (known?.includes(etag)) return reply.code(304).send();
-    return reply.type(type).send(text);
+    return sendShared(reply.type(type), text);
   };
+}
+
+/** Answers with bytes that the process keeps for all: however many read them, they are held once. */
+export function sendShared(reply: FastifyReply, bytes: Buffer): FastifyReply {
+  if (reply.raw instanceof PacedResponse) reply.raw.isShared = true;
+  return reply.send(bytes);
 }
 
 function tagged(content: string): { text: Buffer; etag: string } {

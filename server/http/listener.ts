@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
+import type { AnswerRoom } from "./answers/answer-room.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
 import { withTransportSecurity } from "./transport-security.ts";
 
@@ -28,15 +29,17 @@ const STRICT: ServerOptions = {
  * Makes the public listener's server, with its limits.
  *
  * @param lingering where the connections go whose request was refused before its end
+ * @param answers where answers take their room
  * @param overTls whether its clients come over TLS, whoever ends it
  */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
   tls: TlsFiles | null,
   lingering: LingeringSockets,
+  answers: AnswerRoom,
   overTls = tls !== null,
 ): Server {
-  const Response = responseClass(lingering);
+  const Response = responseClass(lingering, answers);
   const options = { ...STRICT, ServerResponse: overTls ? withTransportSecurity(Response) : Response };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.

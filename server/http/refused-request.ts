@@ -1,5 +1,7 @@
-import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { AnswerRoom } from "./answers/answer-room.ts";
+import { PacedResponse } from "./answers/paced-response.ts";
 import { hasBody, hasSmallBody } from "./body-framing.ts";
 import { discardInput } from "./discard-input.ts";
 
@@ -44,13 +46,22 @@ export class LingeringSockets {
 /**
  * Makes the listener's class of responses: where one ends before its request did, whatever it says and whoever sends
  * it, nothing more of the request is processed (spec §2.8, threats b82).
+ *
+ * @param answers where they take their room
  */
-export function responseClass(lingering: LingeringSockets): typeof ServerResponse<IncomingMessage> {
+export function responseClass(
+  lingering: LingeringSockets,
+  answers: AnswerRoom,
+): typeof ServerResponse<IncomingMessage> {
   // One for all responses: a flood of refusals makes no closure for each.
   const leaveRequest = function (this: ServerResponse<IncomingMessage>): void {
     leave(this.req, lingering);
   };
-  return class ListenerResponse extends ServerResponse<IncomingMessage> {
+  return class ListenerResponse extends PacedResponse {
+    protected override get room(): AnswerRoom {
+      return answers;
+    }
+
     override writeHead(status: number, reason?: string, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
     override writeHead(status: number, headers?: OutgoingHttpHeaders | OutgoingHttpHeader[]): this;
     override writeHead(

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { accessNow } from "../auth/key-hook.ts";
 import { CUT_PROBLEMS } from "../auth/open-call.ts";
 import type { ServerDeps } from "../deps.ts";
+import { PIECE, roomForAnswer } from "../http/answers/paced-response.ts";
 import { Problem } from "../http/errors.ts";
 import { writeAs } from "../memory/write-as.ts";
 import { memoryServer } from "./server.ts";
@@ -22,7 +23,7 @@ export async function exchange(
   request: FastifyRequest,
   reply: FastifyReply,
   message: Readonly<Record<string, unknown>>,
-): Promise<Response> {
+): Promise<Response | Buffer> {
   const { principal, openCall } = request;
   const abort = new AbortController();
   const { signal } = abort;
@@ -37,6 +38,8 @@ export async function exchange(
       present: (operation) => {
         const granted = accessNow(deps, request, operation);
         if (granted instanceof Problem) throw granted;
+        const full = roomForAnswer(reply.raw);
+        if (full !== undefined) throw full;
         return granted.key;
       },
       write: (db, operation, task) => writeAs(deps, db, request, { ...task, operation }),
@@ -54,8 +57,16 @@ export async function exchange(
     await body?.cancel();
     throw refusal;
   }
-  if (body === null || !isStream) return response;
+  if (body === null) return response;
+  if (!isStream) {
+    reply.code(response.status).headers(Object.fromEntries(response.headers));
+    return Buffer.from(await response.arrayBuffer());
+  }
   const ending = new TransformStream<Uint8Array, Uint8Array>({
+    // A large result is one event: what its caller takes of it is seen by the piece.
+    transform(chunk, controller) {
+      for (let sent = 0; sent < chunk.length; sent += PIECE) controller.enqueue(chunk.subarray(sent, sent + PIECE));
+    },
     flush(controller) {
       if (refusal !== undefined) controller.enqueue(event({ jsonrpc: "2.0", id: message.id ?? null, error: CUT }));
     },

@@ -3,6 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Db } from "../../store/database/change.ts";
 import { accessNow } from "../auth/key-hook.ts";
 import type { ServerDeps } from "../deps.ts";
+import { roomForAnswer } from "../http/answers/paced-response.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/errors.ts";
 
@@ -14,7 +15,7 @@ export type MemoryCaller = <T>(body: (db: Db, key: KeyRecord) => Promise<T>) => 
  * waited for, so that the request is decided again as it comes.
  *
  * @param body is given the key as it is then
- * @throws Problem 401, 403 or 503 as at the door
+ * @throws Problem 401, 403 or 503 as at the door, and 429 or 503 where there is no room for an answer
  */
 export function callMemory<T>(
   deps: ServerDeps,
@@ -32,6 +33,8 @@ export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: F
     deps.store.memory.run(call, async (db) => {
       const granted = accessNow(deps, request);
       if (granted instanceof Problem) throw granted;
+      const refusal = roomForAnswer(reply.raw);
+      if (refusal !== undefined) throw refusal;
       return body(db, granted.key);
     });
 }

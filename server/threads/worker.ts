@@ -14,6 +14,7 @@ import { createJwtJudge } from "../auth/tokens/jwt.ts";
 import type { ServerDeps, UsageRecorder } from "../deps.ts";
 import { createQuestionEmbedder } from "../embedding/question.ts";
 import { createTextEmbedder } from "../gateway/embed-texts.ts";
+import { AnswerRoom, answerLimits } from "../http/answers/answer-room.ts";
 import { createPublicListener } from "../http/public-listener.ts";
 import { IndexMirror } from "../key-index/index-mirror.ts";
 import { Lease } from "../key-index/lease.ts";
@@ -76,6 +77,7 @@ const calling = { store, index, streams, usage, clock, log, config };
 const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...calling,
+  answers: new AnswerRoom(answerLimits(config.workers)),
   questions: createQuestionEmbedder(embedder.embed, clock.monotonic),
   refusals,
   metrics,

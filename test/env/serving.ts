@@ -23,14 +23,17 @@ export type Serving = {
  *
  * @param nodeFlags of Node itself
  * @param command the file that it is run from, where that is not the checkout's
+ * @param launcher what it is put behind, which becomes it
  */
 export async function startServing(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   nodeFlags: readonly string[] = [],
   command = COMMAND,
+  launcher: readonly string[] = [],
 ): Promise<Serving> {
-  const child = spawn(process.execPath, [...nodeFlags, command, ...args], {
+  const [program = "", ...rest] = [...launcher, process.execPath, ...nodeFlags, command, ...args];
+  const child = spawn(program, rest, {
     // A server listens on all addresses: here nobody else is to reach it.
     env: { ...process.env, KEYPLANE_HOST: "127.0.0.1", ...COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],

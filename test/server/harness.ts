@@ -16,6 +16,7 @@ import { createJwtJudge } from "../../server/auth/tokens/jwt.ts";
 import type { ServerConfig } from "../../server/config.ts";
 import type { KeyIndexView, RefusalEvent, ServerDeps } from "../../server/deps.ts";
 import type { QuestionEmbedder } from "../../server/embedding/question.ts";
+import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/key-index/open-streams.ts";
 import { createMetrics } from "../../server/metrics.ts";
@@ -53,6 +54,8 @@ export type HarnessOptions = {
   readonly config?: Partial<ServerConfig>;
   /** What open calls may take. */
   readonly calls?: Partial<CallLimits>;
+  /** What answers may hold. */
+  readonly answers?: Partial<AnswerLimits>;
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   /** Embeds questions; without it all searches go by words alone. */
@@ -71,6 +74,7 @@ export async function startHarness({
   store,
   config,
   calls,
+  answers,
   managementToken,
   sampling,
   questions,
@@ -90,6 +94,7 @@ export async function startHarness({
     keyring: parseKeyring(randomBytes(32).toString("base64")),
     index: viewOf(index, () => current),
     streams,
+    answers: new AnswerRoom({ ...answerLimits(1), ...answers }),
     usage: {
       record: (key, at) => used.push({ key, at }),
       countRequest: (_key, operation) => counted.push(operation),

@@ -7,6 +7,7 @@ import { connect } from "node:tls";
 import { Registry } from "@prometheus-io/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../../runtime/log.ts";
+import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
 import { readCertificate, renewCertificate } from "../../../server/http/certificate.ts";
 import { createListener } from "../../../server/http/listener.ts";
 import { LingeringSockets } from "../../../server/http/refused-request.ts";
@@ -33,7 +34,12 @@ async function serve(pair: Pair) {
   const lines: string[] = [];
   const registry = new Registry();
   const certificate = await readCertificate(files);
-  const server = createListener((_request, response) => response.end("served"), certificate, new LingeringSockets(1));
+  const server = createListener(
+    (_request, response) => response.end("served"),
+    certificate,
+    new LingeringSockets(1),
+    new AnswerRoom(answerLimits(1)),
+  );
   const log = createLog("info", { write: (line) => lines.push(line) });
   const end = renewCertificate(server, certificate, { log, registry });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

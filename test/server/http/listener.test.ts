@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
+import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../server/http/listener.ts";
 import { LingeringSockets } from "../../../server/http/refused-request.ts";
 
@@ -27,7 +28,10 @@ test("b88: a connection that was reset before it was heard of is closed, and not
     callers.push(socket.remoteAddress);
     response.end();
   };
-  const server = createListener(route, null, new LingeringSockets(1)).listen(0, "127.0.0.1");
+  const server = createListener(route, null, new LingeringSockets(1), new AnswerRoom(answerLimits(1))).listen(
+    0,
+    "127.0.0.1",
+  );
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const child = spawn(process.execPath, ["-e", RESETS, `${port}`], { stdio: ["pipe", "pipe", "inherit"] });

@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../server/http/listener.ts";
 import { LingeringSockets } from "../../../server/http/refused-request.ts";
 import { PRODUCTS } from "../../../server/products.ts";
@@ -164,7 +165,12 @@ test("b82: what follows a refused request on its connection is never a request",
 
 test("b82: connections beyond those that may linger are ended at once", async () => {
   const lingering = new LingeringSockets(2);
-  const listener = createListener((_request, response) => response.writeHead(401).end(), null, lingering);
+  const listener = createListener(
+    (_request, response) => response.writeHead(401).end(),
+    null,
+    lingering,
+    new AnswerRoom(answerLimits(1)),
+  );
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const most = { lingering: 0 };
   listener.on("request", (_request, response) => {

@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../server/http/listener.ts";
 import { LingeringSockets } from "../../../server/http/refused-request.ts";
 import { makeCertificate } from "../../env/certificate.ts";
@@ -98,7 +99,8 @@ test.each([null, new URL(`http://${HOST}`)])(
 test("a listener with a certificate says it of the name that it was called by", async (context) => {
   const { cert, key: tlsKey } = makeCertificate();
   const tls = { cert: Buffer.from(cert), key: Buffer.from(tlsKey) };
-  const listener = createListener((_request, response) => response.end("served"), tls, new LingeringSockets(1));
+  const route: Parameters<typeof createListener>[0] = (_request, response) => response.end("served");
+  const listener = createListener(route, tls, new LingeringSockets(1), new AnswerRoom(answerLimits(1)));
   context.onTestFinished(() => void listener.close());
   await once(listener.listen(0, "127.0.0.1"), "listening");
   const { port } = listener.address() as AddressInfo;

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
+import { managementRoutes } from "../../../server/management/routes.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
+import { memoryRoutes } from "../../../server/memory/routes.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { until } from "../../env/until.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { openMemoryStore } from "../memory/memory-store.ts";
+
+const TOKEN = "kpt_the-token-of-this-installation";
+const TEXT = "x".repeat(60_000);
+
+/** What may be large: the method and the path. */
+const PATHS = [
+  "GET /atoms",
+  "GET /atoms/search?q=x",
+  "GET /atoms/export?library=diary",
+  "POST /api/v1/memory/mcp",
+  "GET /keys",
+  "GET /teams",
+  "GET /audit-events",
+];
+
+describe("b109: room for answers", () => {
+  let store: Store;
+  let harness: Harness;
+  let key: string;
+  beforeAll(async () => {
+    store = await openMemoryStore();
+    harness = await startHarness({
+      mounts: [memoryRoutes, mcpRoutes, managementRoutes].map((routes) => ({ at: "", routes })),
+      ...{ store, managementToken: managementToken("desk", TOKEN), answers: { key: 1 << 20 } },
+    });
+    key = harness.addKey();
+    const atoms = Array.from({ length: 12 }, (_, n) => ({ content: `${n} ${TEXT}`, library: "diary" }));
+    for (const atom of atoms) expect((await call("POST /atoms", atom)).status).toBe(201);
+  });
+  afterAll(async () => {
+    await harness.close();
+    await store.close();
+  });
+
+  function call(what: string, body?: unknown): Promise<Response> {
+    const [method = "", path = ""] = what.split(" ");
+    const isManaged = /^\/(keys|teams|audit)/.test(path);
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call" };
+    const list = { ...message, params: { name: "memory_list", arguments: { library: "diary", limit: 5 } } };
+    return fetch(harness.url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${isManaged ? TOKEN : key}`,
+        accept: "application/json, text/event-stream",
+        ...(method === "POST" && { "content-type": "application/json" }),
+      },
+      ...(method === "POST" && { body: JSON.stringify(body ?? list) }),
+    });
+  }
+
+  test.each(PATHS)("b109: %s is answered where there is room, and gives it back", async (what) => {
+    const answer = await call(what);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    await until("nothing is held", () => harness.deps.answers.figures().heldBytes === 0);
+  });
+
+  test.each(PATHS)("b109: %s is refused where there is none, before it asks for what it would answer", async (what) => {
+    const owner = /(keys|teams|audit)/.test(what)
+      ? { key: "desk", team: null }
+      : { key: harness.recordOf(key).keyId, team: harness.recordOf(key).teamId };
+    const full = harness.deps.answers.take(owner, 1, () => {});
+    const answer = await call(what);
+    expect(answer.status).toBe(429);
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(await answer.text()).toContain("not read");
+    expect(harness.deps.answers.figures().heldBytes).toBe(1);
+    if (typeof full !== "string") full.end();
+  });
+});
