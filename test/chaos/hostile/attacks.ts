@@ -1,6 +1,6 @@
 /** What the hostile tenant does, all at once, to each replica. Each is bounded in how many it is at a time, and in pace. */
 import { costlyBody, costlySearch, largeAtom, refusal } from "./call-attacks.ts";
-import { endlessBody, leaver, pipeline, slowReader, stalledSave, stalledUpload } from "./raw-attacks.ts";
+import { endlessBody, leaver, pipeline, slowReader, stalledSave, stalledUpload, unreadPages } from "./raw-attacks.ts";
 import { type Once, pause, type Victim } from "./victim.ts";
 
 type Attack = { readonly what: string; readonly atOnce: number; readonly pauseMs: number; readonly once: Once };
@@ -17,6 +17,7 @@ export const ATTACKS: readonly Attack[] = [
   { what: "nine kinds of refusals", atOnce: 9, pauseMs: 20, once: refusal },
   { what: "callers that leave in mid-body", atOnce: 300, pauseMs: 1_000, once: leaver },
   { what: "answers that are not read", atOnce: 20, pauseMs: 500, once: slowReader },
+  { what: "pages that are not read", atOnce: 30, pauseMs: 500, once: unreadPages },
 ];
 
 /** Runs one of them until the signal. */

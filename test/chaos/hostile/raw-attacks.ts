@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { mintKey } from "../../../domain/key/key-format.ts";
 import { headOf, RawCall } from "./raw-call.ts";
+import { LIBRARY } from "./tenants.ts";
 import {
   CHAT,
   ENDLESS_ANSWER,
@@ -92,6 +93,20 @@ export async function slowReader({ url, keys, signal, count }: Victim, n: number
   const path = n % 2 === 0 ? CHAT : PLAIN_CHAT;
   await call.write(headOf(url, path, { ...headers, [ENDLESS_ANSWER]: 1 }) + SMALL_CHAT);
   call.stopReading();
+  await Promise.race([call.closed, pause(UNREAD_MS, signal)]);
+  call.leave();
+  count(call.isClosed ? "closed" : "left");
+}
+
+/** Large answers of our own: pages, a whole library, and what needs no key. */
+const LARGE = ["/atoms?limit=100", `/atoms/export?library=${LIBRARY}`, "/docs"];
+
+export async function unreadPages({ url, keys, signal, count }: Victim, n: number): Promise<void> {
+  const call = new RawCall(url, signal);
+  call.stopReading();
+  const path = LARGE[n % LARGE.length] ?? "/docs";
+  const headers: Record<string, string> = path === "/docs" ? {} : { authorization: `Bearer ${keys.full}` };
+  await call.write(headOf(url, path, headers, "GET").repeat(8));
   await Promise.race([call.closed, pause(UNREAD_MS, signal)]);
   call.leave();
   count(call.isClosed ? "closed" : "left");

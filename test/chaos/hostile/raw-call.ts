@@ -49,8 +49,13 @@ export class RawCall {
   }
 }
 
-/** The line and the headers of a POST, with the empty line. */
-export function headOf(url: string, path: string, headers: Readonly<Record<string, string | number>>): string {
+/** The line and the headers of a request, with the empty line. */
+export function headOf(
+  url: string,
+  path: string,
+  headers: Readonly<Record<string, string | number>>,
+  method: "GET" | "POST" = "POST",
+): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`POST ${path} HTTP/1.1`, `host: ${new URL(url).host}`, ...lines, "", ""].join("\r\n");
+  return [`${method} ${path} HTTP/1.1`, `host: ${new URL(url).host}`, ...lines, "", ""].join("\r\n");
 }
