@@ -3,6 +3,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { AnswerRoom } from "./answers/answer-room.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
+import { stopAtRefusals } from "./stop-parsing.ts";
 import { withTransportSecurity } from "./transport-security.ts";
 
 /** A certificate chain and its key, in PEM. */
@@ -50,5 +51,7 @@ export function createListener(
     if (socket.remoteAddress === undefined) socket.destroy();
   });
   if (tls !== null) server.on("secureConnection", ({ remoteAddress }: Socket) => remoteAddress);
+  // Behind Node's own listener, which gives each connection its parser.
+  server.on(tls === null ? "connection" : "secureConnection", stopAtRefusals);
   return server;
 }

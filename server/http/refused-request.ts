@@ -4,6 +4,7 @@ import type { AnswerRoom } from "./answers/answer-room.ts";
 import { PacedResponse } from "./answers/paced-response.ts";
 import { hasBody, hasSmallBody } from "./body-framing.ts";
 import { discardInput } from "./discard-input.ts";
+import { isStopped, noteUnread } from "./stop-parsing.ts";
 
 /** Sockets of unfinished requests that may linger at a time in one process (spec §2.8). */
 export const MAX_LINGERING = 64;
@@ -71,7 +72,10 @@ export function responseClass(
     ): this {
       if (isUnfinished(this.req)) {
         // Written as `Connection: close`.
-        if (status >= 200 && !hasSmallBody(this.req)) this.shouldKeepAlive = false;
+        if (status >= 200 && !hasSmallBody(this.req)) {
+          this.shouldKeepAlive = false;
+          noteUnread(this);
+        }
         // Before Node's own listener, which would close a connection that ends here with what came unread: a reset.
         this.prependListener("finish", leaveRequest);
       }
@@ -83,7 +87,7 @@ export function responseClass(
 /** Leaves a request whose response has been written: it may end by itself where it is small, else it is cut off. */
 function leave(request: IncomingMessage, lingering: LingeringSockets): void {
   const { socket } = request;
-  if (request.complete || socket.destroyed) return;
+  if ((request.complete && !isStopped(request)) || socket.destroyed) return;
   if (!hasSmallBody(request)) {
     socket.destroySoon = ignore;
     lingering.add(socket);
