@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { Db, Tx } from "../../store/database/change.ts";
 import type { Reach } from "../../store/memory/atom.ts";
 import { findLibraryById } from "../../store/memory/reachable-libraries.ts";
@@ -12,7 +13,7 @@ import {
   waitForRoom,
 } from "../../store/memory/repeatable-saves.ts";
 import type { ServerDeps } from "../deps.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
 import { type MemoryWrite, takeBack, writeAs } from "./write-as.ts";
 
@@ -38,7 +39,16 @@ export function repeatableSave(request: FastifyRequest, asked: unknown): Repeata
   const key = readIdempotencyKey(request);
   if (key === undefined) return undefined;
   const { principal, operation } = request;
-  return { caller: principal.keyId, key: sha256(key), request: sha256(JSON.stringify([operation, asked], inOrder)) };
+  return {
+    caller: callerOf(principal),
+    key: sha256(key),
+    request: sha256(JSON.stringify([operation, asked], inOrder)),
+  };
+}
+
+/** A placeholder is called by its place in a list that may be another one tomorrow, of another team's keys. */
+function callerOf({ keyId, teamId, version }: KeyRecord): string {
+  return version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
 }
 
 /** Members of an object in the order of their names: it is the same object in any. */
@@ -75,14 +85,14 @@ export async function saveOnce<T extends MadeAtoms>(
   }
   const former = await findSave(db, known);
   if (former !== undefined) return write((tx, reach) => replay(tx, reach, former));
-  const waitMs = await waitForRoom(db, known.caller);
-  if (waitMs > 0) throw tooManySaves(waitMs);
-  const prepared = await prepare().catch(async (error: unknown) => {
-    // What is refused as a duplicate may be what the same request has saved meanwhile.
-    const made = await findSave(db, known);
-    if (made === undefined) throw error;
-    return made;
-  });
+  const prepared = await requireRoom(db, known)
+    .then(prepare)
+    .catch(async (error: unknown) => {
+      // What is refused as a duplicate, or has taken the last room, may be what the same request has saved meanwhile.
+      const made = await findSave(db, known);
+      if (made === undefined) throw error;
+      return made;
+    });
   if (!("write" in prepared)) return write((tx, reach) => replay(tx, reach, prepared));
   return write(async (tx, reach) => {
     const { libraryId } = prepared;
@@ -105,8 +115,10 @@ const ANOTHER_REQUEST = problem(
   "Another request was made with this Idempotency-Key: use a new key for a new request.",
 );
 
-function tooManySaves(waitMs: number): Problem {
-  return problem(
+async function requireRoom(db: Db, { caller }: RepeatableSave): Promise<void> {
+  const waitMs = await waitForRoom(db, caller);
+  if (waitMs === 0) return;
+  throw problem(
     "rate_limited",
     "This key has saved too often with an Idempotency-Key within 24 hours: nothing was saved. Try again later, save more at once, or save without one.",
     { "retry-after": String(Math.ceil(waitMs / 1_000)) },

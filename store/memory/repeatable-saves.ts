@@ -4,7 +4,7 @@ import { toDigest } from "../database/digest.ts";
 
 /** How a save is known again. Digests are SHA-256, 32 latin1 characters. */
 export type RepeatableSave = {
-  /** The id of the key that saves: callers do not meet. */
+  /** Names the key that saves, and no other: callers do not meet. */
   readonly caller: string;
   /** Of the idempotency key. */
   readonly key: string;

@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { sql } from "kysely";
+import { type PluginTransformResultArgs, sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { MemoryTimeoutError } from "../../../store/database/errors.ts";
@@ -166,6 +167,16 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
     }
   });
 
+  test("b119: nor do two placeholders that are first in the list, one after the other", async () => {
+    const placeholder = { keyId: "placeholder_1", version: UNSTORED_VERSION };
+    const ours = server.addKey({ ...DEFAULT, ...placeholder });
+    for (const each of [once, "second"]) await save("/atoms", { content: FREEZE }, { as: ours, once: each });
+    expect((await save("/atoms", { content: FREEZE }, { as: ours })).status).toBe(200);
+    const theirs = server.addKey({ ...placeholder, teamId: "team-b", teamDefaultLibraryId: "lib-b-notes" });
+    expect((await save("/atoms", { content: FREEZE }, { as: theirs })).status).toBe(201);
+    expect((await save("/atoms", { content: "Other." }, { as: theirs, once: "second" })).status).toBe(201);
+  });
+
   test("b119: a rotation between two tries keeps it", async () => {
     const old = server.addKey(DEFAULT);
     const first = await save("/atoms", { content: FREEZE }, { as: old });
@@ -318,6 +329,33 @@ describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened
     expect((await save("/atoms", { content: "The last." }, { once: last })).status).toBe(200);
     expect((await post("/atoms", { content: "Without." }, { as: key }, server)).status).toBe(201);
     expect(await contents()).toEqual([FREEZE, "The last.", "Without."]);
+  });
+
+  test("b119: a repetition whose first try takes the last room meanwhile is no save too many", async (context) => {
+    const store = opened();
+    let meanwhile: Promise<unknown> | undefined;
+    const memory: Store["memory"] = {
+      run: (call, body) =>
+        store.memory.run(call, (db, ...rest) => {
+          const transformResult = async ({ result }: PluginTransformResultArgs) => {
+            meanwhile ??= sql`update repeatable_saves set caller = ${keyId} where caller = 'unseen'`.execute(store.db);
+            await meanwhile;
+            return result;
+          };
+          return body(db.withPlugin({ transformQuery: ({ node }) => node, transformResult }), ...rest);
+        }),
+    };
+    const late = await startHarness({ mounts: MOUNTS, store: { ...store, memory } });
+    context.onTestFinished(() => late.close());
+    const record = server.recordOf(key);
+    const { keyId } = record;
+    const first = await save("/atoms", { content: FREEZE });
+    await sql`update repeatable_saves set caller = 'unseen'`.execute(store.db);
+    await sql`insert into repeatable_saves (caller, key, request, library_id)
+      select ${keyId}, sha256(n::text::bytea), '', 'lib-handbook' from generate_series(1, 9999) n`.execute(store.db);
+    late.addKey(record, key);
+    const again = await post("/atoms", { content: FREEZE }, { once, as: key }, late);
+    expect([again.status, again.json]).toEqual([200, first.json]);
   });
 
   test("b119: with a library its records go", async () => {
