@@ -38,15 +38,23 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
 
 /**
  * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
- * back on, and the names that a deployment of a model goes by.
+ * back on, the names that a deployment of a model goes by, what says anew which model a name stands for (LiteLLM), and
+ * what is loaded to go with a model (mlx-lm).
  */
 const OTHER_NAMES = [
   ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
   ...(["fallbacks", "context_window_fallbacks", "context_window_fallback_dict", "content_policy_fallbacks"] as const),
+  ...(["user_config", "router_settings_override", "draft_model", "adapters"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
 /** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
-const OVERRULING = { ...ALTERNATIVES, extra_body: placesOf({ model: "refused", ...ALTERNATIVES }) };
+const OVERRULING_MEMBERS = placesOf({ model: "refused", ...ALTERNATIVES });
+const OVERRULING = {
+  ...ALTERNATIVES,
+  extra_body: OVERRULING_MEMBERS,
+  // Of the Vercel AI Gateway, whose `models` it falls back on.
+  providerOptions: placesOf({ gateway: OVERRULING_MEMBERS }),
+};
 
 /** Where OpenAI's and Anthropic's bodies name their model. A tool may run one too. */
 export const TOP_LEVEL = placesOf({ model: "model", tools: placesOf({ model: "refused" }), ...OVERRULING });

@@ -142,6 +142,8 @@ test.each([
   ["context_window_fallbac%E2%84%AAs=other"],
   ["content_policy_fallbacks=other"],
   ["extra_body[Engine]=other"],
+  ["user_config=%7B%7D"],
+  ["draft-model=other"],
   ["generationConfig.routingConfig.manualMode.x=other"],
 ])("b113: the query %s names a model: 400, and nothing is sent", async (query) => {
   for (const [id, as] of restricted()) {
@@ -178,12 +180,31 @@ test.each([
   ['"content_policy_fallbacks":[{"m":["other"]}]'],
   ['"extra_body":{"model":"other"}'],
   ['"extra_body":{"engine":"other"}'],
+  ['"user_config":{"model_list":[{"model_name":"m","litellm_params":{"model":"other"}}]}'],
+  ['"extra_body":{"user_config":{"model_list":[]}}'],
+  ['"router_settings_override":{"fallbacks":[{"m":["other"]}]}'],
+  ['"draft_model":"other"'],
+  ['"adapters":"other"'],
+  ['"providerOptions":{"gateway":{"models":["other"]}}'],
+  ['"provider_options":{"Gateway":{"model":"other"}}'],
 ])("b113: a body with %s names a model beside the one that is decided on: 400, and nothing is sent", async (member) => {
   for (const [id, as] of restricted()) {
     expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(400);
     expect((await post(`${id}/${GEMINI}:generateContent`, `{${member}}`, {}, as)).status).toBe(400);
   }
   expect(upstream.received).toHaveLength(0);
+});
+
+test.each([
+  '"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"model":{},"engine":{}}}}}]',
+  '"messages":[{"role":"user","content":"x","model":"y"}],"metadata":{"model":"x","deployment":"y"}',
+  '"response_format":{"type":"json_schema","json_schema":{"schema":{"properties":{"models":{}}}}}',
+  '"providerOptions":{"gateway":{"order":["a"]},"openai":{"model":"x"}}',
+])("b113: a body with %s names one model, and goes upstream as it is", async (member) => {
+  for (const [id, as] of restricted()) {
+    expect((await post(`${id}/v1/chat/completions`, `{"model":"m",${member}}`, {}, as)).status).toBe(200);
+    expect(upstream.received.at(-1)?.body.toString()).toContain(member);
+  }
 });
 
 test.each(["Content_Encoding: gzip", "content_type: text/plain", "content.type: text/plain", "CONTENT_LENGTH: 2"])(
