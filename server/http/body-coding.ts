@@ -10,6 +10,10 @@ const CODED = problem(
   "Send the body as it is, without Content-Encoding: no coding is read here.",
   READ_CODINGS,
 );
+const CODED_TRANSFER = problem(
+  "unsupported_media_type",
+  "Send the body with a Content-Length, or with Transfer-Encoding: chunked alone: no other coding is read here.",
+);
 
 /**
  * Refuses a body in a coding before it is read, on every route from here on that the framework reads one for (threats
@@ -23,11 +27,17 @@ export function refuseCodedBodies(app: FastifyInstance): void {
 }
 
 const requirePlainBody: preParsingHookHandler = ({ headers, raw }, _reply, payload, done) => {
-  const coding = headers["content-encoding"];
-  if (coding === undefined || isPlain(coding) || !hasBody(raw)) done(null, payload);
-  else done(CODED);
+  const { "content-encoding": content = "", "transfer-encoding": transfer = "" } = headers;
+  if (!hasBody(raw)) done(null, payload);
+  else if (!isAllOf(content, PLAIN)) done(CODED);
+  else if (!isAllOf(transfer, READ_TRANSFER)) done(CODED_TRANSFER);
+  else done(null, payload);
 };
 
-function isPlain(codings: string): boolean {
-  return codings.split(",").every((coding) => /^(?:identity)?$/i.test(coding.trim()));
+const PLAIN = /^(?:identity)?$/i;
+/** Of the codings that a body is transferred in, Node's parser undoes the chunks alone. */
+const READ_TRANSFER = /^(?:identity|chunked)?$/i;
+
+function isAllOf(codings: string, allowed: RegExp): boolean {
+  return codings.split(",").every((coding) => allowed.test(coding.trim()));
 }

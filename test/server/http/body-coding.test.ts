@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
@@ -90,3 +92,18 @@ test("b114: a coding of no body refuses nothing, and comes behind the path and t
   expect((await ask("/nowhere", { method: "POST", body: "{}", headers: keyless })).status).toBe(404);
   expect((await ask("/atoms", { method: "POST", body: "{}", headers: keyless })).status).toBe(401);
 });
+
+test.each(["gzip, chunked", "deflate,chunked", "x, identity, chunked"])(
+  "b114: a body that is transferred in the codings %s is 415, and nothing is stored",
+  async (codings) => {
+    const { server, key } = opened();
+    const socket = connect(server.port, "127.0.0.1");
+    const head = ["POST /atoms HTTP/1.1", "Host: x", `X-API-Key: ${key}`, "Content-Type: application/json"];
+    socket.write([...head, `Transfer-Encoding: ${codings}`, "Connection: close", "", ""].join("\r\n"));
+    socket.write('12\r\n{"content":"New."}\r\n0\r\n\r\n');
+    const answer = await text(socket);
+    expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+    expect(answer).toContain("or with Transfer-Encoding: chunked alone");
+    expect(await storedContents()).toEqual([]);
+  },
+);
