@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type IncomingMessage, request } from "node:http";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -114,4 +114,32 @@ test("a listener with a certificate says it of the name that it was called by", 
     answer?.resume();
     expect(valuesOf(answer)).toEqual(values);
   }
+});
+
+test.each<[string, (response: ServerResponse) => unknown]>([
+  ["a status alone", (response) => response.writeHead(200)],
+  ["a status and headers", (response) => response.writeHead(200, { "x-own": "1" })],
+  ["a reason", (response) => response.writeHead(200, "Fine")],
+  ["a reason and headers", (response) => response.writeHead(200, "Fine", { "x-own": "1" })],
+  ["a list of headers", (response) => response.writeHead(200, ["x-own", "1"])],
+])("a head that is written with %s says it, and all else that it said", async (what, write) => {
+  const listener = createListener(
+    (_request, response) => {
+      write(response);
+      response.end();
+    },
+    null,
+    new LingeringSockets(1),
+    new AnswerRoom(answerLimits(1)),
+    true,
+  );
+  await once(listener.listen(0, "127.0.0.1"), "listening");
+  const { port } = listener.address() as AddressInfo;
+  const { head } = await sendRaw(port, `GET / HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`);
+  listener.close();
+  expect(head).toContain(what.includes("reason") ? "HTTP/1.1 200 Fine" : "HTTP/1.1 200 OK");
+  expect(head.match(/^(?:strict-transport-security|x-own): .*$/gim)).toEqual([
+    ...(what.includes("headers") ? ["x-own: 1"] : []),
+    `strict-transport-security: ${OURS[0]}`,
+  ]);
 });

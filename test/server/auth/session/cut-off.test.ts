@@ -208,6 +208,16 @@ describe("b117: A subject whose sessions are ended", () => {
     expect(await isOpen(await begin())).toEqual([true, true]);
   });
 
+  test("is said to have had those that were open: one that was over, or came with a backup, let nobody in", async () => {
+    const [over, restored] = [await begin(), await begin()].map(({ digest }) => Buffer.from(digest, "latin1"));
+    await sql`update sessions set expires_at = clock_timestamp() where digest = ${over}`.execute(store.db);
+    await sql`update sessions set made_in = 1 where digest = ${restored}`.execute(store.db);
+    await begin();
+    expect((await end(installation)).body).toEqual({ ended: 1 });
+    const { rows } = await sql`select from sessions where subject = ${subject}`.execute(store.db);
+    expect(rows).toEqual([]);
+  });
+
   test("has them ended by the installation's own alone, by the name that its tokens have", async () => {
     const ann = await begin();
     expect((await end(bySession(ann))).status).toBe(403);
