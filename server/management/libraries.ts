@@ -48,7 +48,7 @@ export const LIBRARIES: Resource<"library", CreateBody> = {
   },
 
   async replace(tx, context, stored, spec) {
-    await save(tx, context, stored, spec);
+    await save(tx, context, stored, spec, stored.displayName);
   },
 
   async remove(tx, { author: by }, { cluster, namespace, name, ownerUid, deletionPolicy: policy }) {
@@ -61,9 +61,11 @@ async function save(
   { author }: ChangeContext,
   library: Pick<LibraryDraft, "namespace" | "name" | "teamId" | "ownerUid">,
   given: unknown,
+  storedName?: string,
 ): Promise<{ id: string }> {
   const { namespace, name, teamId, ownerUid } = library;
-  const spec = readGiven("MemoryLibrary", { name, namespace, spec: given });
+  const old = storedName === undefined ? undefined : { spec: { displayName: storedName }, status: {} };
+  const spec = readGiven("MemoryLibrary", { name, namespace, spec: given }, old);
   if (spec.embedding !== undefined) {
     const message = "is for a library that a manifest declares, whose controller makes its key: leave it out";
     throw invalid([{ path: "spec.embedding", message }]);

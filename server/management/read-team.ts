@@ -39,7 +39,11 @@ function withSecrets(): Record<string, unknown> {
  */
 export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
   const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
-  const spec = readGiven("PlatformTeam", { ...given, spec: isRecord(given.spec) ? rest : given.spec });
+  const spec = readGiven(
+    "PlatformTeam",
+    { ...given, spec: isRecord(given.spec) ? rest : given.spec },
+    old && { spec: { displayName: old.displayName }, status: {} },
+  );
   const { webhooks, secrets } = takeSecrets(list);
   // By themselves: a team that was made here has no namespace in which a Secret of its would be.
   const read = readGiven("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });

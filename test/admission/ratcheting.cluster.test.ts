@@ -32,11 +32,13 @@ describeOnKubernetes("A key that was stored before a rule came to be", (kubernet
       JSON.stringify({ apiVersion: `${GROUP}/v1alpha1`, kind: "PlatformKey", metadata: { name }, spec }),
     );
 
-  test("c63: goes on, can be changed elsewhere and mended, and is judged where it changes", async () => {
+  test("c63, b118: goes on, can be changed elsewhere and mended, and is judged where it changes", async () => {
     await kubernetes().request("POST", "/api/v1/namespaces", { body: `{"metadata":{"name":"${NAMESPACE}"}}` });
     const old = { preset: "MCPReadOnly", expiresAt: "0000-06-01T00:00:00Z", rotation: { interval: "1h" } };
     await apply(DEFINITION, definition(false));
+    const named = { preset: "MCPReadOnly", displayName: "Docs \u202etoof" };
     await until("it is stored", async () => (await key("old", old)).status < 300);
+    expect((await key("named", named)).status).toBe(201);
     await apply(DEFINITION, definition(true));
     // Another one each time: one that came in before the rules do would go on, as the old one does.
     let tries = 0;
@@ -47,6 +49,12 @@ describeOnKubernetes("A key that was stored before a rule came to be", (kubernet
     expect((await key("old", { ...old, rotation: { interval: "2h" } })).status).toBe(422);
     const mended = { ...old, expiresAt: "2127-01-01T00:00:00Z", rotation: { interval: "6h" } };
     expect((await key("old", mended)).status).toBe(200);
+
+    expect((await key("named", { ...named, state: "Revoked" })).status).toBe(200);
+    const refused = await key("named", { ...named, displayName: "\u2066Docs", state: "Revoked" });
+    expect([refused.status, JSON.stringify(refused)]).toEqual([422, expect.stringContaining("U+202A to U+202E")]);
+    expect((await key("named", { ...named, displayName: "Docs", state: "Revoked" })).status).toBe(200);
+    expect((await key("named", { ...named, state: "Revoked" })).status).toBe(422);
     await kubernetes().request("DELETE", DEFINITION);
   });
 });

@@ -38,7 +38,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "A name for people. The object's name is shown where it is left out.",
             "type": "string",
             "minLength": 1,
-            "maxLength": 128
+            "maxLength": 128,
+            "x-kubernetes-validations": [
+              {
+                "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
+                "message": "must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text: leave them out"
+              }
+            ]
           },
           "description": {
             "description": "What belongs into the library, for people and for models.",
@@ -589,7 +595,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "A name for people, shown in lists. The object's name is shown where it is left out.",
             "type": "string",
             "minLength": 1,
-            "maxLength": 128
+            "maxLength": 128,
+            "x-kubernetes-validations": [
+              {
+                "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
+                "message": "must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text: leave them out"
+              }
+            ]
           },
           "preset": {
             "description": "A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read.",
@@ -1409,7 +1421,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "A name for people. The object's name is shown where it is left out.",
             "type": "string",
             "minLength": 1,
-            "maxLength": 128
+            "maxLength": 128,
+            "x-kubernetes-validations": [
+              {
+                "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
+                "message": "must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text: leave them out"
+              }
+            ]
           },
           "namespaces": {
             "description": "The namespaces that belong to the team. A namespace belongs to one team at most: of two that claim it, the first stored claim wins. The cluster's own and Keyplane's belong to none.",

@@ -150,7 +150,7 @@ export async function replaceKeySpec(
   const { seq } = await change(store, null, async (tx) => {
     const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
-    const read = readKey({ ...key, spec });
+    const read = readKey({ ...key, spec }, key.spec);
     if (managedBy !== undefined || !isSuspension(key, read)) requireRight(rights, key.teamId, "change keys");
     await updateKeyPolicy(tx, {
       keyId,

@@ -28,11 +28,19 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["rotation", "is what a controller does by itself: ask for a new version where one is wanted"],
 ]);
 
-/** @throws Problem `invalid` with all faults */
-export function readKey(given: Given): ReadKey {
+/**
+ * @param stored the spec of a key that is to be changed: what stays as it is there is not judged again
+ * @throws Problem `invalid` with all faults
+ */
+export function readKey(given: Given, stored?: ApiManagedKeySpec | null): ReadKey {
   const misplaced = isRecord(given.spec) ? Object.keys(given.spec).flatMap(explainMisplaced) : [];
   if (misplaced.length > 0) throw invalid(misplaced);
-  const spec = readGiven("PlatformKey", given);
+  const spec = readGiven(
+    "PlatformKey",
+    given,
+    // The rules about a Secret read what no key of the management API has.
+    stored ? { spec: { ...stored, secret: {} }, status: {} } : undefined,
+  );
   if (spec.state === "Revoked") {
     throw invalid([{ path: "spec.state", message: "is ended by POST .../revoke, which is final: leave it out" }]);
   }

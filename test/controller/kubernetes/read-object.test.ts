@@ -83,6 +83,40 @@ describe("an object of the API server", () => {
     }
   });
 
+  it("b118: whose name turns the direction of text keeps it until it is changed, and no name holds a revocation up", () => {
+    const spec = { preset: "MCPReadOnly", displayName: "Docs \u202etoof" };
+    const taken = { observedGeneration: 3, conditions: [{ type: "Accepted", status: "True", reason: "Accepted" }] };
+    const before = readObject("PlatformKey", raw(spec, {}, taken));
+    expect([before.problem, before.object.spec]).toEqual([undefined, expect.objectContaining(spec)]);
+    for (const state of ["Suspended", "Revoked"]) {
+      const { object, problem } = readObject("PlatformKey", raw({ ...spec, state }, { generation: 4 }, taken));
+      expect([problem, object.spec]).toEqual([undefined, expect.objectContaining({ preset: "MCPReadOnly", state })]);
+      expect(object.spec).not.toHaveProperty("displayName");
+    }
+  });
+
+  it.each(["PlatformTeam", "MemoryLibrary"] as const)(
+    "b118: %s: is worked on without a name that is refused",
+    (kind) => {
+      const { object, problem } = readObject(
+        kind,
+        raw({ displayName: "\u2066x" }, kind === "PlatformTeam" ? { namespace: undefined } : {}),
+      );
+      expect([problem, object.spec]).toEqual([
+        undefined,
+        expect.not.objectContaining({ displayName: expect.anything() }),
+      ]);
+    },
+  );
+
+  it("b118: with more at fault than its name is not worked on, and counts as present: its key is not ended", () => {
+    const held = readObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
+    expect(held.problem).toContain("spec.preset");
+    const objects = createObjects(() => {});
+    objects.sink("PlatformKey", "").replace([held], "7");
+    expect([objects.list("PlatformKey"), objects.uids("PlatformKey")]).toEqual([[], ["uid-1"]]);
+  });
+
   it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {
     const spec = { preset: "OfTheFuture", deletionPolicy: "Retain", secret: { name: "kept", onLost: "OfTheFuture" } };
     const { object, problem } = readObject("PlatformKey", raw(spec, DELETED));

@@ -1,4 +1,4 @@
-import { gateway, key, team } from "./read.ts";
+import { gateway, key, manifest, team } from "./read.ts";
 
 /** Each rule of the schemas: what it lets through, what it refuses, and what it then says. */
 export type RuleCase = { rule: string; accepts: string[]; refuses: string[]; says: string; old?: string };
@@ -7,6 +7,11 @@ const upstream = (name: string, dialect = "openai") =>
   `{ name: ${name}, dialect: ${dialect}, baseURL: "https://api.example.com", credentialRef: { name: s } }`;
 const webhook = (namespace: string) =>
   `{ url: "https://hooks.example.com/keys", events: [key.revoked], secretRef: { namespace: ${namespace}, name: s } }`;
+const library = (spec: string) => manifest("MemoryLibrary", spec);
+/** What a display name may not hold, as YAML's text in double quotes has it. */
+const DIRECTION_MARKS = [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069].map(
+  (mark) => `\\u${mark.toString(16)}`,
+);
 const route = (rest: string) => `[{ model: m, routeID: r, upstreamModel: x, ${rest} }]`;
 
 export const RULE_CASES: readonly RuleCase[] = [
@@ -337,4 +342,16 @@ export const RULE_CASES: readonly RuleCase[] = [
     ],
     says: "spec.routes: a fallback has another dialect than its route's upstream",
   },
+  ...[
+    (name: string) => key(`{ preset: MCPReadOnly, displayName: "${name}" }`),
+    (name: string) => team(`{ displayName: "${name}" }`),
+    (name: string) => library(`{ displayName: "${name}" }`),
+  ].map((named) => ({
+    rule: "b118: a display name holds no mark that turns the direction of text",
+    accepts: ["\\u2029", "\\u202f", "\\u2065", "\\u206a", "\\u200e\\u200f", "שלום \\U0001f600"].map((text) =>
+      named(`a${text}`),
+    ),
+    refuses: [...DIRECTION_MARKS, "b\\u202ec"].map((text) => named(`a${text}`)).concat(named("\\u202e")),
+    says: "spec.displayName: must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text",
+  })),
 ];

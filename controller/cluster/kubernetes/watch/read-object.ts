@@ -9,7 +9,7 @@ import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/mani
 import type { ManifestDocument } from "../../../../domain/manifest/parse.ts";
 import type { Schema } from "../../../../domain/manifest/schema.ts";
 import { takeOverOf } from "../../../../domain/manifest/take-over-annotation.ts";
-import { readManifest } from "../../../../domain/manifest/validate.ts";
+import { type ReadManifest, readManifest } from "../../../../domain/manifest/validate.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
 
 /** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */
@@ -30,8 +30,9 @@ const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
 
 /**
  * Reads an object. Its spec was valid when it was stored, by the schema of that day: defaults that are new are filled
- * in, fields that this version does not know are left out, and what is not valid by this version is a problem, unless
- * the object is being removed. A spec that a controller took before is not judged by rules that came later.
+ * in, fields that this version does not know are left out, as is a display name that it refuses, and what else is not
+ * valid by this version is a problem, unless the object is being removed. A spec that a controller took before is not
+ * judged by rules that came later.
  *
  * @param known the object as it was last read: a spec that is the same is not judged again
  * @throws Error for what is no object of a kind of ours
@@ -83,13 +84,22 @@ function readSpec(
   const first = readManifest(documentOf(ref, spec), taken);
   if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
   const schema = SCHEMAS[ref.kind].properties?.spec;
-  const { manifest, diagnostics } = readManifest(
-    documentOf(ref, schema === undefined ? spec : withKnownFields(schema, spec)),
-    taken,
-  );
+  const known = schema === undefined ? spec : withKnownFields(schema, spec);
+  const { manifest, diagnostics } = readManifest(documentOf(ref, isNameRefused(first) ? unnamed(known) : known), taken);
   if (manifest !== undefined && manifest.kind !== "Secret") return { spec: manifest.spec };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   return { spec: undefined, problem: errors.map(({ path, message }) => `${path}: ${message}`).join("; ") };
+}
+
+/** A name is for people alone: a stored one holds up no revocation that is declared beside it. */
+function isNameRefused({ diagnostics }: ReadManifest): boolean {
+  return diagnostics.some(({ severity, path }) => severity === "error" && path === "spec.displayName");
+}
+
+function unnamed(spec: unknown): unknown {
+  if (!isRecord(spec)) return spec;
+  const { displayName: _, ...rest } = spec;
+  return rest;
 }
 
 /** What of a spec that is not valid says how its object ends. Its name is not judged: it may be what is not valid. */

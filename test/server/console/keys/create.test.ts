@@ -99,6 +99,7 @@ describe("making a key", () => {
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
     ["no number of calls", { concurrent: "many" }, "concurrent"],
     ["no name", { name: "" }, "name"],
+    ["a display name that turns the direction of text", { displayName: "a\u202eb" }, "displayName"],
     ["a name of 10,000 emoji", { name: "🔑".repeat(10_000) }, "name"],
     ["a name that is taken", { name: "taken" }, "name"],
     ["a team that is none", { team: "none" }, "team"],
