@@ -50,24 +50,34 @@ const FLAGS = {
 
 function render(content: Content, place: Place): string {
   if (content instanceof Html) return content.toString();
-  if (typeof content === "string") return place === "text" ? isolated(content) : escapeText(content);
+  if (typeof content === "string") return escaped(content, place);
   if (typeof content === "number") return String(content);
   if (Array.isArray(content)) return content.map((one) => render(one, place)).join("");
   return "";
 }
 
-/** Where a text is put: `raw` is an attribute, or an element that holds text alone and isolates it itself. */
-type Place = "text" | "raw";
+/**
+ * Where a text is put: `label` is shown and can hold no element, in an attribute or an element of text alone; `raw` is
+ * any other attribute, and what a form sends.
+ */
+type Place = "text" | "label" | "raw";
 
 function placeAfter(text: string): Place {
-  const tag = text.lastIndexOf("<");
-  const isInTag = tag > text.lastIndexOf(">");
-  return isInTag || /<(?:title|option|textarea)\b[^<]*$/.test(text.slice(Math.max(tag, 0))) ? "raw" : "text";
+  const start = text.lastIndexOf("<");
+  const tag = text.slice(Math.max(start, 0));
+  if (start > text.lastIndexOf(">")) return /\s(?:title|aria-label)="[^"]*$/.test(tag) ? "label" : "raw";
+  if (/^<textarea\b/.test(tag)) return "raw";
+  return /^<(?:title|option)\b/.test(tag) ? "label" : "text";
 }
 
-/** A text that may be a name: where it could turn the direction of what stands beside it, an element keeps it apart. */
-function isolated(text: string): string {
-  return turnsDirection(text) ? `<bdi>${escapeText(balanced(text))}</bdi>` : escapeText(text);
+/**
+ * A text that may be a name: where it could turn the direction of what stands beside it, an element keeps it apart, or
+ * U+2068 and U+2069 where none can stand.
+ */
+function escaped(text: string, place: Place): string {
+  if (place === "raw" || !turnsDirection(text)) return escapeText(text);
+  const apart = escapeText(balanced(text));
+  return place === "text" ? `<bdi>${apart}</bdi>` : `\u2068${apart}\u2069`;
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {

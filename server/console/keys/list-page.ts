@@ -85,8 +85,8 @@ function keyTable({ keys, now }: KeyList): Html {
 }
 
 function nameOf({ id, name, displayName, team }: KeyJson): Html {
-  const more = displayName === "" || displayName === name ? team : `${displayName} · ${team}`;
-  return html`<a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${more}</span>`;
+  const isNamed = displayName !== "" && displayName !== name;
+  return html`<a class="name" href="/dashboard/keys/${id}">${name}</a><span class="line muted small">${isNamed && html`${displayName} · `}${team}</span>`;
 }
 
 function nothing({ query, mayCreate, isPartial }: KeyList): Html {

@@ -22,24 +22,44 @@ test("a page has an attribute without a value where it is on", () => {
 });
 
 describe("A name that turns the direction of text", () => {
-  test.for([
+  const CASES = [
     ["a right-to-left override", "a\u202eb", "a\u202eb"],
     ["letters from right to left", "שלום", "שלום"],
     ["an end of an isolate too many", "a\u2069\u202eb", "a\u202eb"],
     ["an isolate without its end", "\u202e\u2067a", "\u202e\u2067a\u2069"],
     ["a paragraph's end", "a\u2029\u202eb", "a \u202eb"],
-  ] as const)("is kept apart where it stands: %s", ([, name, shown]) => {
+  ] as const;
+
+  test.for(CASES)("b118: is kept apart where it stands: %s", ([, name, shown]) => {
     expect(html`<td>${name}</td><td>payments</td>`.toString()).toBe(`<td><bdi>${shown}</bdi></td><td>payments</td>`);
     expect(html`<p>${["of ", name]}</p>`.toString()).toBe(`<p>of <bdi>${shown}</bdi></p>`);
   });
 
-  test("is as it is in attributes, which forms send, and in what holds text alone", () => {
+  test.for(CASES)("b118: is between isolating marks where no element can keep it apart: %s", ([, name, shown]) => {
+    const apart = `\u2068${shown}\u2069`;
+    expect(html`<title>${name} · Keyplane</title>`.toString()).toBe(`<title>${apart} · Keyplane</title>`);
+    expect(html`<option value="x" ${flag("selected", true)}>${name} (payments)</option>`.toString()).toBe(
+      `<option value="x" selected>${apart} (payments)</option>`,
+    );
+    expect(html`<a href="/a?b=1" title="Of ${name} here" aria-label="Open ${name} of ${["a", name]}">`.toString()).toBe(
+      `<a href="/a?b=1" title="Of ${apart} here" aria-label="Open ${apart} of a${apart}">`,
+    );
+  });
+
+  test("b118: is as it is where a form sends it, or a program reads it", () => {
     const name = "a\u202eb";
-    const pages = [
+    const said = [
       html`<input value="${name}">`,
-      html`<title>${name} · Keyplane</title>`,
-      html`<option value="x">${name}</option>`,
-    ];
-    for (const page of pages) expect(page.toString()).not.toContain("bdi");
+      html`<input title="x" value="${name}">`,
+      html`<option value="${name}"></option>`,
+      html`<textarea>${name}</textarea>`,
+      html`<button data-title="${name}">`,
+    ].join("");
+    expect(said).not.toMatch(/bdi|[\u2068\u2069]/);
+    expect(said.split(name)).toHaveLength(6);
+  });
+
+  test("b118: has no marks put beside it where it turns nothing", () => {
+    expect(html`<title>${"docs"}</title><a title="${"docs"}">`.toString()).toBe('<title>docs</title><a title="docs">');
   });
 });
