@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyRequest, preHandlerHookHandler } from "fas
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall, ServerDeps } from "../deps.ts";
-import { roomForAnswer } from "../http/answers/paced-response.ts";
+import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
+import { PageTurns } from "../http/answers/page-turns.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf } from "./key-hook.ts";
@@ -51,6 +52,7 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   app.decorateRequest("managementPrincipal", null);
   app.decorateRequest("session", null);
   const keepManaged = keepManagedBody(deps);
+  const holdRoom = holdRoomInTurn(deps);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
@@ -72,8 +74,13 @@ export function requireKeys(app: FastifyInstance, deps: ServerDeps, publicRoutes
   });
 }
 
-/** Takes room for what a route answers, before its handler asks the database. The memory's calls do so in their turn. */
-const holdRoom: preHandlerHookHandler = (_request, { raw }, done) => done(roomForAnswer(raw));
+/** Takes room for what a route answers, before its handler asks the database. The memory's calls have turns there. */
+function holdRoomInTurn({ answers }: ServerDeps): preHandlerHookHandler {
+  const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
+  return ({ managementPrincipal }, { raw }, done) => {
+    turns.take(managementPrincipal?.actor ?? "", raw, () => done(roomForAnswer(raw)));
+  };
+}
 
 function principalOf(this: FastifyRequest): KeyRecord {
   return grantedOf(this).key;

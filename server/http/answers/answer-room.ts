@@ -89,7 +89,7 @@ export class Answer {
  * Time goes by ticks that the event loop takes: while it stands still, so does every answer, and no reader is late.
  */
 export class AnswerRoom {
-  readonly #limits: AnswerLimits;
+  readonly limits: AnswerLimits;
   readonly #process: Account;
   readonly #accounts = new Map<string, Account>();
   /** Whose pieces are out, the one first that has made no progress for longest. */
@@ -99,7 +99,7 @@ export class AnswerRoom {
   #cut = 0;
 
   constructor(limits: AnswerLimits) {
-    this.#limits = limits;
+    this.limits = limits;
     this.#process = { id: "process", of: "process", limit: limits.process, held: 0, answers: 0 };
   }
 
@@ -168,10 +168,10 @@ export class AnswerRoom {
   }
 
   #ownAccounts({ key, team }: Owner): Account[] {
-    const accounts = key === null ? [] : [this.#account(`key ${key}`, "key", this.#limits.key)];
-    if (team !== null) accounts.push(this.#account(`team ${team}`, "team", this.#limits.team));
+    const accounts = key === null ? [] : [this.#account(`key ${key}`, "key", this.limits.key)];
+    if (team !== null) accounts.push(this.#account(`team ${team}`, "team", this.limits.team));
     // It is not one caller's doing, nor theirs to mend.
-    if (key === null && team === null) accounts.push(this.#account("no credential", "process", this.#limits.team));
+    if (key === null && team === null) accounts.push(this.#account("no credential", "process", this.limits.team));
     return accounts;
   }
 

@@ -76,4 +76,14 @@ describe("b109: room for answers", () => {
     expect(harness.deps.answers.figures().heldBytes).toBe(1);
     if (typeof full !== "string") full.end();
   });
+
+  test.each(["GET /keys", "GET /audit-events"])(
+    "b109: %s is answered however often one principal asks at once: those beyond their room wait for their turn",
+    async (what) => {
+      const answers = await Promise.all(Array.from({ length: 40 }, () => call(what)));
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      await Promise.all(answers.map((answer) => answer.text()));
+      await until("nothing is held", () => harness.deps.answers.figures().heldBytes === 0);
+    },
+  );
 });
