@@ -16,6 +16,9 @@ export type Attempt = Checks & {
   readonly expiresAt: number;
 };
 
+/** Attempts that a browser has at a time: a request with all of their cookies is well within what a head may be. */
+const MAX_ATTEMPTS = 8;
+
 type Wanted = Pick<Attempt, "issuer" | "returnTo" | "renews">;
 
 const BELONGS_TO = "sign-in attempt";
@@ -42,4 +45,16 @@ export function openAttempt(keyring: Keyring, cookie: string | undefined, now: n
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The states of the attempts that make way for another one, by what a browser's cookies hold: the oldest, which are the
+ * least likely to be come back to.
+ */
+export function attemptsToForget(keyring: Keyring, cookies: readonly string[], now: number): string[] {
+  return cookies
+    .flatMap((cookie) => openAttempt(keyring, cookie, now) ?? [])
+    .sort((one, other) => other.expiresAt - one.expiresAt)
+    .slice(MAX_ATTEMPTS - 1)
+    .map(({ state }) => state);
 }

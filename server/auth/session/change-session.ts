@@ -33,12 +33,10 @@ export async function signInAs(
 export async function renewSessionOf(
   { store, config }: ServerDeps,
   request: FastifyRequest,
-  reply: FastifyReply,
   signedIn: SignedIn,
 ): Promise<boolean> {
   const digest = secretDigest(readCookie("session", config, request.raw.rawHeaders) ?? "");
   if (digest === undefined || !(await renewSession(store.unauthenticatedDb, digest, signedIn))) return false;
-  reply.header("set-cookie", clearCookie("attempt", config));
   return true;
 }
 
@@ -83,9 +81,7 @@ async function replaceSession(
     );
     return true;
   });
-  if (isAllowed) {
-    reply.header("set-cookie", [setCookie("session", config, secret, SESSION_MS), clearCookie("attempt", config)]);
-  }
+  if (isAllowed) reply.header("set-cookie", setCookie("session", config, secret, SESSION_MS));
   return isAllowed;
 }
 

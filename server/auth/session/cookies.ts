@@ -1,9 +1,16 @@
 import type { ServerConfig } from "../../config.ts";
 import { isOverTls } from "../../http/transport-security.ts";
 
-/** The cookies of the console: the session, and an attempt to sign in. */
-const NAMES = { session: "keyplane_session", attempt: "keyplane_sign_in" } as const;
-export type CookieName = keyof typeof NAMES;
+/**
+ * A cookie of the console: the session, or an attempt to sign in by its state. Each attempt has its own, as two tabs may
+ * be on their way at once.
+ */
+export type CookieName = "session" | { readonly attempt: string };
+
+const SESSION = "keyplane_session";
+const ATTEMPT = "keyplane_sign_in_";
+/** So much of a state keeps the attempts of one browser apart. */
+const TOLD_APART = 8;
 
 /** Where clients reach this server, as far as its cookies go. */
 type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
@@ -13,18 +20,30 @@ type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
  * and takes it over https alone (RFC 6265bis, `__Host-`).
  */
 export function cookieName(cookie: CookieName, reached: Reached): string {
-  return `${isOverTls(reached) ? "__Host-" : ""}${NAMES[cookie]}`;
+  const name = cookie === "session" ? SESSION : `${ATTEMPT}${cookie.attempt.slice(0, TOLD_APART)}`;
+  return `${isOverTls(reached) ? "__Host-" : ""}${name}`;
 }
 
 /** What a cookie holds; undefined where there is none, or more than one: nobody could tell which of them is ours. */
 export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): string | undefined {
-  const start = `${cookieName(cookie, reached)}=`;
-  const found = rawHeaders
+  const found = cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`);
+  return found.length === 1 ? found[0] : undefined;
+}
+
+/** What the cookies of attempts hold, in any order. */
+export function readAttempts(reached: Reached, rawHeaders: readonly string[]): string[] {
+  const start = cookieName({ attempt: "" }, reached);
+  return cookiesOf(rawHeaders, start).map((pair) => pair.slice(pair.indexOf("=") + 1));
+}
+
+/** Of the cookies that begin so, what is behind that. */
+function cookiesOf(rawHeaders: readonly string[], start: string): string[] {
+  return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "cookie")
     .flatMap((value) => value.split(";"))
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(start));
-  return found.length === 1 ? found[0]?.slice(start.length) : undefined;
+    .filter((pair) => pair.startsWith(start))
+    .map((pair) => pair.slice(start.length));
 }
 
 /**

@@ -11,10 +11,10 @@ import { recordForbidden } from "../../management/forbidden.ts";
 import { recordRefusal } from "../refusals/record-refusal.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
-import { ATTEMPT_MS, type Attempt, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
+import { ATTEMPT_MS, type Attempt, attemptsToForget, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
 import { logoutRoute } from "./backchannel-route.ts";
 import { renewSessionOf, signInAs, signInByLink, signOut } from "./change-session.ts";
-import { clearCookie, readCookie, setCookie } from "./cookies.ts";
+import { clearCookie, readAttempts, readCookie, setCookie } from "./cookies.ts";
 import { createIssuerClient, InteractionNeededError, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
 import { reachedAt } from "./reached-at.ts";
 import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
@@ -62,12 +62,19 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
   ) {
     const attempt = beginAttempt({ issuer: client.issuer, ...wanted }, clock.now());
     const url = await client.authorizationUrl(callbackOf(request, config), attempt, attempt.renews);
-    reply.header("set-cookie", setCookie("attempt", config, sealAttempt(keyring, attempt), ATTEMPT_MS));
+    const begun = readAttempts(config, request.raw.rawHeaders);
+    reply.header("set-cookie", [
+      ...attemptsToForget(keyring, begun, clock.now()).map((state) => clearCookie({ attempt: state }, config)),
+      setCookie({ attempt: attempt.state }, config, sealAttempt(keyring, attempt), ATTEMPT_MS),
+    ]);
     return reply.redirect(url.href, 303);
   }
 
   app.get("/callback", { config: { public: true } }, async (request, reply) => {
-    const attempt = openAttempt(keyring, readCookie("attempt", config, request.raw.rawHeaders), clock.now());
+    const named = { attempt: targetOf(request, config).searchParams.get("state") ?? "" };
+    const attempt = openAttempt(keyring, readCookie(named, config, request.raw.rawHeaders), clock.now());
+    // Of what was sealed alone: a query may name any cookie.
+    if (attempt !== undefined) reply.header("set-cookie", clearCookie({ attempt: attempt.state }, config));
     const client = clients.get(attempt?.issuer ?? "");
     if (attempt === undefined || client === undefined) return refuse(deps, request, reply, "sign_in_attempt");
     const callback = new URL(callbackOf(request, config));
@@ -76,7 +83,7 @@ export function sessionRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const signedIn = signedInOf(client.issuer, await client.redeem(callback, attempt));
       if (signedIn === undefined) return refuse(deps, request, reply, "sign_in_claims");
       if (!attempt.renews) await signInAs(deps, request, reply, signedIn);
-      else if (!(await renewSessionOf(deps, request, reply, signedIn))) return signInAnew(attempt, reply);
+      else if (!(await renewSessionOf(deps, request, signedIn))) return signInAnew(attempt, reply);
     } catch (error) {
       if (attempt.renews && error instanceof InteractionNeededError) return signInAnew(attempt, reply);
       if (!(error instanceof SignInRefusedError)) throw error;
@@ -124,7 +131,6 @@ async function useLink(deps: ServerDeps, request: FastifyRequest, reply: Fastify
 /** Nobody is told more than that it has failed: the cause is counted. */
 function refuse(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
   recordRefusal(deps, request, request.routeOptions.url, { code: "unauthorized", cause, key: undefined });
-  reply.header("set-cookie", clearCookie("attempt", deps.config));
   return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);
 }
 

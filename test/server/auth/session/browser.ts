@@ -50,6 +50,7 @@ export function openBrowser() {
     visit,
     visited,
     cookie: (url: string, name: string) => jarOf(url).get(name),
+    cookieNames: (url: string) => [...jarOf(url).keys()],
     /** Forgets all that a site has set. */
     forget: (url: string) => jars.delete(new URL(url).origin),
     setCookie: (url: string, name: string, value: string) => jarOf(url).set(name, value),

@@ -118,6 +118,25 @@ describe("b117: A session counts for 15 minutes on what the issuer has said of i
     expect(browser.visited).toEqual([KEY()]);
   });
 
+  test("b117: two pages that ask the issuer at once are both opened, and leave nothing in the browser", async () => {
+    await signInAs("ann");
+    await age(16);
+    const toIssuer = async () => (await browser.visit(KEY(), undefined, provider.url)).url;
+    const [one, two] = [await toIssuer(), await toIssuer()];
+    for (const url of [one, two]) {
+      const page = await browser.visit(url);
+      expect([page.status, page.url]).toEqual([200, KEY()]);
+    }
+    expect(browser.cookieNames(harness.url)).toEqual(["keyplane_session"]);
+  });
+
+  test("b117: however many sign-ins are left half way, their cookies do not pile up", async () => {
+    for (let n = 0; n < 20; n++) await browser.visit(KEY(), undefined, provider.url);
+    expect(browser.cookieNames(harness.url).length).toBe(8);
+    const page = await provider.logIn(browser, await browser.visit(KEY()), "ann");
+    expect([page.status, page.url]).toEqual([200, KEY()]);
+  });
+
   test("who was taken out of a group has lost what it gave, on every replica", async () => {
     await signInAs("ann");
     provider.setGroups("ann", []);
